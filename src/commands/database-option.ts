@@ -1,0 +1,37 @@
+// What the commands share that work on the database, beside a serving process or without one.
+
+import { Option } from 'commander';
+import { type Config, readConfig, settings } from '../config.ts';
+import { type CommandDatabase, databaseExists, openForCommand } from '../database.ts';
+
+export interface DatabaseOptions {
+  databaseUrl?: string;
+  json?: boolean;
+}
+
+export function databaseOption(): Option {
+  const { flag, env, fallback } = settings.databaseUrl;
+  return new Option(flag, `the database (environment: ${env}; default: ${fallback})`);
+}
+
+export function jsonOption(): Option {
+  return new Option('--json', 'print JSON for scripts');
+}
+
+/** Opens the database, runs the work and closes it. Says on standard error when it has made a new one. */
+export async function withDatabase<Result>(
+  options: DatabaseOptions,
+  work: (database: CommandDatabase, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(
+    process.env,
+    options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl },
+  );
+  if (!databaseExists(config.databaseUrl)) console.error(`Made a new database: ${config.databaseUrl.path}`);
+  const database = openForCommand(config);
+  try {
+    return await work(database, config);
+  } finally {
+    await database.close();
+  }
+}

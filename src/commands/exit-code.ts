@@ -1,0 +1,50 @@
+// Exit codes of the command line; those from 64 on are the ones of sysexits.h.
+
+import { CommanderError } from 'commander';
+import { ConfigInvalid } from '../config.ts';
+import { AlreadyServed } from '../store/sqlite/lock.ts';
+import { SchemaTooNew } from '../store/sqlite/migrate.ts';
+import { StoreUnavailable } from '../store/store.ts';
+
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  unavailable: 69,
+  busy: 75,
+  config: 78,
+} as const;
+
+export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
+  ok: 'done',
+  failed: 'a mistake of the program; the message has the details',
+  usage: 'unknown command or flag, or a bad argument',
+  notFound: 'there is no such thing',
+  unavailable: 'the database cannot be opened or does not answer',
+  busy: 'the port is taken, or another process serves the database file',
+  config: 'a setting or the key ring is not right',
+};
+
+/** A command finds that what it was asked for is not there. */
+export class NotFound extends Error {
+  override readonly name = 'NotFound';
+}
+
+/** An argument is not right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof NotFound) return exitCodes.notFound;
+  if (error instanceof ConfigInvalid || error instanceof SchemaTooNew) return exitCodes.config;
+  if (error instanceof AlreadyServed) return exitCodes.busy;
+  if (error instanceof StoreUnavailable) return exitCodes.unavailable;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') return exitCodes.busy;
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return exitCodes.config;
+  return exitCodes.failed;
+}

@@ -1,0 +1,37 @@
+// A progress bar on standard error, where a person looks on; nothing where a script does.
+
+const WIDTH = 30;
+const EVERY_MS = 100;
+
+export interface ProgressBar {
+  show(done: number): void;
+  end(): void;
+}
+
+export function progressBar(unit: string, total: number): ProgressBar {
+  if (!process.stderr.isTTY) return { show: () => {}, end: () => {} };
+  const startedAt = performance.now();
+  let shownAt = 0;
+  let last = 0;
+  const draw = (): void => {
+    const share = total === 0 ? 1 : Math.min(1, last / total);
+    const filled = Math.round(share * WIDTH);
+    const perSecond = Math.round(last / Math.max(0.001, (performance.now() - startedAt) / 1_000));
+    const bar = '#'.repeat(filled).padEnd(WIDTH, '.');
+    process.stderr.write(
+      `\r[${bar}] ${Math.floor(share * 100)} %  ${last} of ${total} ${unit}  ${perSecond}/s\x1b[K`,
+    );
+  };
+  return {
+    show(done) {
+      last = done;
+      if (performance.now() - shownAt < EVERY_MS) return;
+      shownAt = performance.now();
+      draw();
+    },
+    end() {
+      draw();
+      process.stderr.write('\n');
+    },
+  };
+}

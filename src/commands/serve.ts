@@ -1,0 +1,31 @@
+import { Command, Option } from 'commander';
+import { startApp } from '../app.ts';
+import { type Config, readConfig, type Setting, settings } from '../config.ts';
+import { createLog } from '../log.ts';
+import { runUntilSignal } from './serving.ts';
+
+export function serveCommand(): Command {
+  const command = new Command('serve')
+    .summary('serve in production')
+    .description(
+      'Serves the API until SIGTERM or SIGINT. Every setting comes from its flag or its environment variable;\n' +
+        'secrets only from the environment or from a file named by NAME_FILE. Prints no secret.',
+    );
+  for (const setting of Object.values(settings) as Setting<unknown>[]) {
+    const { flag, env, fallback, meaning } = setting;
+    if (flag !== undefined)
+      command.addOption(new Option(flag, `${meaning} (${env}; default: ${fallback || 'none'})`));
+  }
+  const { tokenKeys } = settings;
+  command.addHelpText(
+    'after',
+    `\nSecrets:\n  ${tokenKeys.env}, ${tokenKeys.env}_FILE\n    ${tokenKeys.meaning}`,
+  );
+  return command.action(async (flags: Partial<Record<keyof Config, string>>) => {
+    const config = readConfig(process.env, flags);
+    const log = await createLog(config);
+    const app = await startApp(config, log);
+    log.info({ url: app.url, database: config.databaseUrl.engine }, 'listening');
+    await runUntilSignal(app, log);
+  });
+}

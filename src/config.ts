@@ -1,0 +1,247 @@
+// The settings: one table of names, defaults, parsers and meanings. The help, the documentation and the start of
+// the service all read it.
+
+import { readFileSync } from 'node:fs';
+import { limits } from './domain/field.ts';
+import { nearest } from './domain/nearest.ts';
+import { Secret } from './domain/secret.ts';
+
+/** A setting is unknown or has a bad value. The message is one line and never holds a secret. */
+export class ConfigInvalid extends Error {
+  override readonly name = 'ConfigInvalid';
+}
+
+export interface DatabaseUrl {
+  engine: 'sqlite';
+  path: string;
+}
+
+export interface Setting<Value> {
+  /** The environment variable. Where the setting is secret, NAME_FILE names a file that holds it. */
+  env: string;
+  /** The flag of `serve`; a secret has none, since command lines are there for all to see. */
+  flag?: string;
+  fallback: string;
+  parse: (text: string) => Value;
+  meaning: string;
+  secret?: true;
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export const settings = {
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    flag: '--database-url <url>',
+    fallback: 'sqlite:data/user-groups.db',
+    parse: parseDatabaseUrl,
+    meaning: 'Where the user groups are: sqlite:PATH.',
+    secret: true,
+  },
+  host: {
+    env: 'HOST',
+    flag: '--host <address>',
+    fallback: '127.0.0.1',
+    parse: parseText,
+    meaning: 'Address to listen on.',
+  },
+  port: {
+    env: 'PORT',
+    flag: '--port <port>',
+    fallback: '8080',
+    parse: integer(0, 65_535),
+    meaning: 'Port to listen on; 0 takes a free one.',
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    flag: '--log-level <level>',
+    fallback: 'info',
+    parse: oneOf(logLevels),
+    meaning: `Least level that is logged: ${logLevels.join(', ')}. Requests are logged at debug.`,
+  },
+  logFormat: {
+    env: 'UGS_LOG_FORMAT',
+    flag: '--log-format <format>',
+    fallback: 'auto',
+    parse: oneOf(['auto', 'json', 'pretty']),
+    meaning: 'json, pretty, or auto: pretty on a terminal.',
+  },
+  tokenKeys: {
+    env: 'UGS_TOKEN_KEYS',
+    fallback: '',
+    parse: (text: string) => (text === '' ? null : new Secret(text)),
+    meaning:
+      'Key ring for the tokens at rest: lines of "key generate", the active key first. Where it is not set, SQLite keeps a file token-keys beside the database.',
+    secret: true,
+  },
+  defaultGracePeriodSeconds: {
+    env: 'UGS_DEFAULT_GRACE_PERIOD_SECONDS',
+    flag: '--default-grace-period-seconds <seconds>',
+    fallback: '0',
+    parse: integer(0, limits.gracePeriodSeconds),
+    meaning: 'How long a replaced token goes on resolving where a rotation does not say.',
+  },
+  allowedOrigins: {
+    env: 'UGS_ALLOWED_ORIGINS',
+    flag: '--allowed-origins <origins>',
+    fallback: '',
+    parse: parseOrigins,
+    meaning:
+      'Origins whose requests are accepted, separated by commas. Others that send an Origin header are refused.',
+  },
+  rateLimitPerMinute: {
+    env: 'UGS_RATE_LIMIT_PER_MINUTE',
+    flag: '--rate-limit-per-minute <requests>',
+    fallback: '0',
+    parse: integer(0, 100_000_000),
+    meaning: 'Requests a minute that one API token may make of this process; 0 for no limit.',
+  },
+  queueLimit: {
+    env: 'UGS_QUEUE_LIMIT',
+    flag: '--queue-limit <commands>',
+    fallback: '4096',
+    parse: integer(1, 1_000_000),
+    meaning: 'Commands that may wait for the database before requests are refused as overloaded.',
+  },
+  maxConnections: {
+    env: 'UGS_MAX_CONNECTIONS',
+    flag: '--max-connections <connections>',
+    fallback: '10000',
+    parse: integer(1, 1_000_000),
+    meaning: 'Client connections at one time.',
+  },
+  headersTimeoutMs: {
+    env: 'UGS_HEADERS_TIMEOUT_MS',
+    flag: '--headers-timeout-ms <ms>',
+    fallback: '10000',
+    parse: integer(100, 600_000),
+    meaning: 'How long the headers of a request may take to arrive.',
+  },
+  requestTimeoutMs: {
+    env: 'UGS_REQUEST_TIMEOUT_MS',
+    flag: '--request-timeout-ms <ms>',
+    fallback: '30000',
+    parse: integer(100, 600_000),
+    meaning: 'How long a whole request may take to arrive.',
+  },
+  keepAliveTimeoutMs: {
+    env: 'UGS_KEEP_ALIVE_TIMEOUT_MS',
+    flag: '--keep-alive-timeout-ms <ms>',
+    fallback: '72000',
+    parse: integer(0, 3_600_000),
+    meaning: 'How long an idle connection stays open; longer than that of the load balancer in front.',
+  },
+  shutdownDelayMs: {
+    env: 'UGS_SHUTDOWN_DELAY_MS',
+    flag: '--shutdown-delay-ms <ms>',
+    fallback: '0',
+    parse: integer(0, 600_000),
+    meaning:
+      'How long to go on serving, not ready any more, after SIGTERM; a load balancer needs some seconds.',
+  },
+  shutdownTimeoutMs: {
+    env: 'UGS_SHUTDOWN_TIMEOUT_MS',
+    flag: '--shutdown-timeout-ms <ms>',
+    fallback: '20000',
+    parse: integer(0, 600_000),
+    meaning: 'How long requests in flight may take to end after that.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type Config = { [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']> };
+
+/**
+ * The settings from the environment and, before it, from flags. Throws `ConfigInvalid` for a value that is bad
+ * and for a variable that begins with UGS_ and is none of them.
+ */
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  flags: Partial<Record<keyof Config, string>> = {},
+): Config {
+  refuseUnknown(env);
+  const config: Partial<Record<keyof Config, unknown>> = {};
+  for (const [key, setting] of Object.entries(settings) as [keyof Config, Setting<unknown>][]) {
+    const flag = flags[key];
+    const source = flag === undefined ? setting.env : (setting.flag?.split(' ')[0] ?? setting.env);
+    const text = flag ?? fromEnvironment(setting, env) ?? setting.fallback;
+    try {
+      config[key] = setting.parse(text);
+    } catch (error) {
+      throw new ConfigInvalid(`${source} ${(error as Error).message}`);
+    }
+  }
+  if (flags.databaseUrl && hasPassword(flags.databaseUrl)) {
+    throw new ConfigInvalid(
+      '--database-url must hold no password, since command lines are there for all to see; use DATABASE_URL or DATABASE_URL_FILE',
+    );
+  }
+  return config as Config;
+}
+
+function fromEnvironment(
+  { env: name, secret }: Setting<unknown>,
+  env: NodeJS.ProcessEnv,
+): string | undefined {
+  const file = secret && env[`${name}_FILE`];
+  if (!file) return env[name] || undefined;
+  if (env[name]) throw new ConfigInvalid(`${name} and ${name}_FILE must not both be set`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigInvalid(`${name}_FILE names a file that cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function refuseUnknown(env: NodeJS.ProcessEnv): void {
+  const known = Object.values(settings).flatMap((setting: Setting<unknown>) =>
+    setting.secret ? [setting.env, `${setting.env}_FILE`] : [setting.env],
+  );
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('UGS_') && !known.includes(name)) {
+      throw new ConfigInvalid(`${name} is no setting of this service${nearest(name, known)}`);
+    }
+  }
+}
+
+function parseDatabaseUrl(text: string): DatabaseUrl {
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
+  if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
+  throw new Error('must be sqlite:PATH, such as sqlite:data/user-groups.db');
+}
+
+function hasPassword(url: string): boolean {
+  return /^[a-z]+:\/\/[^/@]*:[^/@]+@/i.test(url) || /[?&]password=/i.test(url);
+}
+
+function parseText(text: string): string {
+  return text;
+}
+
+function parseOrigins(text: string): string[] {
+  const origins = text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter(Boolean);
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error('must be a list of origins such as https://app.example.com');
+    }
+  }
+  return origins;
+}
+
+function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new Error(`must be a whole number from ${least} to ${most}`);
+  };
+}
+
+function oneOf<const Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice !== undefined) return choice;
+    throw new Error(`must be one of ${choices.join(', ')}`);
+  };
+}

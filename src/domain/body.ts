@@ -1,0 +1,194 @@
+// The bodies of the operations: their schemas, and bytes in, checked values out.
+
+import { Ajv, type ErrorObject } from 'ajv';
+import { type FieldError, Problem } from '../problem.ts';
+import * as field from './field.ts';
+import { nearest } from './nearest.ts';
+import { type JsonDocument, type JsonText, parseStrictJson, pointerOf } from './strict-json.ts';
+
+/** A field that is absent stays as it is; null clears it. */
+export interface UserGroupFields {
+  name?: string;
+  mapping?: JsonText | null;
+  properties?: JsonText | null;
+}
+
+export interface UserGroupBody extends UserGroupFields {
+  userGroupId: string;
+}
+
+export interface RotateBody {
+  currentToken: string;
+  gracePeriodSeconds?: number;
+}
+
+export interface ResolveBody {
+  token: string;
+}
+
+/** The schema of a body, and how its checked document becomes the value that an operation takes. */
+export interface BodyType<Body> {
+  readonly schema: BodySchema;
+  readonly read: (bytes: Buffer) => Body;
+}
+
+interface BodySchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** The body itself is a level above `properties`. */
+const MAX_LEVELS = field.limits.propertiesLevels + 1;
+const MAX_ERRORS = 20;
+
+const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
+ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
+
+export const userGroupBody = bodyType<UserGroupBody>({
+  fields: {
+    name: field.name,
+    user_group_id: field.userGroupId,
+    mapping: field.mapping,
+    properties: field.properties,
+  },
+  required: ['user_group_id'],
+  convert: ({ value, members }) => {
+    const { name, user_group_id: userGroupId } = value as { name?: string; user_group_id: string };
+    return { userGroupId, ...fieldsOf(name, members) };
+  },
+});
+
+export const rotateBody = bodyType<RotateBody>({
+  fields: { current_token: field.token, grace_period_seconds: field.gracePeriodSeconds },
+  required: ['current_token'],
+  hint: (value) =>
+    'user_group_id' in value && !('current_token' in value)
+      ? 'This call rotates a token and needs current_token, but the body is one of get-or-create: a client or a ' +
+        "proxy has turned GET into POST, as Java's HttpURLConnection does. Send it to POST /v1/user-groups instead."
+      : undefined,
+  convert: ({ value }) => {
+    const body = value as { current_token: string; grace_period_seconds?: number };
+    return {
+      currentToken: body.current_token,
+      ...(body.grace_period_seconds !== undefined && { gracePeriodSeconds: body.grace_period_seconds }),
+    };
+  },
+});
+
+export const resolveBody = bodyType<ResolveBody>({
+  fields: { token: field.token },
+  required: ['token'],
+  convert: ({ value }) => value as ResolveBody,
+});
+
+function fieldsOf(name: string | undefined, members: JsonDocument['members']): UserGroupFields {
+  const fields: UserGroupFields = {};
+  if (name !== undefined) fields.name = name;
+  for (const key of ['mapping', 'properties'] as const) {
+    const text = members.get(key);
+    if (text !== undefined) fields[key] = text === 'null' ? null : text;
+  }
+  const size = Buffer.byteLength(fields.properties ?? '');
+  if (size > field.limits.propertiesBytes) {
+    const detail = `must be at most ${field.limits.propertiesBytes} bytes of JSON and has ${size}`;
+    throw invalid('invalid_request', [{ pointer: '/properties', detail }]);
+  }
+  return fields;
+}
+
+function bodyType<Body>(definition: {
+  fields: Record<string, object>;
+  required: readonly string[];
+  /** A better word than the schema's, for a mistake that is known to happen. */
+  hint?: (value: object) => string | undefined;
+  convert: (document: JsonDocument) => Body;
+}): BodyType<Body> {
+  const schema: BodySchema = {
+    type: 'object',
+    properties: definition.fields,
+    required: definition.required,
+    additionalProperties: false,
+  };
+  const check = ajv.compile(schema);
+  const read = (bytes: Buffer): Body => {
+    const document = parseStrictJson(bytes, MAX_LEVELS);
+    if (!check(document.value)) throw refusal(check.errors ?? [], document.value, definition);
+    return definition.convert(document);
+  };
+  return { schema, read };
+}
+
+function refusal(
+  errors: readonly ErrorObject[],
+  value: unknown,
+  definition: { fields: Record<string, object>; hint?: (value: object) => string | undefined },
+): Problem {
+  const known = Object.keys(definition.fields);
+  const isUnknown = errors.some((error) => error.keyword === 'additionalProperties');
+  const hint = typeof value === 'object' && value !== null ? definition.hint?.(value) : undefined;
+  const faults = errors
+    // The error of a key stands beside the error of what is wrong with it.
+    .filter((error) => error.keyword !== 'propertyNames')
+    .slice(0, MAX_ERRORS)
+    .map((error) => faultOf(error, known));
+  return invalid(isUnknown && hint === undefined ? 'unknown_field' : 'invalid_request', faults, hint);
+}
+
+function invalid(
+  code: 'invalid_request' | 'unknown_field',
+  errors: readonly FieldError[],
+  hint?: string,
+): Problem {
+  const detail = errors.map((error) => `${error.pointer.slice(1) || 'The body'} ${error.detail}`).join('; ');
+  return new Problem(code, hint ?? `${detail}.`, { errors });
+}
+
+function faultOf(error: ErrorObject, known: readonly string[]): FieldError {
+  const pointer = error.instancePath;
+  const { params, schema, data, propertyName } = error;
+  const parent = error.parentSchema as { type?: string | string[]; 'x-pattern-detail'?: string };
+  if (propertyName !== undefined) {
+    return {
+      pointer: pointer + pointerOf([propertyName]),
+      detail: `must be a key of 1 to ${field.limits.textCodePoints} characters`,
+    };
+  }
+  switch (error.keyword) {
+    case 'required':
+      return { pointer: `${pointer}/${params.missingProperty}`, detail: 'is required' };
+    case 'additionalProperties': {
+      const unknown: string = params.additionalProperty;
+      return {
+        pointer: pointer + pointerOf([unknown]),
+        detail: `is not a known field${nearest(unknown, known)}`,
+      };
+    }
+    case 'type': {
+      const wanted = [parent.type].flat().map(nameOfType).join(' or ');
+      const quoted =
+        typeof data === 'number' && wanted.startsWith('a string') ? ': send it in double quotes' : '';
+      return { pointer, detail: `must be ${wanted}${quoted}` };
+    }
+    case 'pattern':
+      return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
+    case 'minLength':
+      return { pointer, detail: 'must not be empty' };
+    case 'maxLength':
+      return { pointer, detail: `must have at most ${schema} characters` };
+    case 'maxProperties':
+      return { pointer, detail: `must have at most ${schema} entries` };
+    case 'minimum':
+      return { pointer, detail: `must be at least ${schema}` };
+    case 'maximum':
+      return { pointer, detail: `must be at most ${schema}` };
+    default:
+      return { pointer, detail: error.message ?? 'is not valid' };
+  }
+}
+
+function nameOfType(type: string | undefined): string {
+  if (type === 'null') return 'null';
+  return type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`;
+}

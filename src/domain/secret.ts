@@ -1,0 +1,37 @@
+// Secrets travel in this class, so that printing, logging or serialising one by mistake shows nothing.
+
+import { inspect } from 'node:util';
+
+/** What tokens and keys of this service look like; see `token.ts` and `key-ring.ts`. */
+const SECRET_TEXT = /ug[ta]_[0-9A-Za-z]{49,52}|\b[0-9a-f]{8}:[A-Za-z0-9_-]{43}\b/g;
+const REDACTED = '[redacted]';
+
+/** The text with everything that looks like a token or a key replaced. The last line of defence for logs and errors. */
+export function redact(text: string): string {
+  return text.replace(SECRET_TEXT, REDACTED);
+}
+
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The secret itself. Each call is a place that a review should look at. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [inspect.custom](): string {
+    return REDACTED;
+  }
+}

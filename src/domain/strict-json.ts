@@ -1,0 +1,244 @@
+// Reads a JSON document that can be read in one way only, and keeps its parts as they came: numbers digit for
+// digit, keys in their order, strings code point for code point. What RFC 8259 leaves to the reader is refused
+// with a pointer to the place: duplicate keys, `__proto__`, lone surrogates, invalid UTF-8, a byte order mark,
+// excessive depth.
+//
+// Why not a library: `JSON.parse` keeps the last of two equal keys, rounds numbers and moves integer keys to
+// the front; lossless-json accepts equal duplicates and lone surrogates and gives no pointer. `bench/README.md`
+// has the figures. The scanner is held to `JSON.parse` by a fuzz test.
+
+import { isUtf8 } from 'node:buffer';
+import { type FieldError, Problem } from '../problem.ts';
+
+declare const jsonTextBrand: unique symbol;
+/** JSON without insignificant white space and escapes: one text for one value, safe to splice into an answer. */
+export type JsonText = string & { readonly [jsonTextBrand]: true };
+
+export interface JsonDocument {
+  /** The document as JavaScript sees it; numbers may be rounded, so only for checks and short fields. */
+  value: unknown;
+  /** The exact text of each member, where the document is an object. */
+  members: ReadonlyMap<string, JsonText>;
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids just these inside a string.
+const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+const INSIGNIFICANT = /"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g;
+
+/**
+ * Reads `bytes` as one JSON document with at most `maxDepth` levels of objects and arrays.
+ * Throws `invalid_json`, with the pointer of the innermost place that is at fault.
+ */
+export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw invalidJson('', 'must not begin with a byte order mark');
+  }
+  if (!isUtf8(bytes)) {
+    // One character a byte, so that the scanner can say in which string the first bad byte stands.
+    new Scanner(bytes.toString('latin1'), maxDepth, firstInvalidByte(bytes)).scan();
+    throw invalidJson('', 'must be UTF-8');
+  }
+  const source = bytes.toString('utf8');
+  const members = new Scanner(source, maxDepth, Number.POSITIVE_INFINITY).scan();
+  return { value: JSON.parse(source), members };
+}
+
+function invalidJson(pointer: string, detail: string): Problem {
+  const errors: FieldError[] = [{ pointer, detail }];
+  const place = pointer === '' ? 'The body' : `The body at ${pointer}`;
+  return new Problem('invalid_json', `${place} ${detail}.`, { errors });
+}
+
+function firstInvalidByte(bytes: Buffer): number {
+  let offset = 0;
+  for (const character of bytes.toString('utf8')) {
+    const replaced = character === '\ufffd' && bytes.indexOf('\ufffd', offset) !== offset;
+    if (replaced) return offset;
+    offset += Buffer.byteLength(character);
+  }
+  return offset;
+}
+
+/** JSON pointers are written as RFC 6901 says. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+class Scanner {
+  readonly #source: string;
+  readonly #maxDepth: number;
+  /** The place of the first byte that is not UTF-8; a string that reaches it is refused. */
+  readonly #invalidFrom: number;
+  readonly #path: (string | number)[] = [];
+  readonly #members = new Map<string, JsonText>();
+  #position = 0;
+  #depth = 0;
+  /** How many escapes and runs of white space were met: a value during which it stays the same is compact. */
+  #rewrites = 0;
+
+  constructor(source: string, maxDepth: number, invalidFrom: number) {
+    this.#source = source;
+    this.#maxDepth = maxDepth;
+    this.#invalidFrom = invalidFrom;
+  }
+
+  scan(): ReadonlyMap<string, JsonText> {
+    this.#skipWhiteSpace();
+    if (this.#position === this.#source.length) this.#fail('must not be empty');
+    this.#value();
+    this.#skipWhiteSpace();
+    if (this.#position < this.#source.length) this.#fail('must end after one JSON value');
+    return this.#members;
+  }
+
+  #value(): void {
+    const start = this.#source.charCodeAt(this.#position);
+    if (start === 0x7b) this.#object();
+    else if (start === 0x5b) this.#array();
+    else if (start === 0x22) this.#string();
+    else if (start === 0x74) this.#word('true');
+    else if (start === 0x66) this.#word('false');
+    else if (start === 0x6e) this.#word('null');
+    else this.#number();
+  }
+
+  #object(): void {
+    this.#enter();
+    const keys = new Set<string>();
+    if (!this.#endsWith(0x7d)) {
+      do {
+        this.#skipWhiteSpace();
+        if (this.#source.charCodeAt(this.#position) !== 0x22) this.#fail('must have a key in double quotes');
+        const key = this.#string();
+        this.#path.push(key);
+        if (keys.has(key)) this.#fail('must not stand twice');
+        if (key === '__proto__') this.#fail('must not be a key');
+        keys.add(key);
+        this.#skipWhiteSpace();
+        if (this.#source.charCodeAt(this.#position) !== 0x3a) this.#fail('must be followed by a colon');
+        this.#position++;
+        this.#skipWhiteSpace();
+        this.#member(key);
+        this.#path.pop();
+        this.#skipWhiteSpace();
+      } while (this.#continues());
+      if (!this.#endsWith(0x7d)) this.#fail('must have a comma or a closing brace here');
+    }
+    this.#depth--;
+  }
+
+  #member(key: string): void {
+    const start = this.#position;
+    const rewrites = this.#rewrites;
+    this.#value();
+    if (this.#depth > 1) return;
+    const text = this.#source.slice(start, this.#position);
+    this.#members.set(key, (this.#rewrites === rewrites ? text : compact(text)) as JsonText);
+  }
+
+  #array(): void {
+    this.#enter();
+    if (!this.#endsWith(0x5d)) {
+      let index = 0;
+      do {
+        this.#path.push(index++);
+        this.#skipWhiteSpace();
+        this.#value();
+        this.#path.pop();
+        this.#skipWhiteSpace();
+      } while (this.#continues());
+      if (!this.#endsWith(0x5d)) this.#fail('must have a comma or a closing bracket here');
+    }
+    this.#depth--;
+  }
+
+  #enter(): void {
+    if (++this.#depth > this.#maxDepth) this.#fail(`must not be deeper than ${this.#maxDepth} levels`);
+    this.#position++;
+    this.#skipWhiteSpace();
+  }
+
+  #continues(): boolean {
+    if (this.#source.charCodeAt(this.#position) !== 0x2c) return false;
+    this.#position++;
+    return true;
+  }
+
+  #endsWith(closing: number): boolean {
+    if (this.#source.charCodeAt(this.#position) !== closing) return false;
+    this.#position++;
+    return true;
+  }
+
+  #string(): string {
+    STRING.lastIndex = this.#position;
+    if (!STRING.test(this.#source))
+      this.#fail('must not have an unfinished string, a bad escape or a control character');
+    const start = this.#position;
+    this.#position = STRING.lastIndex;
+    if (this.#position > this.#invalidFrom) this.#fail('must be UTF-8');
+    const inner = this.#source.slice(start + 1, this.#position - 1);
+    if (!inner.includes('\\')) return inner;
+    this.#rewrites++;
+    const decoded: string = JSON.parse(this.#source.slice(start, this.#position));
+    if (!decoded.isWellFormed()) this.#fail('must not have a lone surrogate');
+    return decoded;
+  }
+
+  #number(): void {
+    NUMBER.lastIndex = this.#position;
+    if (!NUMBER.test(this.#source)) this.#fail('must have a value here');
+    this.#position = NUMBER.lastIndex;
+  }
+
+  #word(word: string): void {
+    if (!this.#source.startsWith(word, this.#position)) this.#fail('must have a value here');
+    this.#position += word.length;
+  }
+
+  #skipWhiteSpace(): void {
+    const start = this.#position;
+    for (;;) {
+      const code = this.#source.charCodeAt(this.#position);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+      this.#position++;
+    }
+    if (this.#position > start) this.#rewrites++;
+  }
+
+  #fail(detail: string): never {
+    const isBytes = this.#invalidFrom < Number.POSITIVE_INFINITY;
+    const path = isBytes ? this.#path.map((step) => Buffer.from(`${step}`, 'latin1').toString()) : this.#path;
+    throw invalidJson(pointerOf(path), `${detail} (${isBytes ? 'byte' : 'character'} ${this.#position + 1})`);
+  }
+}
+
+/** Valid JSON without its insignificant white space and with each string spelt in its shortest way. */
+function compact(text: string): string {
+  return text.replace(INSIGNIFICANT, (token) => {
+    if (token[0] !== '"') return '';
+    return token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
+  });
+}
+
+/**
+ * Whether two texts hold the same value, whatever the order of their keys. Numbers are compared as they are
+ * written: 1.0 is not 1.
+ */
+export function sameJson(a: JsonText | null, b: JsonText | null): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || a.length !== b.length) return false;
+  return sorted(a) === sorted(b);
+}
+
+function sorted(text: JsonText): string {
+  // A number becomes a string that no JSON string can be mistaken for: those keep their quotes.
+  const value = JSON.parse(text, (_key, item, context?: { source?: string }) => {
+    if (typeof item === 'number') return `#${context?.source}`;
+    if (typeof item === 'string') return `"${item}`;
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) return item;
+    return { members: Object.entries(item).sort(([x], [y]) => (x < y ? -1 : 1)) };
+  });
+  return JSON.stringify(value);
+}

@@ -1,0 +1,102 @@
+// The text of tokens: how they are made, recognised and looked up. Knows nothing of storage or keys.
+//
+//   user group token: ugt_ BBB RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR CCCCCC
+//   API token:        uga_     RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR CCCCCC
+//
+// B: the bucket of the user group, so that a look-up by token names one shard. R: 43 random base62 digits
+// (256 bits). C: the CRC-32 of all before it, so that junk and typing errors fail without a query; it
+// protects nothing. Only [0-9A-Za-z_], so that a double click selects a token whole.
+
+import { hash, randomFillSync, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type Bucket, parseBucket } from './bucket.ts';
+import { Secret } from './secret.ts';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_DIGITS = 43;
+const CHECKSUM_DIGITS = 6;
+const USER_GROUP_TOKEN = /^ugt_([0-9A-Za-z]{3})[0-9A-Za-z]{49}$/;
+const API_TOKEN = /^uga_[0-9A-Za-z]{49}$/;
+
+declare const digestBrand: unique symbol;
+/** SHA-256 of a token as 43 base64url characters: what the database is asked for. Not a secret: 256 random bits went in. */
+export type TokenDigest = string & { readonly [digestBrand]: true };
+
+/** Where a user group token is looked up. */
+export interface TokenAddress {
+  bucket: Bucket;
+  digest: TokenDigest;
+}
+
+export function mintUserGroupToken(bucket: Bucket): Secret {
+  return withChecksum(`ugt_${encodeBase62(bucket, 3)}${randomDigits()}`);
+}
+
+export function mintApiToken(): Secret {
+  return withChecksum(`uga_${randomDigits()}`);
+}
+
+/** Where to look for a user group token, or null where the text can be none. */
+export function addressOfUserGroupToken(text: string): TokenAddress | null {
+  const digits = USER_GROUP_TOKEN.exec(text)?.[1];
+  if (digits === undefined || !hasChecksum(text)) return null;
+  const bucket = parseBucket(decodeBase62(digits));
+  return bucket === null ? null : { bucket, digest: digestOf(text) };
+}
+
+/** The digest of an API token, or null where the text can be none. */
+export function digestOfApiToken(text: string): TokenDigest | null {
+  return API_TOKEN.test(text) && hasChecksum(text) ? digestOf(text) : null;
+}
+
+export function digestOf(token: string): TokenDigest {
+  return hash('sha256', token, 'base64url') as TokenDigest;
+}
+
+/** Compares digests in constant time. */
+export function sameDigest(a: TokenDigest, b: TokenDigest): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+}
+
+function withChecksum(body: string): Secret {
+  return new Secret(body + encodeBase62(crc32(body), CHECKSUM_DIGITS));
+}
+
+function hasChecksum(text: string): boolean {
+  const body = text.slice(0, -CHECKSUM_DIGITS);
+  return decodeBase62(text.slice(-CHECKSUM_DIGITS)) === crc32(body);
+}
+
+function encodeBase62(value: number, width: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < width; rest = Math.floor(rest / 62)) {
+    digits = DIGITS[rest % 62] + digits;
+  }
+  return digits;
+}
+
+function decodeBase62(digits: string): number {
+  let value = 0;
+  for (const digit of digits) value = value * 62 + DIGITS.indexOf(digit);
+  return value;
+}
+
+// Random bytes come from a pool: one call of the generator serves about 60 tokens. Digits are drawn by
+// rejection (62 of 64 six-bit values count), so each is uniform; turning 256 bits into base62 by long
+// division costs ten times as much.
+const pool = Buffer.alloc(4096);
+let poolPosition = pool.length;
+
+function randomDigits(): string {
+  let digits = '';
+  while (digits.length < RANDOM_DIGITS) {
+    if (poolPosition === pool.length) {
+      randomFillSync(pool);
+      poolPosition = 0;
+    }
+    const value = pool[poolPosition]! & 63;
+    pool[poolPosition++] = 0;
+    if (value < 62) digits += DIGITS[value];
+  }
+  return digits;
+}

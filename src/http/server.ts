@@ -1,0 +1,191 @@
+// The HTTP server: its limits, and one shape for every answer that is no success, also for those that Node's
+// parser or Fastify's router would give by themselves.
+
+import { randomBytes } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { limits } from '../domain/field.ts';
+import { Problem } from '../problem.ts';
+import { checkHeaders } from './credentials.ts';
+import { PROBLEM_TYPE, problemBody, problemHeaders, problemOf } from './problem.ts';
+
+const MAX_HEADER_BYTES = 16_384;
+/** Longer than any percent-encoded id of 255 code points. */
+const MAX_PARAMETER_LENGTH = 255 * 12;
+
+type ServerConfig = Pick<
+  Config,
+  'allowedOrigins' | 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'
+>;
+
+export interface ServerOptions {
+  config: ServerConfig;
+  log: Logger;
+  /** True from the moment when the service stops taking requests. */
+  isClosing: () => boolean;
+}
+
+export function createServer({ config, log, isClosing }: ServerOptions): FastifyInstance {
+  const requestId = requestIds();
+  const app = fastify({
+    logger: false,
+    genReqId: requestId,
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: config.requestTimeoutMs,
+    keepAliveTimeout: config.keepAliveTimeoutMs,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    http: {
+      headersTimeout: config.headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(2_000, config.headersTimeoutMs),
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // Node would answer without a body; `checkHeaders` does it with one.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, requestId),
+    frameworkErrors: (_error, request, reply) => {
+      answerProblem(
+        new Problem('invalid_request', 'The path of the request cannot be read.'),
+        request,
+        reply,
+        log,
+      );
+    },
+  });
+  // Operations read the body themselves, of every method alike; see `body.ts`.
+  for (const method of app.supportedMethods)
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  configureSockets(app.server, config.maxConnections, requestId);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    reply.header('cache-control', 'no-store');
+    if (isClosing()) {
+      reply.header('connection', 'close');
+      throw new Problem(
+        'shutting_down',
+        'The service is shutting down. Try again: another process may answer.',
+      );
+    }
+    checkHeaders(request.raw, config.allowedOrigins);
+    done();
+  });
+  if (log.isLevelEnabled('debug')) addRequestLog(app, log);
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, log));
+  addNotFound(app, log);
+  return app;
+}
+
+/** `maxConnections`, and the two requests that Node would answer without a body. */
+function configureSockets(server: Server, maxConnections: number, requestId: () => string): void {
+  server.maxConnections = maxConnections;
+  // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    const problem = new Problem('method_not_allowed', 'This service is no proxy.');
+    writeProblem(socket, problem, requestId, { allow: 'GET, PUT, POST' });
+  });
+}
+
+/** Unique in the installation as far as chance goes, short, and cheap: a prefix a process and a counter. */
+function requestIds(): () => string {
+  const prefix = randomBytes(6).toString('base64url');
+  let counter = 0;
+  return () => `${prefix}-${(++counter).toString(36)}`;
+}
+
+function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+  const problem = problemOf(error);
+  if (problem.status >= 500) {
+    const level = problem.code === 'overloaded' || problem.code === 'shutting_down' ? 'warn' : 'error';
+    log[level]({ requestId: request.id, code: problem.code, err: problem.cause ?? problem }, problem.message);
+  }
+  reply
+    .code(problem.status)
+    .headers(problemHeaders(problem))
+    .header('content-type', PROBLEM_TYPE)
+    .send(problemBody(problem, request.id));
+}
+
+/** 404 for an unknown path, 405 for a known one that does not take the method. */
+function addNotFound(app: FastifyInstance, log: Logger): void {
+  const routes: { pattern: RegExp; method: string }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`);
+    for (const each of [method].flat()) routes.push({ pattern, method: each });
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0]!;
+    const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
+    if (methods.size === 0) {
+      answerProblem(new Problem('not_found', 'This service has nothing at this path.'), request, reply, log);
+      return;
+    }
+    const allow = [...methods].join(', ');
+    reply.header('allow', allow);
+    answerProblem(new Problem('method_not_allowed', `This path takes ${allow}.`), request, reply, log);
+  });
+}
+
+function addRequestLog(app: FastifyInstance, log: Logger): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const durationMs = Math.round(reply.elapsedTime * 1_000) / 1_000;
+    // The path without its query, which may hold anything.
+    const path = request.url.split('?', 1)[0];
+    log.debug(
+      { requestId: request.id, method: request.method, path, status: reply.statusCode, durationMs },
+      'request',
+    );
+    done();
+  });
+}
+
+/** Answers what Node's parser refuses, as Node itself would: unless an answer is already under way. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: () => string): void {
+  const inProgress = (socket as Socket & { _httpMessage?: { _headerSent?: boolean } })._httpMessage
+    ?._headerSent;
+  if (error.code === 'ECONNRESET' || !socket.writable || inProgress) {
+    socket.destroy();
+    return;
+  }
+  writeProblem(socket, brokenRequest(error.code), requestId);
+}
+
+function brokenRequest(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Problem('headers_too_large', `The headers must be at most ${MAX_HEADER_BYTES} bytes.`);
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Problem('request_timeout', 'The request did not arrive whole within the time it may take.');
+  }
+  return new Problem('invalid_request', 'The request is not HTTP that can be read in one way only.');
+}
+
+function writeProblem(
+  socket: Socket,
+  problem: Problem,
+  requestId: () => string,
+  extra: Record<string, string> = {},
+): void {
+  const id = requestId();
+  const body = problemBody(problem, id);
+  const headers = {
+    ...problemHeaders(problem),
+    ...extra,
+    'content-type': PROBLEM_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-request-id': id,
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
+}

@@ -1,0 +1,62 @@
+// argv -> command -> exit code.
+
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { apiTokenCommand } from './commands/api-token.ts';
+import { exitCodeMeanings, exitCodeOf, exitCodes } from './commands/exit-code.ts';
+import { keyCommand } from './commands/key.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { serveCommand } from './commands/serve.ts';
+import { startCommand } from './commands/start.ts';
+import { workspaceCommand } from './commands/workspace.ts';
+import { redact } from './domain/secret.ts';
+
+/** Runs the command that `argv` names; resolves to the exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    await program().parseAsync(argv);
+    return exitCodes.ok;
+  } catch (error) {
+    const code = exitCodeOf(error);
+    // Commander has printed its own.
+    if (!(error instanceof CommanderError)) console.error(redact(messageOf(error, code)));
+    return code;
+  }
+}
+
+function program(): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const codes = Object.entries(exitCodes).map(
+    ([name, code]) => `  ${String(code).padStart(2)}  ${exitCodeMeanings[name as keyof typeof exitCodes]}`,
+  );
+  const command = new Command('user-group-service')
+    .description('Issues a token per customer and tells your dashboards who is viewing.')
+    .version(version)
+    .showHelpAfterError('("--help" shows what there is)')
+    .addCommand(startCommand())
+    .addCommand(serveCommand())
+    .addCommand(apiTokenCommand())
+    .addCommand(workspaceCommand())
+    .addCommand(keyCommand())
+    .addCommand(migrateCommand())
+    .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
+  exitByException(command);
+  return command;
+}
+
+/** Commander would end the process; a service has a database to close first. */
+function exitByException(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) exitByException(child);
+}
+
+function messageOf(error: unknown, code: number): string {
+  const { message, stack, code: errno, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (errno === 'EADDRINUSE')
+    return `user-group-service: port ${port} is taken; choose another with --port or PORT`;
+  return code === exitCodes.failed
+    ? `user-group-service: ${stack ?? message}`
+    : `user-group-service: ${message}`;
+}

@@ -1,0 +1,26 @@
+import type { Caller } from '../domain/api-token.ts';
+import type { ResolveBody } from '../domain/body.ts';
+import { addressOfUserGroupToken } from '../domain/token.ts';
+import type { UserGroup } from '../domain/user-group.ts';
+import { type Context, isVisible, tokenNotFound } from './context.ts';
+
+export interface Resolution {
+  userGroup: UserGroup;
+  token: { status: 'current'; expiresAt: null } | { status: 'retiring'; expiresAt: number };
+}
+
+/** Who is viewing: the group of a token that is current or in its grace period. Throws `user_group_token_not_found`. */
+export async function resolveToken(
+  { store, clock }: Context,
+  caller: Caller,
+  body: ResolveBody,
+): Promise<Resolution> {
+  const address = addressOfUserGroupToken(body.token);
+  const userGroup = address && (await store.read({ kind: 'findUserGroupByToken', address }));
+  if (userGroup === null || !isVisible(userGroup, caller)) throw tokenNotFound();
+  if (userGroup.tokenDigest === address?.digest)
+    return { userGroup, token: { status: 'current', expiresAt: null } };
+  const expiresAt = userGroup.previousTokenExpiresAt;
+  if (expiresAt === null || expiresAt <= clock()) throw tokenNotFound();
+  return { userGroup, token: { status: 'retiring', expiresAt } };
+}

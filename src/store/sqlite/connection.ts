@@ -1,0 +1,109 @@
+// One connection to the database file, with the settings that durability rests on set and read back: defaults
+// move between builds of SQLite.
+
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StoreUnavailable } from '../store.ts';
+
+/** 3.51.3 mended a bug of the write-ahead log that could corrupt a database. */
+const OLDEST_SQLITE = [3, 51, 3];
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Primary result codes that a later try may not meet: busy, locked, out of memory, read-only, I/O, full, cannot open. */
+const PASSING_CODES = new Set([5, 6, 7, 8, 10, 13, 14]);
+
+export class Connection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** Opens the file, and makes it (readable by its owner only) where it is missing. Throws `StoreUnavailable`. */
+  constructor(path: string) {
+    this.#database = guard(() => {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      closeSync(openSync(path, 'a', 0o600));
+      return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    });
+    this.#configure();
+  }
+
+  #configure(): void {
+    const version = String(this.#pragma('select sqlite_version()'));
+    const parts = version.split('.').map(Number);
+    const difference =
+      OLDEST_SQLITE.map((part, index) => (parts[index] ?? 0) - part).find((part) => part !== 0) ?? 0;
+    if (difference < 0)
+      throw new Error(`SQLite ${version} is older than ${OLDEST_SQLITE.join('.')}: use a newer Node`);
+    // FULL: the write-ahead log is synced at each commit, so that a power cut loses nothing acknowledged.
+    this.#expect('journal_mode', 'wal', 'wal');
+    this.#expect('synchronous', 'full', 2);
+    this.#expect('busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS);
+    this.#expect('trusted_schema', 'off', 0);
+    this.#expect('journal_size_limit', 67_108_864, 67_108_864);
+    this.#expect('wal_autocheckpoint', 1_000, 1_000);
+  }
+
+  #expect(pragma: string, wanted: string | number, shown: string | number): void {
+    this.#pragma(`pragma ${pragma} = ${wanted}`);
+    const found = this.#pragma(`pragma ${pragma}`);
+    if (found !== shown) throw new Error(`SQLite shows ${pragma} = ${found} after it was set to ${wanted}`);
+  }
+
+  #pragma(sql: string): unknown {
+    const row = guard(() => this.#database.prepare(sql).get());
+    return row && Object.values(row)[0];
+  }
+
+  /** The statement, prepared once. Its columns come as an array: half the cost of an object. */
+  statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Runs SQL that is part of the program, such as a migration. */
+  execute(sql: string): void {
+    guard(() => this.#database.exec(sql));
+  }
+
+  /** Runs `work` in a transaction: all of it is committed or none. Throws `StoreUnavailable`. */
+  transaction<Result>(mode: 'deferred' | 'immediate', work: () => Result): Result {
+    return guard(() => {
+      this.statement(`begin ${mode}`).run();
+      try {
+        const result = work();
+        this.statement('commit').run();
+        return result;
+      } catch (error) {
+        // Some errors, a full disk among them, have rolled back already.
+        if (this.#database.isTransaction) this.statement('rollback').run();
+        throw error;
+      }
+    });
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+/** Tells the troubles of the database file from mistakes in the program. */
+function guard<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    const { code, errcode, message } = error as { code?: string; errcode?: number; message: string };
+    const passing =
+      code === 'ERR_SQLITE_ERROR' ? PASSING_CODES.has((errcode ?? 0) & 0xff) : isFileError(error);
+    throw passing ? new StoreUnavailable(`SQLite: ${message}`, { cause: error }) : error;
+  }
+}
+
+function isFileError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}

@@ -1,0 +1,109 @@
+// Queries on one connection, a batch of them on one snapshot.
+
+import type { ApiToken } from '../../domain/api-token.ts';
+import type { TokenAddress, TokenDigest } from '../../domain/token.ts';
+import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
+import type { ApiTokenRow, Query, QueryResult } from '../store.ts';
+import type { Connection } from './connection.ts';
+import {
+  API_TOKEN_COLUMNS,
+  toApiToken,
+  toUserGroup,
+  toWorkspace,
+  USER_GROUP_COLUMNS,
+  WORKSPACE_COLUMNS,
+} from './rows.ts';
+
+const BY_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
+const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
+const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
+const AFTER_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
+  where (bucket, workspace_id, environment, provided_id) > (?, ?, ?, ?)
+  order by bucket, workspace_id, environment, provided_id limit ?`;
+const API_TOKEN = `select ${API_TOKEN_COLUMNS} from api_tokens where digest = ?`;
+const API_TOKENS = `select ${API_TOKEN_COLUMNS},
+  (select name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)
+  from api_tokens where api_token_id > ? order by api_token_id limit ?`;
+
+export class Reader {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  run(queries: readonly Query[]): QueryResult[] {
+    return this.#connection.transaction('deferred', () => {
+      // A batch comes from few callers: each API token is asked for once.
+      const apiTokens = new Map<TokenDigest, ApiToken | null>();
+      return queries.map((query) => this.#answer(query, apiTokens));
+    });
+  }
+
+  findUserGroup(key: UserGroupKey): UserGroup | null {
+    return toUserGroup(
+      this.#connection.statement(BY_KEY).get(key.bucket, key.workspaceId, key.environment, key.providedId),
+    );
+  }
+
+  #answer(query: Query, apiTokens: Map<TokenDigest, ApiToken | null>): QueryResult {
+    switch (query.kind) {
+      case 'findApiToken':
+        return this.#findApiToken(query.digest, apiTokens);
+      case 'findUserGroup':
+        return this.findUserGroup(query.key);
+      case 'findUserGroupByToken':
+        return this.#findUserGroupByToken(query.address);
+      case 'listApiTokens':
+        return this.#connection
+          .statement(API_TOKENS)
+          .all(query.after, query.limit)
+          .map((row): ApiTokenRow => {
+            const columns = row as unknown as unknown[];
+            return { ...toApiToken(columns)!, workspaceName: columns.at(-1) as string };
+          });
+      case 'listWorkspaces':
+        return this.#rows(`select ${WORKSPACE_COLUMNS} from workspaces order by name`).map(toWorkspace);
+      case 'listTokenKeyIds':
+        return this.#rows('select key_id from token_keys order by key_id').map(([id]) => id as string);
+      case 'listUserGroups': {
+        const { bucket, workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
+        const rows = this.#connection
+          .statement(AFTER_KEY)
+          .all(bucket, workspaceId, environment, providedId, query.limit);
+        return rows.map((row) => toUserGroup(row)!);
+      }
+      case 'countUserGroups':
+        return this.#rows('select count(*) from user_groups')[0]?.[0] as number;
+      case 'ping':
+        this.#rows('select 1 from id_blocks limit 1');
+        return null;
+      default:
+        return query satisfies never;
+    }
+  }
+
+  #findApiToken(digest: TokenDigest, known: Map<TokenDigest, ApiToken | null>): ApiToken | null {
+    let token = known.get(digest);
+    if (token === undefined) {
+      token = toApiToken(this.#connection.statement(API_TOKEN).get(digest));
+      known.set(digest, token);
+    }
+    return token;
+  }
+
+  #findUserGroupByToken({ bucket, digest }: TokenAddress): UserGroup | null {
+    const row =
+      this.#connection.statement(BY_TOKEN).get(bucket, digest) ??
+      this.#connection.statement(BY_PREVIOUS_TOKEN).get(bucket, digest);
+    return toUserGroup(row);
+  }
+
+  #rows(sql: string): unknown[][] {
+    return this.#connection.statement(sql).all() as unknown as unknown[][];
+  }
+}
+
+/** Before every key there is. */
+const FIRST_KEY = { bucket: -1, workspaceId: 0, environment: '', providedId: '' };

@@ -1,0 +1,32 @@
+// The thread that writes. A sync of the disk can take long, and reads must not wait for it.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Command, type CommandResult, StoreUnavailable } from '../store.ts';
+import { Connection } from './connection.ts';
+import { Writer } from './writer.ts';
+
+/** A batch of commands, or the order to end. */
+export type WriterRequest = readonly Command[] | 'close';
+export type WriterReply = { results: CommandResult[] } | { error: string; unavailable: boolean };
+
+const connection = new Connection(workerData as string);
+const writer = new Writer(connection);
+
+parentPort?.on('message', (request: WriterRequest) => {
+  if (request === 'close') {
+    connection.close();
+    parentPort?.close();
+    return;
+  }
+  parentPort?.postMessage(reply(request));
+});
+
+function reply(commands: readonly Command[]): WriterReply {
+  try {
+    return { results: writer.run(commands) };
+  } catch (error) {
+    // An error loses its class on the way to another thread.
+    const { message } = error as Error;
+    return { error: message, unavailable: error instanceof StoreUnavailable };
+  }
+}

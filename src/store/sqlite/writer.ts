@@ -1,0 +1,172 @@
+// Commands on one connection: a batch is one transaction, and so one sync of the disk.
+
+import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
+import { versionTag } from '../../domain/user-group.ts';
+import type { Command, CommandResult, NewUserGroup, TokenRotation, UserGroupUpdate } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { Reader } from './reader.ts';
+import { toUserGroup, toWorkspace, USER_GROUP_COLUMNS, WORKSPACE_COLUMNS } from './rows.ts';
+
+const CREATE = `insert into user_groups (${USER_GROUP_COLUMNS})
+  values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?)
+  on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
+const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, version = version + 1, updated_at = ?
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
+  returning ${USER_GROUP_COLUMNS}`;
+const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token_ciphertext = ?,
+    previous_token_digest = token_digest, previous_token_expires_at = ?, version = version + 1, updated_at = ?
+  where bucket = ? and token_digest = ? and team_id = ?
+  returning ${USER_GROUP_COLUMNS}`;
+const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
+    and token_key_id = ? and token_ciphertext = ?`;
+
+export class Writer {
+  readonly #connection: Connection;
+  readonly #reader: Reader;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#reader = new Reader(connection);
+  }
+
+  run(commands: readonly Command[]): CommandResult[] {
+    // Immediate: a transaction that reads first and writes later would fail at once where another one writes.
+    return this.#connection.transaction('immediate', () => commands.map((command) => this.#execute(command)));
+  }
+
+  #execute(command: Command): CommandResult {
+    switch (command.kind) {
+      case 'createUserGroup':
+        return this.#createUserGroup(command);
+      case 'updateUserGroup':
+        return this.#updateUserGroup(command);
+      case 'rotateToken':
+        return this.#rotateToken(command);
+      case 'resealToken': {
+        const { key, expected, sealedToken } = command;
+        const values = [
+          sealedToken.keyId,
+          sealedToken.ciphertext,
+          ...partsOf(key),
+          expected.keyId,
+          expected.ciphertext,
+        ];
+        return this.#run(RESEAL, values) === 1;
+      }
+      case 'leaseIds': {
+        const lease = 'update id_blocks set next = next + ? where sequence = ? returning next';
+        return (this.#get(lease, [command.count, command.sequence])?.[0] as number) - command.count;
+      }
+      case 'ensureWorkspace': {
+        const insert = `insert into workspaces (${WORKSPACE_COLUMNS}) values (?, ?, ?) on conflict (name) do nothing`;
+        const created = this.#run(insert, [command.workspaceId, command.name, command.now]) === 1;
+        const row = this.#get(`select ${WORKSPACE_COLUMNS} from workspaces where name = ?`, [command.name]);
+        return { created, workspace: toWorkspace(row) };
+      }
+      case 'createApiToken':
+        this.#run(
+          `insert into api_tokens (api_token_id, workspace_id, environment, permission, name, digest, created_at, expires_at)
+           values (?, ?, ?, ?, ?, ?, ?, ?)`,
+          [
+            command.apiTokenId,
+            command.workspaceId,
+            command.environment,
+            command.permission,
+            command.name,
+            command.digest,
+            command.createdAt,
+            command.expiresAt,
+          ],
+        );
+        return null;
+      case 'revokeApiToken':
+        return (
+          this.#run('update api_tokens set revoked_at = coalesce(revoked_at, ?) where api_token_id = ?', [
+            command.now,
+            command.apiTokenId,
+          ]) === 1
+        );
+      case 'addTokenKeyId':
+        this.#run(
+          'insert into token_keys (key_id, created_at) values (?, ?) on conflict (key_id) do nothing',
+          [command.keyId, command.now],
+        );
+        return null;
+      case 'removeTokenKeyIds':
+        this.#run(
+          `delete from token_keys where key_id <> ?
+             and not exists (select 1 from user_groups where user_groups.token_key_id = token_keys.key_id)`,
+          [command.keep],
+        );
+        return null;
+      case 'pingWrite':
+        // The transaction around it has taken the write lock.
+        return null;
+      default:
+        return command satisfies never;
+    }
+  }
+
+  #createUserGroup(command: NewUserGroup): { created: boolean; userGroup: UserGroup } {
+    const { key, sealedToken, now } = command;
+    const created = this.#run(CREATE, [
+      ...partsOf(key),
+      command.teamId,
+      command.name,
+      command.mapping,
+      command.properties,
+      command.tokenDigest,
+      sealedToken.keyId,
+      sealedToken.ciphertext,
+      now,
+      now,
+    ]);
+    return { created: created === 1, userGroup: this.#reader.findUserGroup(key)! };
+  }
+
+  #updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch' {
+    const { key, ifVersion, now } = command;
+    const stored = this.#reader.findUserGroup(key);
+    if (stored === null) return 'not_found';
+    if (ifVersion !== undefined && !ifVersion.includes(versionTag(stored))) return 'version_mismatch';
+    const { name, mapping, properties } = { ...stored, ...fieldsOf(command) };
+    if (name === stored.name && mapping === stored.mapping && properties === stored.properties) return stored;
+    return toUserGroup(this.#get(UPDATE, [name, mapping, properties, now, ...partsOf(key)]))!;
+  }
+
+  #rotateToken(command: TokenRotation): UserGroup | null {
+    const { sealedToken } = command;
+    const row = this.#get(ROTATE, [
+      command.tokenDigest,
+      sealedToken.keyId,
+      sealedToken.ciphertext,
+      command.previousTokenExpiresAt,
+      command.now,
+      command.bucket,
+      command.currentDigest,
+      command.teamId,
+    ]);
+    return toUserGroup(row);
+  }
+
+  #run(sql: string, values: readonly (string | number | null)[]): number {
+    return Number(this.#connection.statement(sql).run(...values).changes);
+  }
+
+  #get(sql: string, values: readonly (string | number | null)[]): unknown[] | undefined {
+    return this.#connection.statement(sql).get(...values) as unknown[] | undefined;
+  }
+}
+
+function partsOf(key: UserGroupKey): [number, number, string, string] {
+  return [key.bucket, key.workspaceId, key.environment, key.providedId];
+}
+
+function fieldsOf({ name, mapping, properties }: UserGroupUpdate): Partial<UserGroup> {
+  return {
+    ...(name !== undefined && { name }),
+    ...(mapping !== undefined && { mapping }),
+    ...(properties !== undefined && { properties }),
+  };
+}

@@ -1,0 +1,122 @@
+// The port of the store: what operations ask of a database, in batches. An adapter answers a list of queries
+// or commands with the list of their results, in the same order. It decides nothing and throws no `Problem`.
+
+import type { ApiToken } from '../domain/api-token.ts';
+import type { Bucket } from '../domain/bucket.ts';
+import type { JsonText } from '../domain/strict-json.ts';
+import type { TokenAddress, TokenDigest } from '../domain/token.ts';
+import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group.ts';
+
+export interface Store {
+  /** Each query sees everything that was committed before the call. Throws `StoreUnavailable`. */
+  read(queries: readonly Query[]): Promise<QueryResult[]> | QueryResult[];
+  /**
+   * Each command happens whole or not at all, and is durable when the promise resolves; a batch that rejects
+   * with anything but `StoreUnavailable` has changed nothing. Throws `StoreUnavailable`.
+   */
+  write(commands: readonly Command[]): Promise<CommandResult[]>;
+  close(): Promise<void>;
+}
+
+/** The database cannot be asked now. Trying again later may work. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+interface Queries {
+  /** null where there is none. */
+  findApiToken: { query: { digest: TokenDigest }; result: ApiToken | null };
+  findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
+  /** The group whose current token, or whose last replaced one, has this digest; null where there is none. */
+  findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
+  listApiTokens: { query: { after: number; limit: number }; result: ApiTokenRow[] };
+  listWorkspaces: { query: object; result: Workspace[] };
+  /** The ids of the keys that stored tokens may be sealed under. */
+  listTokenKeyIds: { query: object; result: string[] };
+  /** Groups in the order of their keys after `after`, from the first where it is null. */
+  listUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
+  countUserGroups: { query: object; result: number };
+  /** Fails where the database does not answer. */
+  ping: { query: object; result: null };
+}
+
+interface Commands {
+  /** Creates the group where its key is free; else returns the one that is there. */
+  createUserGroup: { command: NewUserGroup; result: { created: boolean; userGroup: UserGroup } };
+  updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
+  /** Replaces the token where it is still the current one; null where it is not. */
+  rotateToken: { command: TokenRotation; result: UserGroup | null };
+  /** Seals the same token anew, where it is still sealed as `expected`; says whether it was. */
+  resealToken: {
+    command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken };
+    result: boolean;
+  };
+  /** Takes `count` ids that nobody else gets; returns the first. */
+  leaseIds: { command: { sequence: IdSequence; count: number }; result: number };
+  /** Makes the workspace where there is none of the name; returns it. */
+  ensureWorkspace: {
+    command: { workspaceId: number; name: string; now: number };
+    result: { created: boolean; workspace: Workspace };
+  };
+  createApiToken: { command: Omit<ApiToken, 'revokedAt'>; result: null };
+  /** Says whether there is such a token; revoking a revoked one keeps the first time. */
+  revokeApiToken: { command: { apiTokenId: number; now: number }; result: boolean };
+  addTokenKeyId: { command: { keyId: string; now: number }; result: null };
+  /** Forgets the ids of keys that no stored token is sealed under any more. */
+  removeTokenKeyIds: { command: { keep: string }; result: null };
+  /** Fails where the database takes no writes. */
+  pingWrite: { command: object; result: null };
+}
+
+export type Query<Kind extends keyof Queries = keyof Queries> = {
+  [K in Kind]: { kind: K } & Queries[K]['query'];
+}[Kind];
+export type QueryResult<Kind extends keyof Queries = keyof Queries> = Queries[Kind]['result'];
+export type Command<Kind extends keyof Commands = keyof Commands> = {
+  [K in Kind]: { kind: K } & Commands[K]['command'];
+}[Kind];
+export type CommandResult<Kind extends keyof Commands = keyof Commands> = Commands[Kind]['result'];
+export type QueryKind = keyof Queries;
+export type CommandKind = keyof Commands;
+
+export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id';
+
+export interface Workspace {
+  workspaceId: number;
+  name: string;
+  createdAt: number;
+}
+
+export type ApiTokenRow = ApiToken & { workspaceName: string };
+
+export interface NewUserGroup {
+  key: UserGroupKey;
+  teamId: number;
+  name: string;
+  mapping: JsonText | null;
+  properties: JsonText | null;
+  tokenDigest: TokenDigest;
+  sealedToken: SealedToken;
+  now: number;
+}
+
+/** A field that is absent stays; the version grows only where something changes. */
+export interface UserGroupUpdate {
+  key: UserGroupKey;
+  name?: string;
+  mapping?: JsonText | null;
+  properties?: JsonText | null;
+  /** The version tags of which the stored one must be one; absent where any will do. */
+  ifVersion?: readonly string[];
+  now: number;
+}
+
+export interface TokenRotation {
+  bucket: Bucket;
+  teamId: number;
+  currentDigest: TokenDigest;
+  tokenDigest: TokenDigest;
+  sealedToken: SealedToken;
+  previousTokenExpiresAt: number;
+  now: number;
+}
