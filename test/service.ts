@@ -1,0 +1,119 @@
+// A service of a test's own: the real one, on a real database and a real port, with a clock that the test sets.
+
+import { pino } from 'pino';
+import { type App, startApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { redact } from '../src/domain/secret.ts';
+import { createApiToken, type NewApiToken, revokeApiToken } from '../src/operations/api-token.ts';
+import type { DatabaseKind, TestDatabase } from './database.ts';
+import { send, type TestAnswer, type TestRequest } from './http.ts';
+
+export interface TestServiceOptions {
+  /** Settings by their environment variables. */
+  env?: Record<string, string>;
+  /** A database that is there already, such as that of another process. */
+  database?: TestDatabase;
+}
+
+export class TestService {
+  readonly database: TestDatabase;
+  readonly #env: Record<string, string>;
+  #app: App;
+  /** An API token of the workspace `default`, `Customer`, `read-write`. */
+  token = '';
+  /** The log of the service, line by line. */
+  readonly logLines: string[] = [];
+  /** How far the clock of the service is ahead of the machine's. */
+  clockAheadMs = 0;
+
+  static async start(kind: DatabaseKind, options: TestServiceOptions = {}): Promise<TestService> {
+    const service = new TestService(options.database ?? (await kind.create()), options.env ?? {});
+    await service.startApp();
+    service.token = (await service.apiToken()).token;
+    return service;
+  }
+
+  private constructor(database: TestDatabase, env: Record<string, string>) {
+    this.database = database;
+    this.#env = env;
+    this.#app = undefined as unknown as App;
+  }
+
+  async startApp(): Promise<void> {
+    const config = readConfig({ DATABASE_URL: this.database.url, PORT: '0', ...this.#env });
+    const log = pino(
+      { level: 'debug', hooks: { streamWrite: redact } },
+      { write: (line: string) => this.logLines.push(line) },
+    );
+    this.#app = await startApp(config, log, () => Date.now() + this.clockAheadMs);
+  }
+
+  get url(): string {
+    return this.#app.url;
+  }
+
+  get app(): App {
+    return this.#app;
+  }
+
+  /** A call with the API token of `token`, where the request names no other. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Omit<TestRequest, 'method' | 'path' | 'body'> = {},
+  ): Promise<TestAnswer> {
+    return send(this.url, { method, path, body, token: this.token, ...more });
+  }
+
+  /** GET /api/user */
+  get(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestAnswer> {
+    return this.call('GET', '/api/user', body, more);
+  }
+
+  /** PUT /api/user */
+  put(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestAnswer> {
+    return this.call('PUT', '/api/user', body, more);
+  }
+
+  /** POST /api/user */
+  post(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestAnswer> {
+    return this.call('POST', '/api/user', body, more);
+  }
+
+  /** POST /v1/resolve */
+  resolve(token: string, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestAnswer> {
+    return this.call('POST', '/v1/resolve', { token }, more);
+  }
+
+  async apiToken(fields: Partial<NewApiToken> = {}): Promise<{ id: number; token: string }> {
+    const { apiToken, token } = await createApiToken(this.#app.context, {
+      workspaceName: 'default',
+      environment: 'Customer',
+      permission: 'read-write',
+      name: null,
+      expiresAt: null,
+      ...fields,
+    });
+    return { id: apiToken.apiTokenId, token: token.reveal() };
+  }
+
+  revokeApiToken(id: number): Promise<boolean> {
+    return revokeApiToken(this.#app.context, id);
+  }
+
+  async stop(): Promise<void> {
+    await this.#app.close();
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.startApp();
+  }
+
+  /** Ends the service and drops its database. */
+  async end(): Promise<void> {
+    await this.stop();
+    await this.database.drop();
+  }
+}
