@@ -1,0 +1,92 @@
+// Imports run one way and make no cycle, types included. A file belongs to the first layer whose prefix it has;
+// it may import files of its own layer and of the layers that are named.
+
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const layers: [prefix: string, mayImport: string[]][] = [
+  ['src/problem.ts', []],
+  ['src/domain/', ['src/problem.ts']],
+  ['src/store/sqlite/', ['src/store/', 'src/domain/']],
+  ['src/store/postgres/', ['src/store/', 'src/domain/']],
+  ['src/store/', ['src/domain/', 'src/problem.ts']],
+  ['src/operations/', ['src/store/', 'src/domain/', 'src/problem.ts']],
+  ['src/config.ts', ['src/domain/']],
+  ['src/log.ts', ['src/config.ts', 'src/domain/']],
+  ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
+  // The only file that knows the adapters.
+  [
+    'src/database.ts',
+    ['src/store/sqlite/', 'src/store/postgres/', 'src/store/', 'src/config.ts', 'src/domain/'],
+  ],
+  ['src/token-keys.ts', ['src/config.ts', 'src/store/', 'src/domain/']],
+  [
+    'src/app.ts',
+    [
+      'src/http/',
+      'src/operations/',
+      'src/database.ts',
+      'src/token-keys.ts',
+      'src/store/',
+      'src/config.ts',
+      'src/domain/',
+      'src/problem.ts',
+    ],
+  ],
+  [
+    'src/commands/',
+    [
+      'src/app.ts',
+      'src/database.ts',
+      'src/token-keys.ts',
+      'src/log.ts',
+      'src/operations/',
+      'src/store/',
+      'src/config.ts',
+      'src/domain/',
+      'src/problem.ts',
+    ],
+  ],
+  ['src/main.ts', ['src/commands/', 'src/domain/']],
+];
+
+const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
+
+/** What is wrong with the imports under src, a line each; nothing where all is well. */
+export function findImportFaults(): string[] {
+  const graph = new Map(globSync('src/**/*.ts').map((file) => [file, importsOf(file)]));
+  return [...findForbidden(graph), ...findCycles(graph)];
+}
+
+function importsOf(file: string): string[] {
+  const source = readFileSync(file, 'utf8');
+  return [...source.matchAll(IMPORT)].map(([, path]) => normalize(join(dirname(file), path!)));
+}
+
+function layerOf(file: string): (typeof layers)[number] | undefined {
+  return layers.find(([prefix]) => file.startsWith(prefix));
+}
+
+function findForbidden(graph: ReadonlyMap<string, string[]>): string[] {
+  return [...graph].flatMap(([file, imports]) => {
+    const layer = layerOf(file);
+    if (layer === undefined) return [`${file} belongs to no layer`];
+    const allowed = [layer[0], ...layer[1]];
+    return imports
+      .filter((imported) => !allowed.includes(layerOf(imported)?.[0] ?? ''))
+      .map((imported) => `${file} must not import ${imported}`);
+  });
+}
+
+function findCycles(graph: ReadonlyMap<string, string[]>): string[] {
+  const done = new Set<string>();
+  const faults: string[] = [];
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) faults.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`);
+    if (done.has(file) || path.includes(file)) return;
+    for (const imported of graph.get(file) ?? []) visit(imported, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return faults;
+}

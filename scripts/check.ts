@@ -1,0 +1,24 @@
+// What `npm run check` runs, and CI before the tests: types, lint and format, the direction of imports.
+
+import { spawnSync } from 'node:child_process';
+import { findImportFaults } from './check-imports.ts';
+
+const steps: [name: string, run: () => boolean][] = [
+  ['types', () => succeeds('tsc')],
+  ['lint and format', () => succeeds('biome', 'ci', '--error-on-warnings', '.')],
+  ['imports', () => reportsNothing(findImportFaults())],
+];
+
+for (const [name, run] of steps) {
+  console.log(`check: ${name}`);
+  if (!run()) process.exitCode = 1;
+}
+
+function succeeds(command: string, ...args: string[]): boolean {
+  return spawnSync(`node_modules/.bin/${command}`, args, { stdio: 'inherit' }).status === 0;
+}
+
+function reportsNothing(faults: readonly string[]): boolean {
+  for (const fault of faults) console.error(fault);
+  return faults.length === 0;
+}
