@@ -1,12 +1,15 @@
-// What `npm run check` runs, and CI before the tests: types, lint and format, the direction of imports.
+// What `npm run check` runs, and CI before the tests: types, lint and format, the
+// direction of imports, the documentation against the code.
 
 import { spawnSync } from 'node:child_process';
+import { findDocsFaults } from './check-docs.ts';
 import { findImportFaults } from './check-imports.ts';
 
 const steps: [name: string, run: () => boolean][] = [
   ['types', () => succeeds('tsc')],
   ['lint and format', () => succeeds('biome', 'ci', '--error-on-warnings', '.')],
   ['imports', () => reportsNothing(findImportFaults())],
+  ['documentation', () => reportsNothing(findDocsFaults())],
 ];
 
 for (const [name, run] of steps) {

@@ -1,0 +1,31 @@
+// The documentation says what the code says: the table of settings is written from the table in the code
+// (`npm run format` does it), and every error code stands in the table of errors.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Setting, settings } from '../src/config.ts';
+import { problems } from '../src/problem.ts';
+
+const SETTINGS = /(<!-- settings: begin -->\n)[\s\S]*(<!-- settings: end -->)/;
+
+/** What README.md should be, given the settings of the code. */
+function renderReadme(readme: string): string {
+  const rows = (Object.values(settings) as Setting<unknown>[]).map(({ env, fallback, meaning, secret }) => {
+    const name = secret ? `\`${env}\`, \`${env}_FILE\`` : `\`${env}\``;
+    return `| ${name} | ${fallback ? `\`${fallback}\`` : ''} | ${meaning} |`;
+  });
+  const table = ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+  return readme.replace(SETTINGS, (_, begin, end) => `${begin}${table}\n${end}`);
+}
+
+/** Where the documentation differs from the code, a line each. */
+export function findDocsFaults(): string[] {
+  const readme = readFileSync('README.md', 'utf8');
+  const faults = Object.entries(problems)
+    .filter(([code, { status }]) => !new RegExp(`^\\| ${status} \\|.*\`${code}\``, 'm').test(readme))
+    .map(([code, { status }]) => `README.md: the table of errors lacks ${code} at ${status}`);
+  if (renderReadme(readme) !== readme)
+    faults.push('README.md: the table of settings is old; run "npm run format"');
+  return faults;
+}
+
+if (import.meta.main) writeFileSync('README.md', renderReadme(readFileSync('README.md', 'utf8')));
