@@ -1,0 +1,114 @@
+// A server in a process of its own, on a free port of 127.0.0.1, until it is disposed of.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { send } from '../test/http.ts';
+
+const POLL_MS = 2;
+const START_TIMEOUT_MS = 20_000;
+
+export interface ServerCommand {
+  /** A path from the root of the project, and its arguments. */
+  script: readonly string[];
+  env?: Record<string, string>;
+  /** Flags of Node. */
+  nodeFlags?: readonly string[];
+  /** A command that runs Node, such as strace. */
+  under?: readonly string[];
+}
+
+export class ServerProcess implements AsyncDisposable {
+  readonly url: string;
+  /** Milliseconds from the start of the process to its first answer that it is ready. */
+  readyAfterMs = Number.NaN;
+  readonly #child: ChildProcess;
+  #output = '';
+
+  /** Resolves when the server answers that it is ready. */
+  static async start(command: ServerCommand): Promise<ServerProcess> {
+    const port = await freePort();
+    const startedAt = performance.now();
+    const server = new ServerProcess(command, port);
+    try {
+      await server.#untilReady();
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
+    server.readyAfterMs = performance.now() - startedAt;
+    return server;
+  }
+
+  private constructor({ script, env = {}, nodeFlags = [], under = [] }: ServerCommand, port: number) {
+    const [path = '', ...args] = script;
+    const [program = '', ...rest] = [...under, process.execPath, ...nodeFlags, rootPath(path), ...args];
+    this.url = `http://127.0.0.1:${port}`;
+    this.#child = spawn(program, rest, {
+      // Nothing else of the environment: a setting of the shell must not change what is measured.
+      env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', PORT: String(port), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+    process.once('exit', this.#kill);
+  }
+
+  /** What the process has written: the log of the service has its warnings and errors here. */
+  get output(): string {
+    return this.#output;
+  }
+
+  residentMegabytes(): number {
+    const kibibytes = execFileSync('ps', ['-o', 'rss=', '-p', String(this.#child.pid)], { encoding: 'utf8' });
+    return (Number(kibibytes) * 1_024) / 1_000_000;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#kill);
+    if (this.#hasEnded) return;
+    const ended = once(this.#child, 'exit');
+    this.#kill();
+    await ended;
+  }
+
+  readonly #kill = (): void => {
+    this.#child.kill('SIGTERM');
+  };
+
+  get #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  async #untilReady(): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      if (this.#hasEnded) throw new Error(`the server ended before it was ready:\n${this.#output}`);
+      const isReady = await send(this.url, { path: '/readyz' }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      if (isReady) return;
+      await sleep(POLL_MS);
+    }
+    throw new Error(`the server is not ready after ${START_TIMEOUT_MS} ms:\n${this.#output}`);
+  }
+}
+
+function rootPath(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,56 @@
+// The service, composed as `src/app.ts` composes it, in ways that the product does not offer: to measure what its
+// batches and its writer thread are worth.
+//
+//   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread]
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { readConfig } from '../src/config.ts';
+import { rateLimit } from '../src/http/operation.ts';
+import { addRoutes } from '../src/http/routes.ts';
+import { createServer } from '../src/http/server.ts';
+import { createLog } from '../src/log.ts';
+import { IdLease } from '../src/operations/id-lease.ts';
+import { BatchedStore } from '../src/store/batcher.ts';
+import { openCommandStore, openServingStore } from '../src/store/sqlite/store.ts';
+import { loadKeyRing } from '../src/token-keys.ts';
+
+/** The timer of the monitor; it is in each delay that it shows. */
+const RESOLUTION_MS = 1;
+
+export interface EventLoopDelay {
+  p99Ms: number;
+  maxMs: number;
+}
+
+const { values } = parseArgs({
+  options: { 'transaction-each': { type: 'boolean' }, 'writer-on-serving-thread': { type: 'boolean' } },
+});
+const config = readConfig(process.env);
+const { path } = config.databaseUrl;
+const batches = { maxBatch: 256, maxInFlight: 1, maxQueued: config.queueLimit };
+// Many transactions in flight, so that the writer always has the next one at hand.
+const singles = { maxBatch: 1, maxInFlight: 64, maxQueued: config.queueLimit };
+const store = new BatchedStore(
+  values['writer-on-serving-thread'] ? openCommandStore(path) : openServingStore(path),
+  { read: batches, write: values['transaction-each'] ? singles : batches },
+);
+const context = {
+  store,
+  keyRing: await loadKeyRing(config, store),
+  teamIds: new IdLease(store, 'team_id'),
+  clock: Date.now,
+  defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
+};
+const server = createServer({ config, log: await createLog(config), isClosing: () => false });
+addRoutes(server, context, rateLimit(0), async () => {});
+
+const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+delays.enable();
+// The delays since the last time that this was asked.
+server.get('/event-loop-delay', async (): Promise<EventLoopDelay> => {
+  const [p99Ms, maxMs] = [delays.percentile(99), delays.max].map((ns) => ns / 1_000_000 - RESOLUTION_MS);
+  delays.reset();
+  return { p99Ms: p99Ms!, maxMs: maxMs! };
+});
+await server.listen({ host: config.host, port: config.port });

@@ -1,0 +1,99 @@
+// Load through wrk: one thread and as many connections as asked, each with one request under way.
+
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Operation } from './operation.ts';
+import type { SeededDatabase } from './seed.ts';
+
+const SCRIPT = fileURLToPath(new URL('./load.lua', import.meta.url));
+/** Far more than one round can use up. */
+const NEW_NUMBERS_PER_ROUND = 10_000_000;
+
+/** wrk cannot be run. */
+export class WrkMissing extends Error {
+  override readonly name = 'WrkMissing';
+}
+
+/** A measured round had answers that are no success, so its figures mean nothing. */
+export class RoundFailed extends Error {
+  override readonly name = 'RoundFailed';
+}
+
+export interface Load {
+  url: string;
+  operation: Operation;
+  database: SeededDatabase;
+  seconds: number;
+  connections: number;
+  /** The tokens that `{token}` and `{current_token}` stand for. */
+  tokens?: readonly string[];
+}
+
+export interface Round {
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+interface Summary {
+  requests: number;
+  microseconds: number;
+  p50: number;
+  p99: number;
+  badAnswers: number;
+  brokenConnections: number;
+}
+
+let rounds = 0;
+
+/** Throws `WrkMissing`, and `RoundFailed` where any answer is not 2xx. */
+export async function load({
+  url,
+  operation,
+  database,
+  seconds,
+  connections,
+  tokens = [],
+}: Load): Promise<Round> {
+  rounds++;
+  const tokenFile = join(database.folder, `tokens-${rounds}`);
+  writeFileSync(tokenFile, tokens.join('\n'));
+  const output = await wrk([`-c${connections}`, `-d${seconds}s`, '-t1', '-s', SCRIPT, url], {
+    BENCH_METHOD: operation.method,
+    BENCH_REQUEST_PATH: operation.path,
+    BENCH_BODY: operation.body,
+    BENCH_GROUPS: String(database.groups),
+    BENCH_FIRST_NEW: String(rounds * NEW_NUMBERS_PER_ROUND),
+    BENCH_SEED: String(rounds),
+    BENCH_TOKENS: tokenFile,
+    BENCH_API_TOKEN: database.apiToken,
+  });
+  const summary = JSON.parse(output.trim().split('\n').at(-1)!) as Summary;
+  if (summary.badAnswers + summary.brokenConnections > 0 || summary.requests === 0) {
+    throw new RoundFailed(
+      `${operation.name} at ${url}: of ${summary.requests} answers ${summary.badAnswers} were no success, ` +
+        `and ${summary.brokenConnections} connections broke`,
+    );
+  }
+  return {
+    requestsPerSecond: (summary.requests / summary.microseconds) * 1_000_000,
+    p50Ms: summary.p50 / 1_000,
+    p99Ms: summary.p99 / 1_000,
+  };
+}
+
+async function wrk(args: readonly string[], env: Record<string, string>): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)('wrk', args, { env: { PATH: process.env.PATH, ...env } });
+    return stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new WrkMissing(
+      'the benchmark needs wrk, which is not installed: "apt install wrk" on Debian and Ubuntu, ' +
+        '"brew install wrk" on macOS, or see https://github.com/wg/wrk',
+    );
+  }
+}
