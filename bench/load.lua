@@ -2,8 +2,10 @@
 -- two ask for the same. `bench/wrk.ts` says what to do in variables of the environment, which
 -- `bench/operation.ts` explains.
 
-local parts = {} -- the template, texts and the functions that make a value in turn
 local head
+local groups
+local pieces = {} -- of the template; each request puts its own values between the fixed texts
+local slots = {} -- for each kind of value: what makes one, and at which places of `pieces` it goes
 local tokens = {}
 local first, last = 1, 0 -- the tokens of `tokens` that no rotation has used yet
 local new = 0
@@ -11,7 +13,7 @@ local new = 0
 local values = {}
 
 function values.group()
-  return math.random(0, tonumber(os.getenv("BENCH_GROUPS")) - 1)
+  return math.random(0, groups - 1)
 end
 
 function values.token()
@@ -26,6 +28,7 @@ function values.current_token()
 end
 
 function values.new()
+  new = new + 1
   return new
 end
 
@@ -37,17 +40,24 @@ local function readTokens(path)
 end
 
 local function split(template)
+  local slotOf = {}
   local position = 1
   for before, name, after in template:gmatch("(.-){([%l_]+)}()") do
-    parts[#parts + 1] = before
-    parts[#parts + 1] = name
+    if not slotOf[name] then
+      slotOf[name] = { make = values[name], places = {} }
+      slots[#slots + 1] = slotOf[name]
+    end
+    pieces[#pieces + 1] = before
+    pieces[#pieces + 1] = ""
+    table.insert(slotOf[name].places, #pieces)
     position = after
   end
-  parts[#parts + 1] = template:sub(position)
+  pieces[#pieces + 1] = template:sub(position)
 end
 
 function init()
   math.randomseed(tonumber(os.getenv("BENCH_SEED")))
+  groups = tonumber(os.getenv("BENCH_GROUPS"))
   new = tonumber(os.getenv("BENCH_FIRST_NEW"))
   readTokens(os.getenv("BENCH_TOKENS"))
   split(os.getenv("BENCH_BODY"))
@@ -65,14 +75,12 @@ function init()
 end
 
 function request()
-  local pieces = { parts[1] }
-  local made = {} -- a name stands for the same value throughout a body
-  new = new + 1
-  for index = 2, #parts, 2 do
-    local name = parts[index]
-    made[name] = made[name] or values[name]()
-    pieces[index] = made[name]
-    pieces[index + 1] = parts[index + 1]
+  for index = 1, #slots do
+    local slot = slots[index]
+    local value = slot.make()
+    for place = 1, #slot.places do
+      pieces[slot.places[place]] = value
+    end
   end
   local body = table.concat(pieces)
   return head .. #body .. "\r\n\r\n" .. body

@@ -1,16 +1,22 @@
 // argv -> measurement -> exit code.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
+import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
 import { operations } from './operation.ts';
+import { profile } from './profile.ts';
 import { figuresAsJson, printFigures } from './report.ts';
-import { WrkMissing } from './wrk.ts';
+import { compareWriters } from './writer-thread.ts';
+import { requireWrk, WrkMissing } from './wrk.ts';
 
-interface Options {
+const BUSY_LOAD = 0.5;
+const names = operations.map(({ name }) => name);
+
+interface MeasureFlags {
   seconds: number;
   rounds: number;
   groups: number;
@@ -18,39 +24,79 @@ interface Options {
   json?: string;
 }
 
-const names = operations.map(({ name }) => name);
-
 const program = new Command('npm run bench --')
+  // The flags of a command are its own.
+  .enablePositionalOptions()
   .description(
-    'Measures the service against a bare node:http server that parses the same body and writes the same answer,\n' +
+    'Measures the service against a bare node:http server that parses the same body and writes the same answer, ' +
       'in turns and in one run. Needs wrk. bench/README.md says what each figure means.',
   )
-  .option('--seconds <seconds>', 'length of a round', positive, 5)
+  .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each operation on each server; their median counts', positive, 3)
-  .option('--groups <groups>', 'user groups in the database', positive, 100_000)
+  .addOption(groupsOption(100_000))
   .addOption(
     new Option('--only <operations>', `some of ${names.join(',')}`).argParser(parseNames).default([]),
   )
   .option('--json <file>', 'write all figures to the file')
-  .action(async ({ json, ...options }: Options) => {
-    const figures = await measure({ ...options, folder: temporaryFolder(), say });
-    if (json !== undefined) writeFileSync(json, figuresAsJson(figures, options));
+  .action(async ({ json, ...flags }: MeasureFlags) => {
+    const figures = await measure({ ...flags, folder: prepare(), say });
+    if (json !== undefined) writeFileSync(json, figuresAsJson(figures, flags));
     printFigures(figures);
   });
 
+program
+  .command('writer-thread')
+  .summary('the SQLite writer in its thread, against one on the thread that serves')
+  .addOption(secondsOption(5))
+  .addOption(groupsOption(10_000))
+  .option('--sync-delay-ms <ms>', 'how much longer each sync of the slow disk takes', positive, 200)
+  .action((flags) => compareWriters({ ...flags, folder: prepare(), say }));
+
+program
+  .command('json')
+  .summary('the strict parser of bodies, against JSON.parse and others')
+  .action(compareParsers);
+
+program
+  .command('profile')
+  .summary('where the processor time goes during an operation')
+  .addArgument(new Argument('<operation>').choices(names))
+  .addOption(secondsOption(5))
+  .addOption(groupsOption(100_000))
+  .action((name, flags) => profile(name, { ...flags, folder: prepare() }));
+
 try {
+  warnOfOtherWork();
   await program.parseAsync();
 } catch (error) {
   console.error(error instanceof WrkMissing ? error.message : error);
   process.exitCode = error instanceof WrkMissing ? exitCodes.unavailable : exitCodes.failed;
 }
 
-/** Gone when the process ends, however it does. */
-function temporaryFolder(): string {
+function secondsOption(fallback: number): Option {
+  return new Option('--seconds <seconds>', 'length of a round').argParser(positive).default(fallback);
+}
+
+function groupsOption(fallback: number): Option {
+  return new Option('--groups <groups>', 'user groups in the database').argParser(positive).default(fallback);
+}
+
+/** A folder for databases, which is gone when the process ends, however it does. Throws `WrkMissing`. */
+function prepare(): string {
+  requireWrk();
   const folder = mkdtempSync(join(tmpdir(), 'user-group-service-bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   return folder;
+}
+
+function warnOfOtherWork(): void {
+  const [load = 0] = loadavg();
+  if (load > BUSY_LOAD) {
+    say(
+      `the machine has other work (load average ${load.toFixed(1)}): wait for quiet, or distrust the figures`,
+    );
+  }
 }
 
 function say(text: string): void {

@@ -1,6 +1,6 @@
 // Load through wrk: one thread and as many connections as asked, each with one request under way.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +49,7 @@ interface Summary {
 
 let rounds = 0;
 
-/** Throws `WrkMissing`, and `RoundFailed` where any answer is not 2xx. */
+/** Throws `RoundFailed` where any answer is not 2xx. */
 export async function load({
   url,
   operation,
@@ -85,15 +85,17 @@ export async function load({
   };
 }
 
+/** Throws `WrkMissing`. */
+export function requireWrk(): void {
+  const { error } = spawnSync('wrk', ['-v']);
+  if (error === undefined) return;
+  throw new WrkMissing(
+    'the benchmark needs wrk, which is not installed: "apt install wrk" on Debian and Ubuntu, ' +
+      '"brew install wrk" on macOS, or see https://github.com/wg/wrk',
+  );
+}
+
 async function wrk(args: readonly string[], env: Record<string, string>): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)('wrk', args, { env: { PATH: process.env.PATH, ...env } });
-    return stdout;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new WrkMissing(
-      'the benchmark needs wrk, which is not installed: "apt install wrk" on Debian and Ubuntu, ' +
-        '"brew install wrk" on macOS, or see https://github.com/wg/wrk',
-    );
-  }
+  const { stdout } = await promisify(execFile)('wrk', args, { env: { PATH: process.env.PATH, ...env } });
+  return stdout;
 }
