@@ -5,8 +5,9 @@ import { digestOfApiToken, type TokenDigest } from '../domain/token.ts';
 import { Problem } from '../problem.ts';
 
 const AUTHORIZATION = /^token[ \t]+(\S+)[ \t]*$/i;
-/** Headers of which Node keeps the first and drops the rest in silence. */
-const SINGLE_HEADERS = new Set(['authorization', 'content-type', 'origin', 'content-encoding', 'if-match']);
+/** Headers of which Node keeps the first and drops the rest in silence, or joins them. */
+const SINGLE_HEADERS = ['authorization', 'content-type', 'origin', 'content-encoding', 'if-match'];
+const SINGLE_LENGTHS = new Set(SINGLE_HEADERS.map(({ length }) => length));
 
 /** The digest of the API token that the request bears; null where it bears none that could be one. */
 export function apiTokenDigestOf({ headers }: IncomingMessage): TokenDigest | null {
@@ -30,11 +31,13 @@ export function checkHeaders(message: IncomingMessage, allowedOrigins: readonly 
 }
 
 function refuseRepeated(rawHeaders: readonly string[]): void {
-  const seen = new Set<string>();
+  const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
+    // Most headers are told apart by their length, without a lower-case copy.
+    if (!SINGLE_LENGTHS.has(rawHeaders[index]!.length)) continue;
     const name = rawHeaders[index]!.toLowerCase();
-    if (!SINGLE_HEADERS.has(name)) continue;
-    if (seen.has(name)) throw new Problem('invalid_request', `The header ${name} must not stand twice.`);
-    seen.add(name);
+    if (!SINGLE_HEADERS.includes(name)) continue;
+    if (seen.includes(name)) throw new Problem('invalid_request', `The header ${name} must not stand twice.`);
+    seen.push(name);
   }
 }

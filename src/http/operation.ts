@@ -30,11 +30,12 @@ export interface Operation<Body> {
   handle: (call: Call<Body>) => Promise<string>;
 }
 
-/** Counts the requests of each API token in this process; does nothing where the limit is 0. */
+/** Counts the requests of each API token in this process. Rejects with `rate_limited`. */
 export type RateLimit = (caller: Caller) => Promise<void>;
 
-export function rateLimit(requestsPerMinute: number): RateLimit {
-  if (requestsPerMinute === 0) return async () => {};
+/** null where there is no limit. */
+export function rateLimit(requestsPerMinute: number): RateLimit | null {
+  if (requestsPerMinute === 0) return null;
   const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: 60 });
   return async (caller) => {
     try {
@@ -52,7 +53,7 @@ export function rateLimit(requestsPerMinute: number): RateLimit {
 export function addOperation<Body>(
   app: FastifyInstance,
   context: Context,
-  limit: RateLimit,
+  limit: RateLimit | null,
   operation: Operation<Body>,
 ): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
@@ -60,7 +61,7 @@ export function addOperation<Body>(
     const reading = readBody(request.raw);
     reading.catch(() => {});
     const caller = await authenticate(context, apiTokenDigestOf(request.raw));
-    await limit(caller);
+    if (limit !== null) await limit(caller);
     permit(caller, operation.permissions, operation.purpose);
     refuseQuery(request.url);
     checkMediaType(request.raw);

@@ -13,7 +13,7 @@ const USER = ['/api/user', '/api/user/'];
 export function addRoutes(
   app: FastifyInstance,
   context: Context,
-  limit: RateLimit,
+  limit: RateLimit | null,
   isReady: () => Promise<void>,
 ): void {
   addOperation(app, context, limit, {
