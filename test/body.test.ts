@@ -1,0 +1,205 @@
+// Contract: which bodies are accepted: their size, their type, and that they can be read in one way only.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { describeOnEachDatabase } from './database.ts';
+import type { TestAnswer, TestRequest } from './http.ts';
+import { TestService } from './service.ts';
+
+const KIB = 1024;
+
+function pointersOf({ json }: TestAnswer): string[] {
+  return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
+}
+
+describeOnEachDatabase('bodies', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+    await service.get({ user_group_id: 'there', name: 'There' });
+  });
+  after(() => service.end());
+
+  const request = { user_group_id: 'there' };
+
+  /** A right body of just so many bytes. */
+  function padded(bytes: number): string {
+    return JSON.stringify(request).padEnd(bytes, ' ');
+  }
+
+  const chunked: Pick<TestRequest, 'headers'> = {
+    headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' },
+  };
+
+  it('may have 256 KiB, whether their length is announced or not', async () => {
+    assert.equal((await service.get(padded(256 * KIB))).status, 200);
+    assert.equal((await service.get(padded(256 * KIB), chunked)).status, 200);
+  });
+
+  it('must not have a byte more', async () => {
+    for (const bytes of [256 * KIB + 1, 4 * 1024 * KIB]) {
+      for (const more of [{}, chunked]) {
+        const answer = await service.get(padded(bytes), more);
+        assert.deepEqual([answer.status, answer.json.code], [413, 'body_too_large']);
+      }
+    }
+  });
+
+  it('may be declared as JSON, or not at all', async () => {
+    const types = [
+      undefined,
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ];
+    for (const type of types) {
+      const answer = await service.get(request, { headers: { 'content-type': type } });
+      assert.equal(answer.status, 200, type ?? 'undeclared');
+    }
+  });
+
+  it('must be JSON where nothing is declared', async () => {
+    const answer = await service.get('user_group_id=there', { headers: { 'content-type': undefined } });
+    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json']);
+  });
+
+  it('must not be declared as anything else', async () => {
+    const types = [
+      'text/plain',
+      'text/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/merge-patch+json',
+      'application/jsonp',
+      'application/json; charset=iso-8859-1',
+      'application/json, text/plain',
+      'application/octet-stream',
+      'json',
+      '*/*',
+    ];
+    for (const type of types) {
+      for (const answer of [
+        await service.get(request, { headers: { 'content-type': type } }),
+        await service.put(request, { headers: { 'content-type': type } }),
+        await service.post(request, { headers: { 'content-type': type } }),
+      ]) {
+        assert.deepEqual([answer.status, answer.json.code], [415, 'unsupported_media_type'], type);
+      }
+    }
+  });
+
+  it('must not have a content coding, not even a right one', async () => {
+    const plain = Buffer.from(JSON.stringify(request));
+    for (const [coding, bytes] of [
+      ['gzip', gzipSync(plain)],
+      ['gzip', plain],
+      ['br', plain],
+      ['deflate, identity', plain],
+      ['unknown', plain],
+    ] as const) {
+      const answer = await service.get(bytes, { headers: { 'content-encoding': coding } });
+      assert.deepEqual([answer.status, answer.json.code], [415, 'unsupported_media_type'], coding);
+    }
+  });
+
+  it('must be there: a GET without one is told which call needs none with GET', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/user'],
+      ['PUT', '/api/user'],
+      ['POST', '/api/user'],
+      ['POST', '/v1/resolve'],
+    ] as const) {
+      const answer = await service.call(method, path);
+      assert.deepEqual([answer.status, answer.json.code], [400, 'body_missing'], `${method} ${path}`);
+      const hint = /clients and proxies drop the body of a GET: use POST \/v1\/user-groups/;
+      assert.equal(hint.test(answer.json.detail), method === 'GET');
+    }
+  });
+
+  it('must be an object', async () => {
+    for (const body of ['[]', '"text"', '1', 'true', 'null', '[{"user_group_id":"there"}]']) {
+      for (const [method, path] of [
+        ['GET', '/api/user'],
+        ['PUT', '/api/user'],
+        ['POST', '/api/user'],
+        ['POST', '/v1/resolve'],
+      ] as const) {
+        const answer = await service.call(method, path, body);
+        assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], body);
+        assert.deepEqual(answer.json.errors, [{ pointer: '', detail: 'must be an object' }]);
+      }
+    }
+  });
+
+  describe('that can be read in two ways', () => {
+    const bytes = (...parts: (string | number[])[]) =>
+      Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
+    const start = '{"user_group_id":"ambiguous","name":"A"';
+    const cases: Record<string, [body: string | Buffer, pointer: string]> = {
+      'a field twice': [`${start},"name":"A"}`, '/name'],
+      'a field twice, once escaped': [`${start},"\\u006eame":"B"}`, '/name'],
+      'a key twice in properties': [`${start},"properties":{"a":1,"b":2,"a":1}}`, '/properties/a'],
+      'a key twice in mapping': [`${start},"mapping":{"1":1,"1":2}}`, '/mapping/1'],
+      'a key twice far below': [
+        `${start},"properties":{"l":[0,{"x~y/z":{"k":1,"k":1}}]}}`,
+        '/properties/l/1/x~0y~1z/k',
+      ],
+      '__proto__ as a field': [`${start},"__proto__":{}}`, '/__proto__'],
+      '__proto__ far below, escaped': [
+        `${start},"properties":{"a":[{"\\u005f_proto__":1}]}}`,
+        '/properties/a/0/__proto__',
+      ],
+      'half a surrogate pair': [`${start},"properties":{"a":"\\ud83d"}}`, '/properties/a'],
+      'a surrogate pair the wrong way round': [
+        `${start},"properties":{"a":"\\ude00\\ud83d"}}`,
+        '/properties/a',
+      ],
+      'half a surrogate pair in a key': [`${start},"properties":{"\\ude00":1}}`, '/properties'],
+      'a byte that is not UTF-8': [bytes(start, ',"properties":{"é":"', [0xff], '"}}'), '/properties/é'],
+      'UTF-8 that is cut off': [
+        bytes(start, ',"properties":{"a":["', [0xf0, 0x9f, 0x98], '"]}}'),
+        '/properties/a/0',
+      ],
+      'UTF-8 longer than it need be': [
+        bytes(start, ',"properties":{"a":"', [0xc0, 0xaf], '"}}'),
+        '/properties/a',
+      ],
+      'a surrogate as UTF-8': [
+        bytes(start, ',"properties":{"a":"', [0xed, 0xa0, 0x80], '"}}'),
+        '/properties/a',
+      ],
+      'a byte order mark': [bytes([0xef, 0xbb, 0xbf], `${start}}`), ''],
+      'text after the end': [`${start}} x`, ''],
+      'a second body': [`${start}}${start}}`, ''],
+      'nothing but white space': [' \n', ''],
+      'a comma too much': [`${start},}`, ''],
+      'no end': [start, ''],
+      'a comment': [`${start}/* */}`, ''],
+      'single quotes': ["{'user_group_id':'ambiguous','name':'A'}", ''],
+      'a key without quotes': ['{user_group_id:"ambiguous","name":"A"}', ''],
+      'a number that is none': [`${start},"properties":{"a":NaN}}`, '/properties/a'],
+      'a zero in front': [`${start},"properties":{"a":01}}`, '/properties'],
+      'a plus sign': [`${start},"properties":{"a":+1}}`, '/properties/a'],
+      'a line break in a string': [`${start},"properties":{"a":"\n"}}`, '/properties/a'],
+      'UTF-16': [Buffer.from(`${start}}`, 'utf16le'), ''],
+    };
+    for (const [what, [body, pointer]] of Object.entries(cases)) {
+      it(`is refused with a pointer, on every call: ${what}`, async () => {
+        for (const [method, path] of [
+          ['GET', '/api/user'],
+          ['PUT', '/api/user'],
+          ['POST', '/api/user'],
+          ['POST', '/v1/user-groups'],
+          ['POST', '/v1/resolve'],
+        ] as const) {
+          const answer = await service.call(method, path, body);
+          assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json'], answer.text);
+          assert.deepEqual(pointersOf(answer), [pointer]);
+        }
+        assert.equal((await service.get({ user_group_id: 'ambiguous' })).status, 404);
+      });
+    }
+  });
+});
