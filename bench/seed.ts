@@ -33,7 +33,7 @@ export interface SeededDatabase {
 export async function seed(folder: string, groups: number): Promise<SeededDatabase> {
   const databaseUrl = databaseUrlIn(folder);
   const config = readConfig({ DATABASE_URL: databaseUrl });
-  const { store, close } = openForCommand(config);
+  const { store, close } = await openForCommand(config);
   try {
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());

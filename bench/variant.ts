@@ -27,6 +27,7 @@ const { values } = parseArgs({
   options: { 'transaction-each': { type: 'boolean' }, 'writer-on-serving-thread': { type: 'boolean' } },
 });
 const config = readConfig(process.env);
+if (config.databaseUrl.engine !== 'sqlite') throw new Error('the variants are those of the SQLite adapter');
 const { path } = config.databaseUrl;
 const batches = { maxBatch: 256, maxInFlight: 1, maxQueued: config.queueLimit };
 // Many transactions in flight, so that the writer always has the next one at hand.

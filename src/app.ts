@@ -29,7 +29,7 @@ export interface App {
  * port cannot be had.
  */
 export async function startApp(config: Config, log: Logger, clock: () => number = Date.now): Promise<App> {
-  const database = openForServing(config);
+  const database = await openForServing(config);
   try {
     return await serve(config, log, clock, database);
   } catch (error) {

@@ -11,10 +11,10 @@ export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid';
 }
 
-export interface DatabaseUrl {
-  engine: 'sqlite';
-  path: string;
-}
+export type DatabaseUrl =
+  | { engine: 'sqlite'; path: string }
+  /** The URL may hold a password. */
+  | { engine: 'postgres'; url: Secret };
 
 export interface Setting<Value> {
   /** The environment variable. Where the setting is secret, NAME_FILE names a file that holds it. */
@@ -35,7 +35,7 @@ export const settings = {
     flag: '--database-url <url>',
     fallback: 'sqlite:data/user-groups.db',
     parse: parseDatabaseUrl,
-    meaning: 'Where the user groups are: sqlite:PATH.',
+    meaning: 'Where the user groups are: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
     secret: true,
   },
   host: {
@@ -71,8 +71,37 @@ export const settings = {
     fallback: '',
     parse: (text: string) => (text === '' ? null : new Secret(text)),
     meaning:
-      'Key ring for the tokens at rest: lines of "key generate", the active key first. Where it is not set, SQLite keeps a file token-keys beside the database.',
+      'Key ring for the tokens at rest: lines of "key generate", the active key first. Where it is not set, SQLite keeps a file token-keys beside the database; PostgreSQL needs it.',
     secret: true,
+  },
+  postgresPoolSize: {
+    env: 'UGS_POSTGRES_POOL_SIZE',
+    flag: '--postgres-pool-size <connections>',
+    fallback: '8',
+    parse: integer(1, 1_000),
+    meaning: 'Connections of this process to PostgreSQL, at most.',
+  },
+  postgresConnectTimeoutMs: {
+    env: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
+    flag: '--postgres-connect-timeout-ms <ms>',
+    fallback: '2000',
+    parse: integer(10, 600_000),
+    meaning: 'How long a connection to PostgreSQL may take, or a free one to come.',
+  },
+  postgresStatementTimeoutMs: {
+    env: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+    flag: '--postgres-statement-timeout-ms <ms>',
+    fallback: '2000',
+    parse: integer(0, 600_000),
+    meaning:
+      'How long PostgreSQL may work on a statement, half of it waiting for a lock; 0 sends no limits, which PgBouncer refuses unless told to ignore them.',
+  },
+  postgresPreparedStatements: {
+    env: 'UGS_POSTGRES_PREPARED_STATEMENTS',
+    flag: '--postgres-prepared-statements <mode>',
+    fallback: 'on',
+    parse: oneOf(['on', 'off']),
+    meaning: 'on, or off behind a PgBouncer before 1.21 that pools transactions.',
   },
   defaultGracePeriodSeconds: {
     env: 'UGS_DEFAULT_GRACE_PERIOD_SECONDS',
@@ -206,7 +235,12 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
 function parseDatabaseUrl(text: string): DatabaseUrl {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
-  throw new Error('must be sqlite:PATH, such as sqlite:data/user-groups.db');
+  if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) {
+    return { engine: 'postgres', url: new Secret(text) };
+  }
+  throw new Error(
+    'must be sqlite:PATH, such as sqlite:data/user-groups.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  );
 }
 
 function hasPassword(url: string): boolean {

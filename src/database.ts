@@ -1,12 +1,23 @@
 // From the settings to an open store: the only place that knows which adapters there are.
 
-import { existsSync } from 'node:fs';
-import type { Config, DatabaseUrl } from './config.ts';
+import type { Config } from './config.ts';
 import { BatchedStore } from './store/batcher.ts';
+import type { PostgresOptions } from './store/postgres/options.ts';
+import { openPostgresStore } from './store/postgres/store.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
+import type { Store } from './store/store.ts';
+
+export { SchemaTooNew } from './store/migration.ts';
+export { ServerTooOld } from './store/postgres/migrate.ts';
+export { AlreadyServed } from './store/sqlite/lock.ts';
 
 const MAX_BATCH = 256;
+/** A file is read on the thread that serves and written by one other: a second batch would only wait. */
+const SQLITE_IN_FLIGHT = 1;
+const POSTGRES_IN_FLIGHT = 4;
+/** A command may count or change all groups. */
+const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
 export interface Database {
   store: BatchedStore;
@@ -18,11 +29,16 @@ export interface CommandDatabase extends Database {
   migrations: string[];
 }
 
-/** Opens the database for a process that serves. Throws `StoreUnavailable` and `AlreadyServed`. */
-export function openForServing({
-  databaseUrl,
-  queueLimit,
-}: Pick<Config, 'databaseUrl' | 'queueLimit'>): Database {
+/**
+ * Opens the database for a process that serves. Throws `StoreUnavailable`, `AlreadyServed`, `SchemaTooNew` and
+ * `ServerTooOld`.
+ */
+export async function openForServing(config: Config): Promise<Database> {
+  const { databaseUrl, queueLimit } = config;
+  if (databaseUrl.engine === 'postgres') {
+    const store = await openPostgresStore(postgresOptions(config, databaseUrl));
+    return { store: batched(store, POSTGRES_IN_FLIGHT, queueLimit), close: () => store.close() };
+  }
   const lock = lockForServing(databaseUrl.path);
   try {
     const store = openServingStore(databaseUrl.path);
@@ -30,29 +46,47 @@ export function openForServing({
       await store.close();
       lock.close();
     };
-    const limits = { maxBatch: MAX_BATCH, maxInFlight: 1, maxQueued: queueLimit };
-    return { store: new BatchedStore(store, { read: limits, write: limits }), close };
+    return { store: batched(store, SQLITE_IN_FLIGHT, queueLimit), close };
   } catch (error) {
     lock.close();
     throw error;
   }
 }
 
-/** Opens the database for a command that may run beside a serving process. Throws `StoreUnavailable`. */
-export function openForCommand({
-  databaseUrl,
-  queueLimit,
-}: Pick<Config, 'databaseUrl' | 'queueLimit'>): CommandDatabase {
-  const store = openCommandStore(databaseUrl.path);
-  const limits = { maxBatch: MAX_BATCH, maxInFlight: 1, maxQueued: queueLimit };
+/**
+ * Opens the database for a command that may run beside serving processes. Throws `StoreUnavailable`,
+ * `SchemaTooNew` and `ServerTooOld`.
+ */
+export async function openForCommand(config: Config): Promise<CommandDatabase> {
+  const { databaseUrl, queueLimit } = config;
+  const store =
+    databaseUrl.engine === 'postgres'
+      ? await openPostgresStore({
+          ...postgresOptions(config, databaseUrl),
+          statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS,
+        })
+      : openCommandStore(databaseUrl.path);
   return {
-    store: new BatchedStore(store, { read: limits, write: limits }),
+    store: batched(store, 1, queueLimit),
     migrations: store.migrations,
     close: () => store.close(),
   };
 }
 
-/** Whether there is a database already; a server that is asked over a network is taken to have one. */
-export function databaseExists({ path }: DatabaseUrl): boolean {
-  return existsSync(path);
+function batched(store: Store, maxInFlight: number, maxQueued: number): BatchedStore {
+  const limits = { maxBatch: MAX_BATCH, maxInFlight, maxQueued };
+  return new BatchedStore(store, { read: limits, write: limits });
+}
+
+function postgresOptions(
+  config: Config,
+  { url }: Extract<Config['databaseUrl'], { engine: 'postgres' }>,
+): PostgresOptions {
+  return {
+    url,
+    poolSize: config.postgresPoolSize,
+    connectTimeoutMs: config.postgresConnectTimeoutMs,
+    statementTimeoutMs: config.postgresStatementTimeoutMs,
+    preparedStatements: config.postgresPreparedStatements === 'on',
+  };
 }

@@ -37,6 +37,11 @@ function ringText(
   hasTokens: boolean,
 ): { text: Secret; source: string } {
   if (tokenKeys !== null) return { text: tokenKeys, source: 'UGS_TOKEN_KEYS' };
+  if (databaseUrl.engine !== 'sqlite') {
+    throw new ConfigInvalid(
+      'UGS_TOKEN_KEYS is not set and PostgreSQL needs it: "key generate" prints a key; give the same to every process',
+    );
+  }
   const file = join(dirname(databaseUrl.path), 'token-keys');
   try {
     return { text: new Secret(readFileSync(file, 'utf8')), source: file };

@@ -1,8 +1,9 @@
 // What the commands share that work on the database, beside a serving process or without one.
 
+import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { type Config, readConfig, settings } from '../config.ts';
-import { type CommandDatabase, databaseExists, openForCommand } from '../database.ts';
+import { type CommandDatabase, openForCommand } from '../database.ts';
 
 export interface DatabaseOptions {
   databaseUrl?: string;
@@ -27,8 +28,11 @@ export async function withDatabase<Result>(
     process.env,
     options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl },
   );
-  if (!databaseExists(config.databaseUrl)) console.error(`Made a new database: ${config.databaseUrl.path}`);
-  const database = openForCommand(config);
+  const { databaseUrl } = config;
+  if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path)) {
+    console.error(`Made a new database: ${databaseUrl.path}`);
+  }
+  const database = await openForCommand(config);
   try {
     return await work(database, config);
   } finally {

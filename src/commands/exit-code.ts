@@ -2,8 +2,7 @@
 
 import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
-import { AlreadyServed } from '../store/sqlite/lock.ts';
-import { SchemaTooNew } from '../store/sqlite/migrate.ts';
+import { AlreadyServed, SchemaTooNew, ServerTooOld } from '../database.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
 export const exitCodes = {
@@ -23,7 +22,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   notFound: 'there is no such thing',
   unavailable: 'the database cannot be opened or does not answer',
   busy: 'the port is taken, or another process serves the database file',
-  config: 'a setting or the key ring is not right',
+  config: 'a setting or the key ring is not right, or the versions of database and service do not fit',
 };
 
 /** A command finds that what it was asked for is not there. */
@@ -40,7 +39,8 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof NotFound) return exitCodes.notFound;
-  if (error instanceof ConfigInvalid || error instanceof SchemaTooNew) return exitCodes.config;
+  if (error instanceof ConfigInvalid) return exitCodes.config;
+  if (error instanceof SchemaTooNew || error instanceof ServerTooOld) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
   const code = (error as NodeJS.ErrnoException).code;

@@ -1,0 +1,31 @@
+// Migrations are numbered SQL files, forward only. An adapter runs each in a transaction that first writes down
+// the number: of processes that start together, one migrates and the others find it done.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Migration {
+  number: number;
+  /** The name of its file. */
+  name: string;
+  sql: string;
+}
+
+/** The database was written by a newer version of the service. */
+export class SchemaTooNew extends Error {
+  override readonly name = 'SchemaTooNew';
+}
+
+/** The migrations in `folder` after the newest one that was applied. Throws `SchemaTooNew`. */
+export function pendingMigrations(folder: URL, newest: number): Migration[] {
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
+  if (newest > files.length) {
+    throw new SchemaTooNew(
+      `the database has schema ${newest} and this version knows ${files.length}: use a newer version`,
+    );
+  }
+  return files
+    .map((name, index) => ({ number: index + 1, name, sql: readFileSync(new URL(name, folder), 'utf8') }))
+    .slice(newest);
+}

@@ -1,0 +1,71 @@
+import type { ApiToken } from '../../domain/api-token.ts';
+import type { TokenDigest } from '../../domain/token.ts';
+import { API_TOKEN_COLUMNS, toApiToken } from '../rows.ts';
+import type { ApiTokenRow, Command, Query } from '../store.ts';
+import type { Session, Statement } from './pool.ts';
+
+export const FIND: Statement = {
+  name: 'find_api_tokens',
+  sql: `select ${API_TOKEN_COLUMNS} from api_tokens where digest = any ($1::text[])`,
+};
+
+export const LIST: Statement = {
+  name: 'list_api_tokens',
+  sql: `select ${API_TOKEN_COLUMNS},
+      (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)
+    from api_tokens where api_token_id > $1 order by api_token_id limit $2`,
+};
+
+// The id belongs to one command only: a conflict is a try of the same command that had happened after all.
+export const CREATE: Statement = {
+  name: 'create_api_token',
+  sql: `insert into api_tokens (${API_TOKEN_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, null)
+    on conflict (api_token_id) do nothing`,
+};
+
+export const REVOKE: Statement = {
+  name: 'revoke_api_token',
+  sql: `update api_tokens set revoked_at = coalesce(revoked_at, $1) where api_token_id = $2
+    returning api_token_id`,
+};
+
+/** A batch comes from few callers: each API token is asked for once. */
+export async function findApiTokens(
+  session: Session,
+  queries: readonly Query<'findApiToken'>[],
+): Promise<(ApiToken | null)[]> {
+  const digests = [...new Set(queries.map(({ digest }) => digest))];
+  const rows = await session.query(FIND, [digests]);
+  const found = new Map<TokenDigest, ApiToken>();
+  for (const row of rows) {
+    const apiToken = toApiToken(row)!;
+    found.set(apiToken.digest, apiToken);
+  }
+  return queries.map(({ digest }) => found.get(digest) ?? null);
+}
+
+export async function listApiTokens(
+  session: Session,
+  { after, limit }: Query<'listApiTokens'>,
+): Promise<ApiTokenRow[]> {
+  const rows = await session.query(LIST, [after, limit]);
+  return rows.map((row) => ({ ...toApiToken(row)!, workspaceName: row.at(-1) as string }));
+}
+
+export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<null> {
+  await session.query(CREATE, [
+    command.apiTokenId,
+    command.workspaceId,
+    command.environment,
+    command.permission,
+    command.name,
+    command.digest,
+    command.createdAt,
+    command.expiresAt,
+  ]);
+  return null;
+}
+
+export async function revokeApiToken(session: Session, command: Command<'revokeApiToken'>): Promise<boolean> {
+  return (await session.query(REVOKE, [command.now, command.apiTokenId])).length === 1;
+}

@@ -1,0 +1,104 @@
+// What executes each kind of command, and in which parts a batch is executed: a part changes the database with
+// one statement. Where a batch is one part, that statement is the transaction.
+
+import type { Command, CommandKind, CommandResult } from '../store.ts';
+import { createApiToken, revokeApiToken } from './api-token.ts';
+import { placesByKind, putInPlace } from './batch.ts';
+import { createUserGroups } from './create-user-group.ts';
+import { leaseIds } from './id-block.ts';
+import { pingWrite } from './ping.ts';
+import type { ConnectionPool, Session } from './pool.ts';
+import { resealTokens, rotateTokens } from './rotate-token.ts';
+import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { updateUserGroups } from './update-user-group.ts';
+import { spell } from './user-group.ts';
+import { ensureWorkspace } from './workspace.ts';
+
+interface Execution<Kind extends CommandKind> {
+  execute: (session: Session, commands: readonly Command<Kind>[]) => Promise<CommandResult<Kind>[]>;
+  /** To each command the number of its part, from 0. */
+  partsOf: (commands: readonly Command<Kind>[]) => number[];
+  /** Whether doing it again does no harm, where an answer was lost and nobody knows whether it was done. */
+  isRepeatable: boolean;
+}
+
+/** In the order in which a transaction executes them, so that two transactions lock in one order. */
+const executions: { [Kind in CommandKind]: Execution<Kind> } = {
+  leaseIds: { execute: leaseIds, partsOf: together, isRepeatable: true },
+  ensureWorkspace: singly(ensureWorkspace),
+  createApiToken: singly(createApiToken),
+  revokeApiToken: singly(revokeApiToken),
+  addTokenKeyId: singly(addTokenKeyId),
+  removeTokenKeyIds: singly(removeTokenKeyIds),
+  createUserGroup: { execute: createUserGroups, partsOf: together, isRepeatable: true },
+  // Between two tries of an update another one may have come, and have been acknowledged.
+  updateUserGroup: { execute: updateUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
+  rotateToken: { execute: rotateTokens, partsOf: together, isRepeatable: true },
+  resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
+  pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
+};
+const kinds = Object.keys(executions) as CommandKind[];
+
+interface Part {
+  kind: CommandKind;
+  places: number[];
+}
+
+/** All of a batch or nothing of it. Throws `StoreUnavailable`. */
+export async function runCommands(
+  pool: ConnectionPool,
+  commands: readonly Command[],
+): Promise<CommandResult[]> {
+  const parts = divide(commands);
+  const isRepeatable = parts.every(({ kind }) => executions[kind].isRepeatable);
+  const work = async (session: Session): Promise<CommandResult[]> => {
+    const results: CommandResult[] = new Array(commands.length);
+    for (const { kind, places } of parts) {
+      const { execute } = executions[kind] as Execution<CommandKind>;
+      const ofPart = places.map((place) => commands[place]!);
+      putInPlace(results, places, await execute(session, ofPart));
+    }
+    return results;
+  };
+  return parts.length === 1 ? pool.run(work, isRepeatable) : pool.transaction(work, isRepeatable);
+}
+
+function divide(commands: readonly Command[]): Part[] {
+  const places = placesByKind(commands);
+  return kinds.flatMap((kind) => divideKind(kind, commands, places.get(kind) ?? []));
+}
+
+function divideKind(kind: CommandKind, commands: readonly Command[], places: number[]): Part[] {
+  const { partsOf } = executions[kind] as Execution<CommandKind>;
+  const parts: Part[] = [];
+  for (const [index, part] of partsOf(places.map((place) => commands[place]!)).entries()) {
+    parts[part] ??= { kind, places: [] };
+    parts[part].places.push(places[index]!);
+  }
+  return parts;
+}
+
+function together(commands: readonly Command[]): number[] {
+  return commands.map(() => 0);
+}
+
+/** Commands on one key keep their order: the first of each key, then the second of each key, and so on. */
+function oneOfEachKey(commands: readonly Command<'updateUserGroup'>[]): number[] {
+  const next = new Map<string, number>();
+  return commands.map(({ key }) => {
+    const part = next.get(spell(key)) ?? 0;
+    next.set(spell(key), part + 1);
+    return part;
+  });
+}
+
+/** For commands that are rare: a statement each. All of them may be repeated. */
+function singly<Kind extends CommandKind>(
+  execute: (session: Session, command: Command<Kind>) => Promise<CommandResult<Kind>>,
+): Execution<Kind> {
+  return {
+    execute: async (session, [command]) => [await execute(session, command!)],
+    partsOf: (commands) => commands.map((_, index) => index),
+    isRepeatable: true,
+  };
+}

@@ -1,0 +1,96 @@
+// Creating user groups. The primary key decides who creates; whoever comes later reads what is there, in a second
+// statement: in Citus one statement that inserts and selects sees a new row twice.
+
+import type { UserGroup } from '../../domain/user-group.ts';
+import { USER_GROUP_COLUMNS } from '../rows.ts';
+import { type CommandResult, type NewUserGroup, StoreUnavailable } from '../store.ts';
+import { firstOfEach } from './batch.ts';
+import type { Session, Statement } from './pool.ts';
+import { byKey, columnsOfKeys, findByKey, spell } from './user-group.ts';
+
+export const INSERT: Statement = {
+  name: 'create_user_groups',
+  sql: `insert into user_groups (${USER_GROUP_COLUMNS})
+    select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
+      token_key_id, token_ciphertext, null, null, created_at, created_at
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+        $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[])
+      as sent (bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, token_digest,
+        token_key_id, token_ciphertext, created_at)
+    on conflict (bucket, workspace_id, environment, provided_id) do nothing
+    returning team_id`,
+};
+
+/** A group may be deleted between the two statements; no more often than this. */
+const MAX_ATTEMPTS = 5;
+
+export async function createUserGroups(
+  session: Session,
+  commands: readonly NewUserGroup[],
+): Promise<CommandResult<'createUserGroup'>[]> {
+  const stored = new Map<string, UserGroup>();
+  let rest = firstOfEach(commands, ({ key }) => spell(key)).sort(byKey);
+  for (let attempt = 1; rest.length > 0; attempt++) {
+    if (attempt > MAX_ATTEMPTS)
+      throw new StoreUnavailable('PostgreSQL: a user group comes and goes too often');
+    rest = await insertOrFind(session, rest, stored);
+  }
+  return commands.map(({ key, teamId }) => {
+    const userGroup = stored.get(spell(key))!;
+    // No other command has this id. So the group is this command's, also where an earlier try of it made the
+    // group and the answer was lost.
+    return { created: userGroup.teamId === teamId, userGroup };
+  });
+}
+
+/** Puts groups into `stored`, made or found; returns the commands whose group was deleted between the two. */
+async function insertOrFind(
+  session: Session,
+  commands: readonly NewUserGroup[],
+  stored: Map<string, UserGroup>,
+): Promise<NewUserGroup[]> {
+  const made = new Set((await session.query(INSERT, columnsOf(commands))).map(([teamId]) => teamId));
+  for (const command of commands) {
+    if (made.has(command.teamId)) stored.set(spell(command.key), userGroupOf(command));
+  }
+  const others = commands.filter(({ teamId }) => !made.has(teamId));
+  if (others.length === 0) return [];
+  const found = await findByKey(session, others);
+  for (const userGroup of found) if (userGroup !== null) stored.set(spell(userGroup), userGroup);
+  return others.filter((_, index) => found[index] === null);
+}
+
+function columnsOf(commands: readonly NewUserGroup[]): unknown[][] {
+  return [
+    ...columnsOfKeys(commands),
+    commands.map(({ teamId }) => teamId),
+    commands.map(({ name }) => name),
+    commands.map(({ mapping }) => mapping),
+    commands.map(({ properties }) => properties),
+    commands.map(({ tokenDigest }) => tokenDigest),
+    commands.map(({ sealedToken }) => sealedToken.keyId),
+    commands.map(({ sealedToken }) => sealedToken.ciphertext),
+    commands.map(({ now }) => now),
+  ];
+}
+
+function userGroupOf(command: NewUserGroup): UserGroup {
+  const { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now } = command;
+  return {
+    bucket: key.bucket,
+    workspaceId: key.workspaceId,
+    environment: key.environment,
+    providedId: key.providedId,
+    teamId,
+    name,
+    mapping,
+    properties,
+    version: 1,
+    tokenDigest,
+    sealedToken,
+    previousTokenDigest: null,
+    previousTokenExpiresAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+}

@@ -1,0 +1,66 @@
+// What an error of PostgreSQL means to the one who asked: a mistake of the program, or a trouble that passes; and
+// whether what was sent may have happened all the same.
+
+import pg from 'pg';
+import { StoreUnavailable } from '../store.ts';
+
+/**
+ * - `conflict`: undone for the sake of another transaction; the database asks to try again.
+ * - `refused`: nothing has happened.
+ * - `unknown`: the answer was lost; it has happened whole or not at all.
+ */
+export type Outcome = 'conflict' | 'refused' | 'unknown';
+
+/** A trouble that passes. */
+export class Failure extends StoreUnavailable {
+  readonly outcome: Outcome;
+  /** Whether the connection has survived, or other connections to the same server are likely to be no better. */
+  readonly connection: 'good' | 'lost' | 'all lost';
+
+  constructor(cause: unknown, outcome: Outcome, connection: Failure['connection']) {
+    super(`PostgreSQL: ${messageOf(cause)}`, { cause });
+    this.outcome = outcome;
+    this.connection = connection;
+  }
+}
+
+const CONFLICTS = ['40001', '40P01'];
+/** The server has become a replica. The connections still lead to it; its name may lead elsewhere by now. */
+const READ_ONLY = '25006';
+/** Lock timeout, statement timeout; by class: connection exception, insufficient resources, ending, system error. */
+const PASSING = /^(?:55P03|57014|08...|53...|57P..|58...)$/;
+/** The words of `pg` for its own `query_timeout`. */
+const LATE = 'Query read timeout';
+
+/** Of a statement that was sent. An error that is no passing trouble is given back as it is. */
+export function failureOfStatement(error: unknown): unknown {
+  if (error instanceof TypeError || error instanceof RangeError) return error;
+  if (!(error instanceof pg.DatabaseError)) {
+    // Of the socket or of the client. A server that has gone silent is silent on every connection.
+    return new Failure(error, 'unknown', messageOf(error) === LATE ? 'all lost' : 'lost');
+  }
+  const { code = '', severity } = error;
+  if (code === READ_ONLY) return new Failure(error, 'refused', 'all lost');
+  // What ends the session may come after a commit; an error that does not end it has undone its statement.
+  if (severity !== 'ERROR') return new Failure(error, 'unknown', 'lost');
+  if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
+  return PASSING.test(code) ? new Failure(error, 'refused', 'good') : error;
+}
+
+/** Of a connection that could not be had. A wrong password is one too: it can be set right while the service runs. */
+export function failureOfConnecting(error: unknown): Failure {
+  return new Failure(error, 'refused', 'lost');
+}
+
+/** Of a transaction that was not committed: nothing has happened, however it ended. Its connection is not used on. */
+export function failureBeforeCommit(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const outcome = error.outcome === 'unknown' ? 'refused' : error.outcome;
+  return new Failure(error.cause, outcome, error.connection === 'good' ? 'lost' : error.connection);
+}
+
+function messageOf(error: unknown): string {
+  // Where a name has several addresses, Node gives one error without words for all of them.
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}

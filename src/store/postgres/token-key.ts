@@ -1,0 +1,44 @@
+import type { Command } from '../store.ts';
+import type { Session, Statement } from './pool.ts';
+
+export const LIST: Statement = {
+  name: 'list_token_keys',
+  sql: 'select key_id from token_keys order by key_id',
+};
+
+export const ADD: Statement = {
+  name: 'add_token_key',
+  sql: 'insert into token_keys (key_id, created_at) values ($1, $2) on conflict (key_id) do nothing',
+};
+
+export const LIST_IN_USE: Statement = {
+  name: 'list_token_keys_in_use',
+  sql: 'select distinct token_key_id from user_groups',
+};
+
+// In two statements: Citus cannot ask a distributed table while it changes one that every node has.
+export const KEEP: Statement = {
+  name: 'keep_token_keys',
+  sql: 'delete from token_keys where key_id <> all ($1::text[])',
+};
+
+export async function listTokenKeyIds(session: Session): Promise<string[]> {
+  return (await session.query(LIST)).map(([keyId]) => keyId as string);
+}
+
+export async function addTokenKeyId(
+  session: Session,
+  { keyId, now }: Command<'addTokenKeyId'>,
+): Promise<null> {
+  await session.query(ADD, [keyId, now]);
+  return null;
+}
+
+export async function removeTokenKeyIds(
+  session: Session,
+  { keep }: Command<'removeTokenKeyIds'>,
+): Promise<null> {
+  const inUse = (await session.query(LIST_IN_USE)).map(([keyId]) => keyId as string);
+  await session.query(KEEP, [[keep, ...inUse]]);
+  return null;
+}

@@ -1,0 +1,117 @@
+// Finding user groups. A batch is joined with its keys: "column = any(keys)" on two columns would probe every pair
+// of them (2.7 ms for 64 keys, a join takes 0.7).
+
+import type { TokenAddress } from '../../domain/token.ts';
+import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
+import type { Query } from '../store.ts';
+import type { Session, Statement } from './pool.ts';
+
+export const FIND_BY_KEY: Statement = {
+  name: 'find_user_groups',
+  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
+      with ordinality as sent (bucket, workspace_id, environment, provided_id, ordinal)
+    join user_groups using (bucket, workspace_id, environment, provided_id)`,
+};
+
+export const FIND_BY_TOKEN: Statement = {
+  name: 'find_user_groups_by_token',
+  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
+    from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, token_digest, ordinal)
+    join user_groups using (bucket, token_digest)`,
+};
+
+export const FIND_BY_PREVIOUS_TOKEN: Statement = {
+  name: 'find_user_groups_by_previous_token',
+  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
+    from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, previous_token_digest, ordinal)
+    join user_groups using (bucket, previous_token_digest)`,
+};
+
+export const LIST: Statement = {
+  name: 'list_user_groups',
+  sql: `select ${USER_GROUP_COLUMNS} from user_groups
+    where (bucket, workspace_id, environment, provided_id) > ($1, $2, $3, $4)
+    order by bucket, workspace_id, environment, provided_id limit $5`,
+};
+
+export const COUNT: Statement = { name: 'count_user_groups', sql: 'select count(*) from user_groups' };
+
+/** The group of each key, in their order; null where there is none. */
+export async function findByKey(
+  session: Session,
+  queries: readonly { key: UserGroupKey }[],
+): Promise<(UserGroup | null)[]> {
+  return inOrder(queries.length, await session.query(FIND_BY_KEY, columnsOfKeys(queries)));
+}
+
+export async function findByToken(
+  session: Session,
+  queries: readonly { address: TokenAddress }[],
+): Promise<(UserGroup | null)[]> {
+  const found = await findByDigest(session, FIND_BY_TOKEN, queries);
+  const rest = queries.filter((_, index) => found[index] === null);
+  if (rest.length === 0) return found;
+  // Second, and never first: a token may become the replaced one between the two, and not the current one again.
+  const replaced = await findByDigest(session, FIND_BY_PREVIOUS_TOKEN, rest);
+  return found.map((userGroup) => userGroup ?? replaced.shift()!);
+}
+
+async function findByDigest(
+  session: Session,
+  statement: Statement,
+  queries: readonly { address: TokenAddress }[],
+): Promise<(UserGroup | null)[]> {
+  const values = [queries.map(({ address }) => address.bucket), queries.map(({ address }) => address.digest)];
+  return inOrder(queries.length, await session.query(statement, values));
+}
+
+/** Before every key there is. */
+const FIRST_KEY = { bucket: -1, workspaceId: 0, environment: '', providedId: '' };
+
+export async function listUserGroups(session: Session, query: Query<'listUserGroups'>): Promise<UserGroup[]> {
+  const { bucket, workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
+  const rows = await session.query(LIST, [bucket, workspaceId, environment, providedId, query.limit]);
+  return rows.map((row) => toUserGroup(row)!);
+}
+
+export async function countUserGroups(session: Session): Promise<number> {
+  const [row] = await session.query(COUNT);
+  return row?.[0] as number;
+}
+
+export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
+  return [
+    items.map(({ key }) => key.bucket),
+    items.map(({ key }) => key.workspaceId),
+    items.map(({ key }) => key.environment),
+    items.map(({ key }) => key.providedId),
+  ];
+}
+
+/** Every process sends keys in this order, so that two of them lock rows in one order and do not deadlock. */
+export function byKey({ key: a }: { key: UserGroupKey }, { key: b }: { key: UserGroupKey }): number {
+  return (
+    a.bucket - b.bucket ||
+    a.workspaceId - b.workspaceId ||
+    compare(a.environment, b.environment) ||
+    compare(a.providedId, b.providedId)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** No two keys spell the same text: only the last part may hold a slash. */
+export function spell({ bucket, workspaceId, environment, providedId }: UserGroupKey): string {
+  return `${bucket}/${workspaceId}/${environment}/${providedId}`;
+}
+
+/** Rows end with the ordinal, from 1, of what was sent for them. */
+function inOrder(length: number, rows: unknown[][]): (UserGroup | null)[] {
+  const results = new Array<UserGroup | null>(length).fill(null);
+  for (const row of rows) results[(row.at(-1) as number) - 1] = toUserGroup(row);
+  return results;
+}
