@@ -1,7 +1,9 @@
-// What `npm test` runs. Arguments go on to the test runner: `npm test -- test/rotate.test.ts`.
+// What `npm test` runs: the test runner, and a PostgreSQL server for it unless TEST_DATABASE_URL names one. Arguments
+// go on to the runner: `npm test -- test/rotate.test.ts`.
 
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { startPostgres } from '../test/postgres/server.ts';
 
 const files = process.argv.slice(2);
 const args = [
@@ -9,7 +11,11 @@ const args = [
   '--test-concurrency=2',
   ...(files.length > 0 ? files : globSync('test/**/*.test.ts').sort()),
 ];
-const child = spawn(process.execPath, args, { stdio: 'inherit' });
-child.on('exit', (code) => {
+const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
+const env = { ...process.env, ...(server && { TEST_DATABASE_URL: server.url }) };
+const runner = spawn(process.execPath, args, { stdio: 'inherit', env });
+process.on('exit', () => runner.kill());
+runner.on('exit', async (code) => {
+  await server?.stop();
   process.exitCode = code ?? 1;
 });

