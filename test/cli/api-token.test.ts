@@ -1,0 +1,258 @@
+// API tokens and workspaces from the command line, with and without a service that runs on the same database.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { createApiToken, type Exit, Folder, run, type Service, serve } from '../process.ts';
+
+const API_TOKEN = /uga_[0-9A-Za-z]{49}/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+async function runJson(folder: Folder, ...args: string[]) {
+  const { code, stdout } = await run(folder, [...args, '--json']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^[^\n]+\n$/);
+  return JSON.parse(stdout);
+}
+
+async function apiToken(folder: Folder, ...args: string[]): Promise<Exit> {
+  return run(folder, ['api-token', ...args]);
+}
+
+async function statusOf(service: Service, token: string): Promise<number> {
+  return (await service.call(token, 'GET', '/api/user', { user_group_id: 'nobody' })).status;
+}
+
+describe('api-token create', () => {
+  it('shows the token once, and says what it makes besides it', async () => {
+    using folder = new Folder();
+    const first = await apiToken(folder, 'create', '--workspace', 'acme');
+    assert.equal(first.code, 0);
+    assert.match(first.stdout, /^API token 1 \(read-write, acme, Customer\)[^\n]*\n\nuga_[0-9A-Za-z]{49}\n$/);
+    assert.equal(first.stderr, 'Made a new database: data/user-groups.db\nMade the workspace acme.\n');
+    const second = await apiToken(folder, 'create', '--workspace', 'acme');
+    assert.equal(second.stderr, '');
+    assert.notEqual(API_TOKEN.exec(second.stdout)?.[0], API_TOKEN.exec(first.stdout)?.[0]);
+  });
+
+  it('prints JSON that names every choice', async () => {
+    using folder = new Folder();
+    const args = [
+      '--workspace',
+      'acme',
+      '--environment',
+      'Testing',
+      '--permission',
+      'resolve',
+      '--name',
+      'wall',
+    ];
+    const { token, ...rest } = await runJson(folder, 'api-token', 'create', ...args);
+    assert.match(token, API_TOKEN);
+    assert.deepEqual(rest, {
+      id: 1,
+      workspace: 'acme',
+      environment: 'Testing',
+      permission: 'resolve',
+      name: 'wall',
+      expires_at: null,
+    });
+  });
+
+  const durations = {
+    '1m': 60_000,
+    '12h': 43_200_000,
+    '90d': 7_776_000_000,
+    '2w': 1_209_600_000,
+    '1y': 31_536_000_000,
+  };
+  it('makes tokens that expire when --expires says', async () => {
+    using folder = new Folder();
+    for (const [text, ms] of Object.entries(durations)) {
+      const before = Date.now();
+      const { expires_at: expiresAt } = await runJson(
+        folder,
+        'api-token',
+        'create',
+        '--workspace',
+        'acme',
+        '--expires',
+        text,
+      );
+      assert.match(expiresAt, INSTANT);
+      const made = Date.parse(expiresAt) - ms;
+      assert.ok(made >= before && made <= Date.now(), `${text} gives ${expiresAt}`);
+    }
+  });
+
+  const badArguments: string[][] = [
+    [],
+    ['--workspace', ' '],
+    ['--workspace', 'a\nb'],
+    ['--workspace', 'acme', '--environment', 'customer'],
+    ['--workspace', 'acme', '--permission', 'admin'],
+    ['--workspace', 'acme', '--expires', '0d'],
+    ['--workspace', 'acme', '--expires', '90'],
+    ['--workspace', 'acme', '--expires', '101y'],
+    ['--workspace', 'acme', '--name', ''],
+    ['--workspace', 'acme', '--expire', '1d'],
+  ];
+  for (const args of badArguments) {
+    it(`ends with 2 and touches no database: ${JSON.stringify(args)}`, async () => {
+      using folder = new Folder();
+      const { code, stdout, stderr } = await apiToken(folder, 'create', ...args);
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      assert.match(stderr, /^error: [^\n]+\n/);
+      assert.equal(existsSync(folder.join('data')), false);
+    });
+  }
+});
+
+describe('api-token list', () => {
+  it('shows each token with its status, and never its text', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder, '--name', 'first');
+    await createApiToken(folder, '--environment', 'Testing', '--permission', 'read-only', '--expires', '1y');
+    await apiToken(folder, 'revoke', '1');
+
+    const human = await apiToken(folder, 'list');
+    const [heading, first, second, ...rest] = human.stdout.split('\n');
+    assert.match(heading!, /^ID +WORKSPACE +ENVIRONMENT +PERMISSION +STATUS +CREATED +EXPIRES +NAME$/);
+    assert.match(first!, /^1 +default +Customer +read-write +revoked +\S+Z +- {2,}first$/);
+    assert.match(second!, /^2 +default +Testing +read-only +active +\S+Z +\S+Z +-$/);
+    assert.deepEqual(rest, ['']);
+    assert.doesNotMatch(human.stdout, API_TOKEN);
+
+    const json = await runJson(folder, 'api-token', 'list');
+    assert.deepEqual(
+      json.map(({ created_at, expires_at, revoked_at, ...row }: Record<string, string>) => row),
+      [
+        {
+          id: 1,
+          workspace: 'default',
+          environment: 'Customer',
+          permission: 'read-write',
+          name: 'first',
+          status: 'revoked',
+        },
+        {
+          id: 2,
+          workspace: 'default',
+          environment: 'Testing',
+          permission: 'read-only',
+          name: null,
+          status: 'active',
+        },
+      ],
+    );
+    for (const instant of [json[0].created_at, json[0].revoked_at, json[1].expires_at])
+      assert.match(instant, INSTANT);
+    assert.deepEqual([json[0].expires_at, json[1].revoked_at], [null, null]);
+    assert.equal(JSON.stringify(json).includes(token), false);
+  });
+
+  it('is empty on a new database', async () => {
+    using folder = new Folder();
+    assert.deepEqual(await runJson(folder, 'api-token', 'list'), []);
+  });
+});
+
+describe('api-token revoke', () => {
+  it('says so, and says the same again', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    for (let time = 0; time < 2; time++) {
+      const { code, stdout, stderr } = await apiToken(folder, 'revoke', '1');
+      assert.deepEqual(
+        { code, stdout, stderr },
+        { code: 0, stdout: 'API token 1 is revoked.\n', stderr: '' },
+      );
+    }
+    assert.deepEqual(await runJson(folder, 'api-token', 'revoke', '1'), { id: 1, status: 'revoked' });
+  });
+
+  it('keeps the time of the first revocation', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    await apiToken(folder, 'revoke', '1');
+    const [first] = await runJson(folder, 'api-token', 'list');
+    await apiToken(folder, 'revoke', '1');
+    assert.deepEqual(await runJson(folder, 'api-token', 'list'), [first]);
+  });
+
+  it('ends with 3 and one line where there is no such token', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const { code, stdout, stderr } = await apiToken(folder, 'revoke', '2');
+    assert.deepEqual({ code, stdout }, { code: 3, stdout: '' });
+    assert.match(stderr, /^user-group-service: there is no API token 2[^\n]*\n$/);
+  });
+
+  for (const id of ['0', '-1', '1.5', 'one', '1 ', '9999999999999999']) {
+    it(`ends with 2 where the id can be none: "${id}"`, async () => {
+      using folder = new Folder();
+      assert.equal((await apiToken(folder, 'revoke', '--', id)).code, 2);
+    });
+  }
+});
+
+describe('workspace list', () => {
+  it('shows the workspaces that API tokens have made', async () => {
+    using folder = new Folder();
+    for (const name of ['beta', 'alpha', 'beta']) await apiToken(folder, 'create', '--workspace', name);
+    const { code, stdout } = await run(folder, ['workspace', 'list']);
+    assert.equal(code, 0);
+    assert.match(stdout, /^NAME +CREATED\nalpha +\S+Z\nbeta +\S+Z\n$/);
+    const json = await runJson(folder, 'workspace', 'list');
+    assert.deepEqual(
+      json.map(({ name }: { name: string }) => name),
+      ['alpha', 'beta'],
+    );
+    for (const { created_at: createdAt } of json) assert.match(createdAt, INSTANT);
+  });
+});
+
+describe('Beside a service that runs', () => {
+  it('a new API token works, and a revoked one is refused, from the next request on', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    for (let round = 0; round < 3; round++) {
+      const { id, token } = await createApiToken(folder);
+      assert.equal(await statusOf(service, token), 404);
+      assert.equal((await apiToken(folder, 'revoke', String(id))).code, 0);
+      assert.equal(await statusOf(service, token), 401);
+    }
+  });
+
+  it('an API token may do what its permission says, in its environment alone', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    const customer = await createApiToken(folder);
+    const testing = await createApiToken(folder, '--environment', 'Testing', '--permission', 'read-only');
+    const resolver = await createApiToken(folder, '--permission', 'resolve');
+    const group = { user_group_id: 'one', name: 'One' };
+    const made = await service.call(customer.token, 'GET', '/api/user', group);
+    const groupToken = made.json.user_group.token;
+    assert.equal(
+      (await service.call(testing.token, 'GET', '/api/user', { user_group_id: 'one' })).status,
+      404,
+    );
+    assert.equal((await service.call(testing.token, 'GET', '/api/user', group)).status, 403);
+    assert.equal((await service.call(resolver.token, 'GET', '/api/user', group)).status, 403);
+    const resolve = async (token: string) =>
+      (await service.call(token, 'POST', '/v1/resolve', { token: groupToken })).status;
+    assert.deepEqual([await resolve(resolver.token), await resolve(testing.token)], [200, 404]);
+  });
+
+  it('commands find the database by --database-url and by DATABASE_URL, the flag first', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder, { env: { DATABASE_URL: 'sqlite:here.db' } });
+    const byFlag = await createApiToken(folder, '--database-url', 'sqlite:here.db');
+    assert.equal(await statusOf(service, byFlag.token), 404);
+    const env = { DATABASE_URL: 'sqlite:elsewhere.db' };
+    const list = ['api-token', 'list', '--json'];
+    const { stdout } = await run(folder, [...list, '--database-url', 'sqlite:here.db'], { env });
+    assert.equal(JSON.parse(stdout).length, 1);
+    assert.equal((await run(folder, list, { env })).stdout, '[]\n');
+  });
+});

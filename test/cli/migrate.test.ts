@@ -1,0 +1,58 @@
+// Bringing a database to the newest schema: by command, by many processes at once, and never backwards.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { Folder, run } from '../process.ts';
+
+const MIGRATIONS = readdirSync(new URL('../../src/store/sqlite/migrations/', import.meta.url)).sort();
+const PROCESSES = 20;
+
+describe('migrate', () => {
+  it('says what it applies, and then that there is nothing to apply', async () => {
+    using folder = new Folder();
+    const first = await run(folder, ['migrate']);
+    assert.equal(first.code, 0);
+    assert.equal(first.stdout, `Applied ${MIGRATIONS.join(', ')}.\n`);
+    assert.equal(first.stderr, 'Made a new database: data/user-groups.db\n');
+    const second = await run(folder, ['migrate']);
+    assert.deepEqual(
+      { code: second.code, stdout: second.stdout, stderr: second.stderr },
+      { code: 0, stdout: 'The schema is the newest.\n', stderr: '' },
+    );
+  });
+
+  it('prints JSON', async () => {
+    using folder = new Folder();
+    const json = async () => JSON.parse((await run(folder, ['migrate', '--json'])).stdout);
+    assert.deepEqual(await json(), { applied: MIGRATIONS });
+    assert.deepEqual(await json(), { applied: [] });
+  });
+
+  it(`is done once by ${PROCESSES} processes that start together, and all of them end well`, async () => {
+    using folder = new Folder();
+    const exits = await Promise.all(
+      Array.from({ length: PROCESSES }, () => run(folder, ['migrate', '--json'])),
+    );
+    assert.deepEqual(
+      exits.filter(({ code }) => code !== 0),
+      [],
+    );
+    const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied);
+    assert.deepEqual(applied.sort(), MIGRATIONS);
+  });
+
+  for (const command of [['migrate'], ['serve'], ['api-token', 'list']]) {
+    it(`refuses a database of a newer version with 78 and one line: ${command.join(' ')}`, async () => {
+      using folder = new Folder();
+      await run(folder, ['migrate']);
+      const database = new DatabaseSync(folder.join('data/user-groups.db'));
+      database.exec("insert into schema_migrations values (9999, '9999-from-the-future.sql', 0)");
+      database.close();
+      const { code, stdout, stderr } = await run(folder, command);
+      assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+      assert.match(stderr, /^user-group-service: [^\n]*newer version\n$/);
+    });
+  }
+});

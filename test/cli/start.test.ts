@@ -1,0 +1,187 @@
+// The quick start: one command makes what is missing, serves it, and shows a request that works.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+import { send } from '../http.ts';
+import { Folder, Program, type ProgramOptions, run } from '../process.ts';
+
+class QuickStart extends Program {
+  url = '';
+  token = '';
+
+  static async ready(folder: Folder, options?: ProgramOptions): Promise<QuickStart> {
+    const program = new QuickStart(folder, ['start'], options);
+    try {
+      await program.says(/Ctrl-C ends it/);
+      program.url = /Address +(http:\S+)/.exec(program.stdout)?.[1] ?? '';
+      program.token = /API token +(uga_\w+)/.exec(program.stdout)?.[1] ?? '';
+      return program;
+    } catch (error) {
+      await program.kill();
+      throw error;
+    }
+  }
+
+  /** The token of the same group at every start. */
+  async groupToken(): Promise<string> {
+    const body = { user_group_id: 'customer-1', name: 'Acme' };
+    const { json } = await send(this.url, { token: this.token, body });
+    return json.user_group.token;
+  }
+
+  async end(): Promise<void> {
+    this.signal('SIGINT');
+    assert.equal((await this.exit()).code, 0);
+  }
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+async function apiTokens(folder: Folder): Promise<Record<string, unknown>[]> {
+  return JSON.parse((await run(folder, ['api-token', 'list', '--json'])).stdout);
+}
+
+describe('The first start', () => {
+  it('makes the database, a key file and an API token that only their owner can read', async () => {
+    using folder = new Folder();
+    await using program = await QuickStart.ready(folder);
+    assert.equal(modeOf(folder.join('data/user-groups.db')), '600');
+    assert.equal(modeOf(folder.join('data/token-keys')), '600');
+    assert.equal(modeOf(folder.join('data/api-token')), '600');
+    assert.equal(modeOf(folder.join('data')), '700');
+    assert.equal(readFileSync(folder.join('data/api-token'), 'utf8'), `${program.token}\n`);
+    assert.match(
+      program.stdout,
+      /Made the database in data\/\. Made an API token \(kept in data\/api-token\)/,
+    );
+  });
+
+  it('makes the workspace "default" with one read-write API token of Customer', async () => {
+    using folder = new Folder();
+    await using _program = await QuickStart.ready(folder);
+    const tokens = await apiTokens(folder);
+    assert.equal(tokens.length, 1);
+    const { workspace, environment, permission, status } = tokens[0]!;
+    assert.deepEqual(
+      { workspace, environment, permission, status },
+      { workspace: 'default', environment: 'Customer', permission: 'read-write', status: 'active' },
+    );
+    const { stdout } = await run(folder, ['workspace', 'list', '--json']);
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ name }: { name: string }) => name),
+      ['default'],
+    );
+  });
+
+  it('prints a curl line that works as it is pasted', async () => {
+    using folder = new Folder();
+    await using program = await QuickStart.ready(folder);
+    const command = /^ {2}curl [\s\S]*?\n\n/m.exec(program.stdout)?.[0] ?? '';
+    const pasted = new Program(folder, ['-c', command.replace('curl', 'curl -sS')], { command: 'sh' });
+    const { code, stdout, stderr } = await pasted.exit();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const answer = JSON.parse(stdout);
+    assert.equal(answer.success, 1);
+    assert.equal(answer.new_user_group, true);
+    assert.equal(answer.user_group.provided_id, 'customer-1');
+    assert.equal(answer.user_group.name, 'Acme');
+  });
+
+  it('keeps everything in the directory of --data', async () => {
+    using folder = new Folder();
+    await using program = new Program(folder, ['start', '--data', 'else/where']);
+    await program.says(/kept in else\/where\/api-token/);
+    assert.equal(modeOf(folder.join('else/where/user-groups.db')), '600');
+    assert.throws(() => statSync(folder.join('data')), { code: 'ENOENT' });
+  });
+});
+
+describe('A second start', () => {
+  it('says that it found everything, with the same API token and the same user group tokens', async () => {
+    using folder = new Folder();
+    await using first = await QuickStart.ready(folder);
+    const groupToken = await first.groupToken();
+    await first.end();
+
+    await using second = await QuickStart.ready(folder);
+    assert.match(second.stdout, /Found the database in data\/: the same groups and tokens as before/);
+    assert.match(second.stdout, /The API token is the same as before/);
+    assert.equal(second.token, first.token);
+    assert.equal(await second.groupToken(), groupToken);
+    assert.equal((await apiTokens(folder)).length, 1);
+  });
+
+  const losses: Record<string, (folder: Folder) => Promise<unknown> | undefined> = {
+    'is revoked': (folder) => run(folder, ['api-token', 'revoke', '1']),
+    'is gone with its file': (folder) => {
+      rmSync(folder.join('data/api-token'));
+      return undefined;
+    },
+    'is damaged': (folder) => {
+      writeFileSync(folder.join('data/api-token'), 'uga_junk');
+      return undefined;
+    },
+    'is damaged and its file open to others': (folder) => {
+      writeFileSync(folder.join('data/api-token'), 'uga_junk');
+      chmodSync(folder.join('data/api-token'), 0o644);
+      return undefined;
+    },
+  };
+  for (const [loss, lose] of Object.entries(losses)) {
+    it(`makes a new API token where the first ${loss}, and keeps the groups`, async () => {
+      using folder = new Folder();
+      await using first = await QuickStart.ready(folder);
+      const groupToken = await first.groupToken();
+      await first.end();
+      await lose(folder);
+
+      await using second = await QuickStart.ready(folder);
+      assert.match(second.stdout, /Found the database .* Made an API token/);
+      assert.notEqual(second.token, first.token);
+      assert.equal(readFileSync(folder.join('data/api-token'), 'utf8'), `${second.token}\n`);
+      assert.equal(modeOf(folder.join('data/api-token')), '600');
+      assert.equal(await second.groupToken(), groupToken);
+    });
+  }
+});
+
+describe('start', () => {
+  it('does not look at DATABASE_URL', async () => {
+    using folder = new Folder();
+    for (const DATABASE_URL of ['sqlite:other/other.db', 'nonsense']) {
+      await using program = await QuickStart.ready(folder, { env: { DATABASE_URL } });
+      assert.match(await program.groupToken(), /^ugt_/);
+      assert.throws(() => statSync(folder.join('other')), { code: 'ENOENT' });
+      await program.end();
+    }
+  });
+
+  it('ends with 75 and one line that names the port, where the port is taken', async () => {
+    using folder = new Folder();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    try {
+      const { port } = taken.address() as { port: number };
+      const { code, stdout, stderr } = await run(folder, ['start', '--port', String(port)]);
+      assert.equal(code, 75);
+      assert.equal(stdout, '');
+      assert.equal(stderr, `user-group-service: port ${port} is taken; choose another with --port or PORT\n`);
+    } finally {
+      taken.close();
+    }
+  });
+
+  it('ends with 75 and one line, where another process serves the directory', async () => {
+    using folder = new Folder();
+    await using _first = await QuickStart.ready(folder);
+    const { code, stdout, stderr } = await run(folder, ['start']);
+    assert.equal(code, 75);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^user-group-service: another process serves data\/user-groups\.db.*\n$/);
+  });
+});

@@ -1,0 +1,188 @@
+// The program as its users run it: a process with arguments, an environment, output, signals and an exit code.
+// Every wait is bounded: it ends with what it waits for, with the end of the process, or at a limit.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { redact } from '../src/domain/secret.ts';
+import { removeFolder, temporaryFolder } from './database.ts';
+import { send, type TestAnswer, type TestRequest } from './http.ts';
+
+const PROGRAM = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
+const LIMIT_MS = 20_000;
+const POLL_MS = 5;
+
+/** A directory of a test's own, which is gone when the test ends. */
+export class Folder implements Disposable {
+  readonly path = temporaryFolder();
+
+  join(...parts: string[]): string {
+    return join(this.path, ...parts);
+  }
+
+  [Symbol.dispose](): void {
+    removeFolder(this.path);
+  }
+}
+
+export interface ProgramOptions {
+  env?: Record<string, string>;
+  /** What is run in place of the program of this checkout. */
+  command?: string;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A process that runs in a folder, in an environment that holds nothing of the developer's own settings. */
+export class Program implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<Exit>;
+  stdout = '';
+  stderr = '';
+
+  constructor(folder: Folder, args: readonly string[], { env = {}, command }: ProgramOptions = {}) {
+    this.#child = spawn(command ?? process.execPath, command ? args : [PROGRAM, ...args], {
+      cwd: folder.path,
+      env: environment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    this.#exit = once(this.#child, 'close').then(([code, signal]) => ({
+      code,
+      signal,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+    this.#exit.catch(() => {});
+  }
+
+  /** Waits until standard output matches. */
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return eventually(`${pattern} in the output`, () => {
+      const match = pattern.exec(this.stdout);
+      if (match === null && this.#hasEnded) throw new Error(`the program ended early: ${this.#output()}`);
+      return match;
+    });
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  async exit(limitMs = LIMIT_MS): Promise<Exit> {
+    const timer = new AbortController();
+    const late = sleep(limitMs, null, { signal: timer.signal }).then(() => {
+      throw new Error(`the program has not ended within ${limitMs} ms: ${this.#output()}`);
+    });
+    late.catch(() => {});
+    try {
+      return await Promise.race([this.#exit, late]);
+    } finally {
+      timer.abort();
+    }
+  }
+
+  /** Ends the process as a power cut would: at once, without a word to it. */
+  async kill(): Promise<Exit> {
+    this.signal('SIGKILL');
+    return this.exit();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  get #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #output(): string {
+    return redact(`${this.stdout}${this.stderr}`);
+  }
+}
+
+/** A `serve` that listens. */
+export class Service extends Program {
+  url = '';
+
+  /** A call with the API token `token`. */
+  call(token: string, method: string, path: string, body?: unknown): Promise<TestAnswer> {
+    return this.send({ token, method, path, body });
+  }
+
+  send(request: TestRequest): Promise<TestAnswer> {
+    return send(this.url, request);
+  }
+}
+
+/** Runs the program to its end. */
+export async function run(folder: Folder, args: readonly string[], options?: ProgramOptions): Promise<Exit> {
+  await using program = new Program(folder, args, options);
+  return await program.exit();
+}
+
+/** Starts `serve` on the default database of the folder and a free port, and waits until it listens. */
+export async function serve(
+  folder: Folder,
+  { args = [], ...options }: ProgramOptions & { args?: readonly string[] } = {},
+): Promise<Service> {
+  const service = new Service(folder, ['serve', ...args], options);
+  try {
+    const [, url = ''] = await service.says(/"url":"(http:[^"]+)"/);
+    service.url = url;
+    return service;
+  } catch (error) {
+    await service.kill();
+    throw error;
+  }
+}
+
+/** Makes an API token in the default database of the folder, with the command of the program. */
+export async function createApiToken(
+  folder: Folder,
+  ...args: readonly string[]
+): Promise<{ id: number; token: string }> {
+  const create = ['api-token', 'create', '--workspace', 'default', '--json', ...args];
+  const { stdout, stderr, code } = await run(folder, create);
+  if (code !== 0) throw new Error(`api-token create ended with ${code}: ${redact(stderr)}`);
+  return JSON.parse(stdout);
+}
+
+/** Polls until the probe gives something; null and false mean not yet. */
+export async function eventually<Found>(
+  what: string,
+  probe: () => Promise<Found | null | false> | Found | null | false,
+  limitMs = LIMIT_MS,
+): Promise<Found> {
+  const deadline = performance.now() + limitMs;
+  while (performance.now() < deadline) {
+    const found = await probe();
+    if (found !== null && found !== false) return found;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`waited ${limitMs} ms for ${what}`);
+}
+
+function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+  const { PATH = '', HOME, TMPDIR } = process.env;
+  return {
+    // The executable of an installed package runs on the first `node` of the path.
+    PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,
+    HOME,
+    TMPDIR,
+    PORT: '0',
+    ...env,
+  };
+}

@@ -1,0 +1,50 @@
+// One process serves a SQLite file; how it ends does not matter to the next.
+
+import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { createApiToken, Folder, Program, serve } from '../process.ts';
+
+const GROUP = { user_group_id: 'one', name: 'One' };
+
+describe('A SQLite file that a process serves', () => {
+  it('is refused to a second process with 75 and one line, and goes on being served', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    await using first = await serve(folder);
+    await assertRefused(folder, 'data/user-groups.db');
+    assert.equal((await first.call(token, 'GET', '/api/user', GROUP)).json.new_user_group, true);
+  });
+
+  it('is refused under another name of the same file too', async () => {
+    using folder = new Folder();
+    await using _first = await serve(folder);
+    symlinkSync('user-groups.db', folder.join('data/link.db'));
+    symlinkSync('data', folder.join('folder'));
+    for (const path of [folder.join('data/user-groups.db'), 'folder/user-groups.db', 'data/link.db'])
+      await assertRefused(folder, path);
+  });
+
+  for (const end of ['SIGKILL', 'SIGTERM'] as const) {
+    it(`can be served again after ${end}, with what is in it`, async () => {
+      using folder = new Folder();
+      const { token } = await createApiToken(folder);
+      await using first = await serve(folder);
+      const made = await first.call(token, 'GET', '/api/user', GROUP);
+      first.signal(end);
+      await first.exit();
+      await using second = await serve(folder);
+      const found = await second.call(token, 'GET', '/api/user', GROUP);
+      assert.equal(found.json.new_user_group, false);
+      assert.equal(found.json.user_group.token, made.json.user_group.token);
+      assert.equal(found.headers.etag, made.headers.etag);
+    });
+  }
+
+  async function assertRefused(folder: Folder, path: string): Promise<void> {
+    await using second = new Program(folder, ['serve', '--database-url', `sqlite:${path}`]);
+    const { code, stdout, stderr } = await second.exit();
+    assert.deepEqual({ path, code, stdout }, { path, code: 75, stdout: '' });
+    assert.match(stderr, /^user-group-service: another process serves [^\n]+\n$/);
+  }
+});

@@ -1,0 +1,49 @@
+// What supervisors and load balancers ask, without an API token.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Folder, type Service, serve } from '../process.ts';
+
+const bodies = {
+  '/healthz': '{"success":1,"status":"alive"}',
+  '/readyz': '{"success":1,"status":"ready"}',
+};
+
+describe('Health', () => {
+  const folder = new Folder();
+  let service: Service;
+  before(async () => {
+    service = await serve(folder);
+  });
+  after(async () => {
+    await service.kill();
+    folder[Symbol.dispose]();
+  });
+
+  for (const [path, body] of Object.entries(bodies)) {
+    it(`GET ${path} answers 200 with ${body}`, async () => {
+      const { status, text, headers } = await service.send({ path, token: null });
+      assert.deepEqual({ status, text }, { status: 200, text: body });
+      assert.match(headers['content-type'] ?? '', /^application\/json/);
+      assert.equal(headers['cache-control'], 'no-store');
+      assert.notEqual(headers['x-request-id'] ?? '', '');
+    });
+
+    it(`HEAD ${path} answers the same without a body`, async () => {
+      const { status, text, headers } = await service.send({ method: 'HEAD', path, token: null });
+      assert.deepEqual({ status, text }, { status: 200, text: '' });
+      assert.equal(headers['content-length'], String(body.length));
+    });
+
+    it(`POST ${path} answers 405 and names what the path takes`, async () => {
+      const { status, json, headers } = await service.send({ method: 'POST', path, token: null });
+      assert.deepEqual({ status, code: json.code }, { status: 405, code: 'method_not_allowed' });
+      assert.deepEqual(headers.allow?.split(', ').sort(), ['GET', 'HEAD']);
+    });
+  }
+
+  it('does not end readiness because one request is bad', async () => {
+    await service.send({ method: 'POST', path: '/readyz', body: 'junk', token: 'junk' });
+    assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
+  });
+});
