@@ -18,7 +18,7 @@ function exchange(service: TestService, ...bytes: (string | Buffer)[]): Promise<
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     const chunks: Buffer[] = [];
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', () => {}); // A service that closes while bytes are under way resets the connection.
     socket.on('close', () => resolve(answersIn(Buffer.concat(chunks).toString())));
     socket.setTimeout(ANSWER_WITHIN_MS, () => {

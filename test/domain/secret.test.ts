@@ -1,0 +1,84 @@
+// Secrets do not show, whatever is done with them by mistake.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { format, inspect } from 'node:util';
+import { pino } from 'pino';
+import { bucketOf } from '../../src/domain/bucket.ts';
+import { generateKeyLine } from '../../src/domain/key-ring.ts';
+import { redact, Secret } from '../../src/domain/secret.ts';
+import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
+
+const TEXT = 'open sesame';
+
+describe('a secret', () => {
+  const secret = new Secret(TEXT);
+
+  it('is revealed to who asks for it by name', () => {
+    assert.equal(secret.reveal(), TEXT);
+  });
+
+  const mistakes: Record<string, () => unknown> = {
+    'a template': () => `${secret}`,
+    concatenation: () => `is ${String(secret)}`,
+    'an array that is joined': () => [secret].join(),
+    JSON: () => JSON.stringify({ nested: [secret] }),
+    'the inspection of Node': () => inspect({ nested: { secret } }, { depth: null, showHidden: true }),
+    'a format string': () => format('%s %o %O %j %d', secret, secret, secret, secret, secret),
+    'the message of an error': () => new Error(`bad token ${secret}`, { cause: secret }).stack,
+    'its properties': () => JSON.stringify([Object.entries(secret), Reflect.ownKeys(secret), { ...secret }]),
+    'a structured clone': () => inspect(structuredClone(secret), { showHidden: true }),
+    'a log': () => {
+      const lines: string[] = [];
+      pino({}, { write: (line: string) => lines.push(line) }).info(
+        { secret, nested: { secret } },
+        '%s',
+        secret,
+      );
+      return lines.join();
+    },
+  };
+  for (const [what, show] of Object.entries(mistakes)) {
+    it(`does not show through ${what}`, () => assert.equal(String(show()).includes(TEXT), false));
+  }
+
+  it('shows that something is left out', () => {
+    assert.equal(`${secret}`, '[redacted]');
+    assert.equal(JSON.stringify({ secret }), '{"secret":"[redacted]"}');
+    assert.equal(inspect(secret), '[redacted]');
+  });
+});
+
+describe('redact', () => {
+  const secrets: Record<string, () => string> = {
+    'a user group token': () => mintUserGroupToken(bucketOf(1, 'Customer', 'acme')).reveal(),
+    'an API token': () => mintApiToken().reveal(),
+    'a line of a key ring': () => generateKeyLine().reveal(),
+  };
+  for (const [what, make] of Object.entries(secrets)) {
+    it(`takes ${what} out of any text`, () => {
+      for (let time = 0; time < 200; time++) {
+        const text = make();
+        assert.equal(redact(text), '[redacted]');
+        assert.equal(redact(`before ${text} behind`), 'before [redacted] behind');
+        assert.equal(redact(`"${text}",${text}\n${text}`), '"[redacted]",[redacted]\n[redacted]');
+        assert.equal(redact(`https://a/b?c=${text}&d`), 'https://a/b?c=[redacted]&d');
+        assert.equal(redact(JSON.stringify({ [text]: [text] })), '{"[redacted]":["[redacted]"]}');
+      }
+    });
+  }
+
+  it('leaves every other text as it is', () => {
+    for (const text of [
+      '',
+      'ugt_',
+      'uga_short',
+      'user_group_token',
+      '{"user_group_id":"ugt_0123456789"}',
+      '7f3a9c21',
+      '2026-01-01T00:00:00.000Z',
+    ]) {
+      assert.equal(redact(text), text);
+    }
+  });
+});
