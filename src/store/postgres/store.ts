@@ -6,6 +6,7 @@ import { migrate } from './migrate.ts';
 import type { PostgresOptions } from './options.ts';
 import { ConnectionPool } from './pool.ts';
 import { runQueries } from './queries.ts';
+import { keepPlansFitting } from './statistics.ts';
 
 /**
  * Opens the database in its newest schema, and names the migrations that ran. Throws `ServerTooOld`,
@@ -17,7 +18,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   return {
     migrations,
     read: (queries) => runQueries(pool, queries),
-    write: (commands) => runCommands(pool, commands),
+    write: async (commands) => {
+      const results = await runCommands(pool, commands);
+      void keepPlansFitting(pool, commands, results);
+      return results;
+    },
     close: () => pool.close(),
   };
 }
