@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { digestOf, mintApiToken } from '../src/domain/token.ts';
-import { databases, describeOnEachDatabase } from './database.ts';
+import { describeOnEachDatabase, postgres, sqlite } from './database.ts';
 import type { TestAnswer, TestRequest } from './http.ts';
 import { TestService } from './service.ts';
 
@@ -179,10 +179,29 @@ describeOnEachDatabase('authentication', (database) => {
   });
 });
 
+// SQLite has one serving process.
+describe('two services on one database (PostgreSQL)', () => {
+  it('refuse a revoked API token from the next request on', async () => {
+    const first = await TestService.start(postgres);
+    const second = await TestService.start(postgres, { database: first.database });
+    try {
+      for (let round = 0; round < 10; round++) {
+        const { id, token } = await first.apiToken();
+        assert.equal((await second.resolve('unknown', { token })).status, 404);
+        await first.revokeApiToken(id);
+        assert.equal((await second.resolve('unknown', { token })).status, 401);
+      }
+    } finally {
+      await second.stop();
+      await first.end();
+    }
+  });
+});
+
 // What the database holds can be read from the files of SQLite; PostgreSQL gets the same values.
 describe('the database (SQLite)', () => {
   it('holds the digest of an API token and no token in clear', async () => {
-    const service = await TestService.start(databases.find(({ name }) => name === 'SQLite')!);
+    const service = await TestService.start(sqlite);
     try {
       const first = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group.token;
       const second = (await service.post({ current_token: first })).json.user_group.token;

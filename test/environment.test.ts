@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Permission } from '../src/domain/api-token.ts';
 import type { NewApiToken } from '../src/operations/api-token.ts';
-import { describeOnEachDatabase } from './database.ts';
+import { describeOnEachDatabase, postgres } from './database.ts';
 import type { TestAnswer } from './http.ts';
 import { TestService } from './service.ts';
 
@@ -171,5 +171,28 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
       const { json } = await service.put({ user_group_id: 'there' }, as);
       assert.match(json.detail, /permission resolve may not update user groups; this needs read-write/);
     });
+  });
+});
+
+// SQLite has one serving process.
+describe('two services on one database (PostgreSQL)', () => {
+  it('create one group of an id between them, and give no team_id twice', async () => {
+    const first = await TestService.start(postgres);
+    const second = await TestService.start(postgres, { database: first.database });
+    try {
+      const ids = new Set<number>();
+      for (let round = 0; round < 20; round++) {
+        const body = { user_group_id: `race-${round}`, name: 'Race' };
+        const calls = [first, second, first, second].map((service) => service.get(body));
+        const answers = (await Promise.all(calls)).map(({ json }) => json);
+        assert.equal(answers.filter(({ new_user_group }) => new_user_group).length, 1);
+        assert.equal(new Set(answers.map(({ user_group }) => user_group.token)).size, 1);
+        ids.add(answers[0]?.user_group.team_id);
+      }
+      assert.equal(ids.size, 20);
+    } finally {
+      await second.stop();
+      await first.end();
+    }
   });
 });

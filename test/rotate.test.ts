@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { bucketOf } from '../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../src/domain/token.ts';
-import { databases, describeOnEachDatabase } from './database.ts';
+import { describeOnEachDatabase, postgres, sqlite } from './database.ts';
 import type { TestAnswer } from './http.ts';
 import { TestService } from './service.ts';
 
@@ -339,9 +339,55 @@ describeOnEachDatabase('the default grace period of the server', (database) => {
   });
 });
 
+// SQLite has one serving process.
+describe('two services on one database (PostgreSQL)', () => {
+  let first: TestService;
+  let second: TestService;
+  before(async () => {
+    first = await TestService.start(postgres);
+    second = await TestService.start(postgres, { database: first.database });
+  });
+  after(async () => {
+    await second.stop();
+    await first.end();
+  });
+
+  it('refuse a rotated token and take the new one from the next request on, whichever rotated it', async () => {
+    let { token } = (await first.get({ user_group_id: 'shared', name: 'Shared' })).json.user_group;
+    for (let round = 0; round < 20; round++) {
+      const [one, other] = round % 2 === 0 ? [first, second] : [second, first];
+      const old = token;
+      token = (await one.post({ current_token: old })).json.user_group.token;
+      const statuses = [(await other.resolve(old)).status, (await other.resolve(token)).status];
+      assert.deepEqual(statuses, [404, 200]);
+      const found = await other.get({ user_group_id: 'shared' });
+      assert.equal(found.json.user_group.token, token);
+    }
+  });
+
+  it('rotate once where both are called at the same time with one token', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { token } = (await first.get({ user_group_id: `race-${round}`, name: 'R' })).json.user_group;
+      const answers = await Promise.all(
+        [first, second].map((service) => service.post({ current_token: token })),
+      );
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200],
+      );
+      assert.equal(answers[1]?.text, answers[0]?.text);
+    }
+  });
+
+  it('give a repeated call the same answer, whichever is asked', async () => {
+    const { token } = (await first.get({ user_group_id: 'repeated', name: 'R' })).json.user_group;
+    const answer = await first.post({ current_token: token });
+    assert.equal((await second.post({ current_token: token })).text, answer.text);
+  });
+});
+
 // The row is changed behind the service's back, which takes the file itself.
 describe('a stored token that was tampered with (SQLite)', () => {
-  const sqlite = databases.find(({ name }) => name === 'SQLite')!;
   let service: TestService;
   before(async () => {
     service = await TestService.start(sqlite);
