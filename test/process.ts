@@ -149,13 +149,14 @@ export async function serve(
   }
 }
 
-/** Makes an API token in the default database of the folder, with the command of the program. */
+/** Makes an API token with the command of the program, in the default database of the folder. */
 export async function createApiToken(
   folder: Folder,
-  ...args: readonly string[]
+  args: readonly string[] = [],
+  options: ProgramOptions = {},
 ): Promise<{ id: number; token: string }> {
   const create = ['api-token', 'create', '--workspace', 'default', '--json', ...args];
-  const { stdout, stderr, code } = await run(folder, create);
+  const { stdout, stderr, code } = await run(folder, create, options);
   if (code !== 0) throw new Error(`api-token create ended with ${code}: ${redact(stderr)}`);
   return JSON.parse(stdout);
 }

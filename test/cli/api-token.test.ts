@@ -111,8 +111,15 @@ describe('api-token create', () => {
 describe('api-token list', () => {
   it('shows each token with its status, and never its text', async () => {
     using folder = new Folder();
-    const { token } = await createApiToken(folder, '--name', 'first');
-    await createApiToken(folder, '--environment', 'Testing', '--permission', 'read-only', '--expires', '1y');
+    const { token } = await createApiToken(folder, ['--name', 'first']);
+    await createApiToken(folder, [
+      '--environment',
+      'Testing',
+      '--permission',
+      'read-only',
+      '--expires',
+      '1y',
+    ]);
     await apiToken(folder, 'revoke', '1');
 
     const human = await apiToken(folder, 'list');
@@ -228,8 +235,8 @@ describe('Beside a service that runs', () => {
     using folder = new Folder();
     await using service = await serve(folder);
     const customer = await createApiToken(folder);
-    const testing = await createApiToken(folder, '--environment', 'Testing', '--permission', 'read-only');
-    const resolver = await createApiToken(folder, '--permission', 'resolve');
+    const testing = await createApiToken(folder, ['--environment', 'Testing', '--permission', 'read-only']);
+    const resolver = await createApiToken(folder, ['--permission', 'resolve']);
     const group = { user_group_id: 'one', name: 'One' };
     const made = await service.call(customer.token, 'GET', '/api/user', group);
     const groupToken = made.json.user_group.token;
@@ -247,7 +254,7 @@ describe('Beside a service that runs', () => {
   it('commands find the database by --database-url and by DATABASE_URL, the flag first', async () => {
     using folder = new Folder();
     await using service = await serve(folder, { env: { DATABASE_URL: 'sqlite:here.db' } });
-    const byFlag = await createApiToken(folder, '--database-url', 'sqlite:here.db');
+    const byFlag = await createApiToken(folder, ['--database-url', 'sqlite:here.db']);
     assert.equal(await statusOf(service, byFlag.token), 404);
     const env = { DATABASE_URL: 'sqlite:elsewhere.db' };
     const list = ['api-token', 'list', '--json'];

@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { describeOnEachDatabase } from '../database.ts';
 import { Folder, run } from '../process.ts';
 
-const MIGRATIONS = readdirSync(new URL('../../src/store/sqlite/migrations/', import.meta.url)).sort();
+const STORES = new URL('../../src/store/', import.meta.url);
+const MIGRATIONS = migrationsOf('sqlite');
+const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres' };
 const PROCESSES = 20;
 
 describe('migrate', () => {
@@ -30,19 +33,6 @@ describe('migrate', () => {
     assert.deepEqual(await json(), { applied: [] });
   });
 
-  it(`is done once by ${PROCESSES} processes that start together, and all of them end well`, async () => {
-    using folder = new Folder();
-    const exits = await Promise.all(
-      Array.from({ length: PROCESSES }, () => run(folder, ['migrate', '--json'])),
-    );
-    assert.deepEqual(
-      exits.filter(({ code }) => code !== 0),
-      [],
-    );
-    const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied);
-    assert.deepEqual(applied.sort(), MIGRATIONS);
-  });
-
   for (const command of [['migrate'], ['serve'], ['api-token', 'list']]) {
     it(`refuses a database of a newer version with 78 and one line: ${command.join(' ')}`, async () => {
       using folder = new Folder();
@@ -56,3 +46,24 @@ describe('migrate', () => {
     });
   }
 });
+
+describeOnEachDatabase(`${PROCESSES} processes that migrate at once`, (kind) => {
+  it('do it once, and all of them end well', async () => {
+    using folder = new Folder();
+    const database = await kind.create();
+    try {
+      const migrate = () => run(folder, ['migrate', '--json'], { env: database.env });
+      const exits = await Promise.all(Array.from({ length: PROCESSES }, migrate));
+      const failed = exits.filter(({ code }) => code !== 0);
+      assert.deepEqual(failed, []);
+      const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied);
+      assert.deepEqual(applied.sort(), migrationsOf(FOLDERS[kind.name]));
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+function migrationsOf(store: string): string[] {
+  return readdirSync(new URL(`${store}/migrations/`, STORES)).sort();
+}

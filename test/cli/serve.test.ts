@@ -18,6 +18,10 @@ const badValues = {
   logLevel: 'loud',
   logFormat: 'xml',
   tokenKeys: 'deadbeef:tooshort',
+  postgresPoolSize: '0',
+  postgresConnectTimeoutMs: '9',
+  postgresStatementTimeoutMs: '-1',
+  postgresPreparedStatements: 'true',
   defaultGracePeriodSeconds: '2592001',
   allowedOrigins: 'https://app.example.com/path',
   rateLimitPerMinute: '-1',
@@ -121,6 +125,8 @@ describe('A flag of serve that is not right', () => {
 });
 
 describe('A database that cannot be opened ends serve with 69 and one line', () => {
+  it('where no PostgreSQL server answers, without showing the password', () =>
+    assertUnavailable('postgres://user:hunter2@127.0.0.1:1/groups'));
   it('where its directory cannot be made', () => assertUnavailable('sqlite:file/groups.db'));
   it('where it is a directory', () => assertUnavailable('sqlite:directory'));
   it('where it is a file of another kind', () => assertUnavailable('sqlite:file'));
@@ -129,9 +135,10 @@ describe('A database that cannot be opened ends serve with 69 and one line', () 
     using folder = new Folder();
     mkdirSync(folder.join('directory'));
     writeFileSync(folder.join('file'), 'This is no database. '.repeat(100));
-    await using program = new Program(folder, ['serve', '--database-url', url]);
+    await using program = new Program(folder, ['serve'], { env: { DATABASE_URL: url } });
     const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
     assert.match(stderr, ONE_LINE);
+    assert.doesNotMatch(stderr, /hunter2/);
     assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });
   }
 });
@@ -158,7 +165,7 @@ describe('serve', () => {
     const args = ['--database-url', 'sqlite:flag.db', '--log-level', 'info', '--rate-limit-per-minute', '2'];
     await using service = await serve(folder, { env, args });
     assert.deepEqual([existsSync(folder.join('flag.db')), existsSync(folder.join('env.db'))], [true, false]);
-    const { token } = await createApiToken(folder, '--database-url', 'sqlite:flag.db');
+    const { token } = await createApiToken(folder, ['--database-url', 'sqlite:flag.db']);
     const statuses = [];
     for (let call = 0; call < 3; call++)
       statuses.push((await service.call(token, 'GET', '/api/user', { user_group_id: 'none' })).status);

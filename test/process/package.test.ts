@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Exit, Folder, Program, run, serve } from '../process.ts';
+import { createApiToken, type Exit, Folder, Program, serve } from '../process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const INSTALLED = 'node_modules/user-group-service';
@@ -35,8 +35,7 @@ describe('The package', () => {
 
 async function assertServes(folder: Folder): Promise<void> {
   const command = folder.join('node_modules/.bin/user-group-service');
-  const create = ['api-token', 'create', '--workspace', 'default', '--json'];
-  const { token } = JSON.parse((await run(folder, create, { command })).stdout);
+  const { token } = await createApiToken(folder, [], { command });
   await using service = await serve(folder, { command });
   const body = { user_group_id: 'one', name: 'One', properties: { plan: 'gold' } };
   const made = await service.call(token, 'GET', '/api/user', body);
