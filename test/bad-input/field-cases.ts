@@ -1,0 +1,293 @@
+// Values that a field must refuse: by sentence, by field. Each stands for the whole value of its field.
+
+import type { ProblemCode } from '../../src/problem.ts';
+import { type Members, nameOf, type Operation, objectText, requestOf } from './operation.ts';
+import type { BadCase } from './refusal.ts';
+import { codePoints, controls, entries, loneSurrogates, notOf, whiteSpace } from './value.ts';
+
+export interface BadValue {
+  text: string;
+  code: ProblemCode;
+  /** Where the fault is, from the field on. */
+  at: string;
+}
+
+type Field =
+  | 'user_group_id'
+  | 'name'
+  | 'mapping'
+  | 'properties'
+  | 'current_token'
+  | 'grace_period_seconds'
+  | 'token';
+type FieldTable = Partial<Record<Field, readonly BadValue[]>>;
+
+const MAX_CODE_POINTS = 255;
+const tooLongTexts = codePoints.flatMap((point) => [point.repeat(MAX_CODE_POINTS + 1), point.repeat(5_000)]);
+/** Wherever it stands, it is refused. */
+const around = (character: string) => [character, `${character}a`, `a${character}b`, `a${character}`];
+
+const texts = (values: readonly string[]) => invalid(values.map((value) => JSON.stringify(value)));
+const keys = (values: readonly string[]) =>
+  values.flatMap((key) => invalid([`{${JSON.stringify(key)}:"x"}`], `/${key}`));
+const mapped = (values: readonly string[]) =>
+  invalid(
+    values.map((value) => `{"40":"213","k":${value}}`),
+    '/k',
+  );
+const ambiguous = (values: readonly string[]) => invalid(values, '', 'invalid_json');
+
+const tooManyEntries = invalid([entries(101), entries(1_001), entries(10_000)]);
+const badKeys = keys(['', ...tooLongTexts]);
+const nested = (innermost: string, levels: number) => [
+  `${'{"a":'.repeat(levels)}${innermost}${'}'.repeat(levels)}`,
+  `{"a":${'['.repeat(levels)}${innermost}${']'.repeat(levels)}}`,
+  `${'{"a":['.repeat(levels)}${innermost}${']}'.repeat(levels)}`,
+];
+
+const ofAnotherType = invalid(notOf('string'));
+const illFormedText = ambiguous(loneSurrogates.flatMap((text) => around(text).map((each) => `"${each}"`)));
+const prototypeKeys = ['"__proto__"', String.raw`"\u005f_proto__"`, String.raw`"__prot\u006F__"`];
+const prototypes = ambiguous(
+  prototypeKeys.flatMap((key) =>
+    ['{"polluted":1}', 'null', '"x"', '[]'].flatMap((value) => [
+      `{${key}:${value}}`,
+      `{"a":1,${key}:${value}}`,
+      `{"a":{${key}:${value}}}`,
+      `{"a":[{"b":[{${key}:${value}}]}]}`,
+    ]),
+  ),
+);
+const duplicates = ambiguous(
+  [
+    ['"a"', '"a"'],
+    ['"a"', String.raw`"\u0061"`],
+    ['"é"', String.raw`"\u00e9"`],
+    ['"😀"', String.raw`"\ud83d\ude00"`],
+    ['"/"', String.raw`"\/"`],
+    ['""', '""'],
+    ['"constructor"', '"constructor"'],
+  ].flatMap(([key, again]) => [
+    `{${key}:"1",${again}:"1"}`,
+    `{${key}:"1","x":"2",${again}:"3"}`,
+    `{"b":{${key}:1,${again}:2}}`,
+    `{"b":[[{${key}:1,${again}:2}]]}`,
+  ]),
+);
+
+export const fieldTables: Readonly<Record<string, FieldTable>> = {
+  'a value of another type': {
+    user_group_id: ofAnotherType,
+    name: ofAnotherType,
+    mapping: invalid(notOf('object', 'null')),
+    properties: invalid(notOf('object', 'null')),
+    current_token: ofAnotherType,
+    grace_period_seconds: invalid(notOf('number')),
+    token: ofAnotherType,
+  },
+  'a text that is empty or too long': {
+    user_group_id: texts(['', ...tooLongTexts]),
+    name: texts(['', ...tooLongTexts]),
+    current_token: texts(['']),
+    token: texts(['']),
+  },
+  'a control character': {
+    user_group_id: texts(controls.flatMap(around)),
+    name: texts(controls.flatMap(around)),
+  },
+  'white space at an end of an id': {
+    user_group_id: texts(
+      whiteSpace.flatMap((space) => [space, `${space}a`, `a${space}`, `${space}a${space}`]),
+    ),
+  },
+  'a name of white space only': {
+    name: texts(whiteSpace.flatMap((space) => [space, space.repeat(3), `\u3000${space}`, `${space} \u3000`])),
+  },
+  'a lone surrogate': {
+    user_group_id: illFormedText,
+    name: illFormedText,
+    mapping: ambiguous(loneSurrogates.flatMap((text) => [`{"${text}":"x"}`, `{"k":"${text}"}`])),
+    properties: ambiguous(
+      loneSurrogates.flatMap((text) => [`{"${text}":1}`, `{"k":"${text}"}`, `{"k":[{"a":["${text}"]}]}`]),
+    ),
+    current_token: illFormedText,
+    token: illFormedText,
+  },
+  'too many entries, and keys that are empty or too long': {
+    mapping: [...tooManyEntries, ...badKeys],
+    properties: [...tooManyEntries, ...badKeys],
+  },
+  'a mapping to what is no data source': {
+    mapping: [
+      ...mapped(notOf('string', 'number')),
+      ...mapped(['""', '1.5', '-0.1', '1e-3']),
+      ...mapped(['9007199254740992', '-9007199254740992', '1e16', '1e400', '-1e400']),
+      ...mapped(tooLongTexts.map((text) => JSON.stringify(text))),
+    ],
+  },
+  'a number that is whole only after rounding': {
+    mapping: mapped(['1e-400', '1.00000000000000000001', '4503599627370496.3', '9007199254740991.1']),
+    grace_period_seconds: invalid(['1e-400', '-1e-400', '60.00000000000000001', '2592000.0000000001']),
+  },
+  'a grace period out of range': {
+    grace_period_seconds: invalid(['-1', '2592001', '0.5', '1e9', '9007199254740993', '1e400', '-1e400']),
+  },
+  'properties of more than 64 KiB': {
+    properties: invalid([
+      `{"a":"${'x'.repeat(65_529)}"}`,
+      `{"a":"${'é'.repeat(32_768)}"}`,
+      `{"a":"${'😀'.repeat(16_384)}"}`,
+      `{"a":"${String.raw`\n`.repeat(32_768)}"}`,
+      `{"a":[${'0,'.repeat(32_768)}0]}`,
+      `{"a":1${'0'.repeat(65_536)}}`,
+      `{"a":${entries(10_000)}}`,
+      entries(100, `"${'x'.repeat(1_000)}"`),
+    ]),
+  },
+  'more levels than 16': {
+    mapping: ambiguous(nested('1', 17)),
+    properties: ambiguous([
+      ...nested('1', 17),
+      ...nested('{}', 16),
+      ...nested('[]', 1_000),
+      ...nested('', 20_000),
+    ]),
+  },
+  'a key that stands twice': { mapping: duplicates, properties: duplicates },
+  'the key __proto__': { mapping: prototypes, properties: prototypes },
+};
+
+/** Crosses the values with the operations that know the field, and with a group that exists and one that does not. */
+export function casesOf(operations: readonly Operation[], table: FieldTable): BadCase[] {
+  return operations.flatMap((operation) =>
+    Object.entries(operation.members).flatMap(([field]) =>
+      (table[field as Field] ?? []).flatMap((value) =>
+        targetsOf(operation, field).map((target) => caseOf(operation, field, value, target)),
+      ),
+    ),
+  );
+}
+
+interface Target {
+  name: string;
+  members: Members;
+}
+
+function targetsOf({ members, isById }: Operation, field: string): Target[] {
+  const present = { name: 'of a group', members };
+  if (!isById || field === 'user_group_id') return [present];
+  return [present, { name: 'of no group', members: { ...members, user_group_id: '"absent"' } }];
+}
+
+function caseOf(operation: Operation, field: string, { text, code, at }: BadValue, target: Target): BadCase {
+  return {
+    name: `${nameOf(operation)} ${target.name}, ${field} ${abridged(text)}`,
+    request: requestOf(operation, { body: objectText({ ...target.members, [field]: text }) }),
+    status: 400,
+    code,
+    pointer: `/${field}${at}`,
+  };
+}
+
+/** Escaped, so that a name shows what is invisible, and with its length, so that no two are the same. */
+function abridged(text: string): string {
+  const shown = text.replace(/[^\x21-\x7e]/gu, (character) => `{${character.codePointAt(0)?.toString(16)}}`);
+  return shown.length <= 80 ? shown : `${shown.slice(0, 60)}… of ${text.length}`;
+}
+
+/** Names that an operation does not know, though some look as if it did. */
+const unknownNames = [
+  ...['', ' ', '0', '-1', 'x'.repeat(1_000), '😀', '\u0000', 'a/b~c', '%75ser_group_id', '$ref', '*'],
+  ...[
+    'constructor',
+    'prototype',
+    'toJSON',
+    'toString',
+    'valueOf',
+    'then',
+    'hasOwnProperty',
+    'length',
+    '__defineGetter__',
+  ],
+  ...[
+    'userGroupId',
+    'User_Group_Id',
+    'USER_GROUP_ID',
+    'user_group_id ',
+    'user_group_id\u200b',
+    'user-group-id',
+    'user_groupid',
+  ],
+  ...[
+    'provided_id',
+    'team_id',
+    'id',
+    'api_environment_tag',
+    'environment',
+    'workspace_id',
+    'version',
+    'success',
+    'user_group',
+  ],
+  ...[
+    'Name',
+    'names',
+    'Mapping',
+    'mappings',
+    'property',
+    'Token',
+    'currentToken',
+    'current_token[]',
+    'gracePeriodSeconds',
+  ],
+];
+
+export function unknownFields(operations: readonly Operation[]): BadCase[] {
+  return operations.flatMap((operation) =>
+    unknownNames.flatMap((unknown) =>
+      ['null', '"x"', '{"constructor":{"prototype":{"polluted":1}}}'].map((text) => ({
+        name: `${nameOf(operation)} ${abridged(unknown)}: ${text}`,
+        request: requestOf(operation, { body: objectText({ ...operation.members, [unknown]: text }) }),
+        status: 400,
+        code: 'unknown_field' as const,
+        pointer: `/${unknown.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      })),
+    ),
+  );
+}
+
+/** The fields of another operation are as unknown as any; the body of a get-or-create that a rotation gets has its own answer. */
+export function fieldsOfOthers(operations: readonly Operation[]): BadCase[] {
+  return operations.flatMap((operation) =>
+    operations.flatMap((other) =>
+      Object.entries(other.members)
+        .filter(([field]) => !(field in operation.members))
+        .map(([field, text]) => ({
+          name: `${nameOf(operation)} with ${field} of ${nameOf(other)}`,
+          request: requestOf(operation, { body: objectText({ ...operation.members, [field]: text }) }),
+          status: 400,
+          code: 'unknown_field' as const,
+          pointer: `/${field}`,
+        })),
+    ),
+  );
+}
+
+/** Each accepted body without its required field, down to the empty object. */
+export function missingFields(operations: readonly Operation[]): BadCase[] {
+  return operations.flatMap((operation) => {
+    const { [operation.required]: _, ...others } = operation.members;
+    const bodies = [{}, ...Object.entries(others).map(([field, text]) => ({ [field]: text })), others];
+    return [...new Set(bodies.map(objectText))].map((body) => ({
+      name: `${nameOf(operation)} with just ${body}`,
+      request: requestOf(operation, { body }),
+      status: 400,
+      code: 'invalid_request' as const,
+      pointer: `/${operation.required}`,
+    }));
+  });
+}
+
+function invalid(values: readonly string[], at = '', code: ProblemCode = 'invalid_request'): BadValue[] {
+  return values.map((text) => ({ text, code, at }));
+}

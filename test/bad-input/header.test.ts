@@ -1,0 +1,32 @@
+// Contract: who asks, in which media type and from where. A header that says it wrongly, or twice, is refused by
+// every operation, however good the body.
+
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase } from '../database.ts';
+import * as headers from './header-cases.ts';
+import { type Operation, operationsOn } from './operation.ts';
+import { type BadCase, refuses } from './refusal.ts';
+import { Victim } from './victim.ts';
+
+const tables: Readonly<Record<string, (operations: readonly Operation[], victim: Victim) => BadCase[]>> = {
+  'is refused where it bears no good API token': headers.badAuthorizations,
+  'tells nobody what is wrong with a body': headers.badBodiesOfNobody,
+  'is refused where the body is not declared as JSON': headers.badMediaTypes,
+  'is refused where the body is compressed': headers.contentCoded,
+  'is refused where it comes from a page of another origin': headers.foreignOrigins,
+  'is refused where a header stands twice that is read once': headers.repeatedHeaders,
+  'is refused where fields stand in the query': headers.fieldsInTheQuery,
+  'is refused where its condition names no version, or another one': headers.badConditions,
+};
+
+describeOnEachDatabase('A request', (database) => {
+  let victim: Victim;
+  before(async () => {
+    victim = await Victim.start(database);
+  });
+  after(() => victim.end());
+
+  for (const [sentence, casesOf] of Object.entries(tables)) {
+    it(sentence, (t) => refuses(t, victim, casesOf(operationsOn(victim), victim)));
+  }
+});

@@ -1,0 +1,73 @@
+// A service that has something to lose: groups and API tokens of two workspaces and both environments, and a way
+// to see that not one of their rows has changed.
+
+import type { DatabaseKind } from '../database.ts';
+import { TestService } from '../service.ts';
+
+export class Victim {
+  readonly service: TestService;
+  /** The id of a group that the API token of `service` may do everything with. */
+  readonly id = 'present';
+  /** The current token of that group. */
+  token = '';
+  /** Its version, as it was when the service started. */
+  etag = '';
+  /** Tokens that stand in the database and are of no use to the API token of `service`. */
+  readonly foreign = { testing: '', workspace: '' };
+  readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
+
+  static async start(database: DatabaseKind): Promise<Victim> {
+    const victim = new Victim(await TestService.start(database));
+    await victim.#makeApiTokens();
+    await victim.#makeUserGroups();
+    return victim;
+  }
+
+  private constructor(service: TestService) {
+    this.service = service;
+  }
+
+  async #makeApiTokens(): Promise<void> {
+    const { service, apiTokens } = this;
+    apiTokens.testing = (await service.apiToken({ environment: 'Testing' })).token;
+    apiTokens.workspace = (await service.apiToken({ workspaceName: 'other' })).token;
+    apiTokens.readOnly = (await service.apiToken({ permission: 'read-only' })).token;
+    apiTokens.resolve = (await service.apiToken({ permission: 'resolve' })).token;
+    apiTokens.expired = (await service.apiToken({ expiresAt: Date.now() - 1 })).token;
+    const revoked = await service.apiToken();
+    await service.revokeApiToken(revoked.id);
+    apiTokens.revoked = revoked.token;
+  }
+
+  async #makeUserGroups(): Promise<void> {
+    const create = async (token: string) => {
+      const { json, headers } = await this.service.get({ ...storedGroup, user_group_id: this.id }, { token });
+      return { token: json.user_group.token as string, etag: headers.etag ?? '' };
+    };
+    Object.assign(this, await create(this.service.token));
+    this.foreign.testing = (await create(this.apiTokens.testing)).token;
+    this.foreign.workspace = (await create(this.apiTokens.workspace)).token;
+  }
+
+  /** Everything that a request could have changed. */
+  async rows(): Promise<object> {
+    const { store } = this.service.app.context;
+    const userGroups = await store.read({ kind: 'listUserGroups', after: null, limit: 1_000 });
+    const apiTokens = await store.read({ kind: 'listApiTokens', after: 0, limit: 1_000 });
+    return { userGroups, apiTokens };
+  }
+
+  /** What the service has called its own mistake, or that of its database. */
+  errorsLogged(): string[] {
+    return this.service.logLines.filter((line) => JSON.parse(line).level >= LOG_LEVEL_ERROR);
+  }
+
+  end(): Promise<void> {
+    return this.service.end();
+  }
+}
+
+const LOG_LEVEL_ERROR = 50;
+
+/** What stands in the database, so that a request that repeats it changes nothing. */
+export const storedGroup = { name: 'Present', mapping: { 40: '213' }, properties: { plan: 'gold' } };
