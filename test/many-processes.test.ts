@@ -1,0 +1,185 @@
+// Contract: any number of processes serve one PostgreSQL database, and together they are one service. What one of
+// them has acknowledged, all of them know at their very next request.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { postgres, type TestDatabase } from './database.ts';
+import type { TestAnswer } from './http.ts';
+import { createApiToken, Folder, run, type Service, serve } from './process.ts';
+
+const PROCESSES = 3;
+
+describe('three processes on one PostgreSQL database', () => {
+  const folder = new Folder();
+  let database: TestDatabase;
+  let services: Service[];
+  let token: string;
+
+  before(async () => {
+    database = await postgres.create();
+    const { env } = database;
+    services = await Promise.all(Array.from({ length: PROCESSES }, () => serve(folder, { env })));
+    ({ token } = await createApiToken(folder, [], { env }));
+  });
+  after(async () => {
+    await Promise.all(services.map((service) => service.kill()));
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  /** The same calls to all processes at once, and each as often as `times` says. */
+  const callAll = (method: string, bodies: readonly object[], times = 1): Promise<TestAnswer[]> => {
+    const calls = Array.from({ length: times }, () => bodies)
+      .flat()
+      .flatMap((body) => services.map((service) => service.call(token, method, '/api/user', body)));
+    return Promise.all(calls);
+  };
+
+  it('create a group once, with one token, where 200 first calls come to all of them at once', async () => {
+    const calls = Array.from({ length: 200 }, (_, index) =>
+      services[index % PROCESSES]!.call(token, 'GET', '/api/user', { user_group_id: 'race', name: 'Race' }),
+    );
+    const answers = await Promise.all(calls);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.equal(answers.filter(({ json }) => json.new_user_group).length, 1);
+    assert.equal(new Set(answers.map(({ json }) => json.user_group.token)).size, 1);
+    assert.equal(new Set(answers.map(({ json }) => json.user_group.team_id)).size, 1);
+  });
+
+  it('create each of many groups once, whatever the order in which the calls come', async () => {
+    const bodies = Array.from({ length: 100 }, (_, index) => ({ user_group_id: `many-${index}`, name: 'M' }));
+    const answers = await Promise.all(
+      services.flatMap((service, shift) =>
+        [...bodies.slice(shift * 30), ...bodies.slice(0, shift * 30).reverse()].map((body) =>
+          service.call(token, 'GET', '/api/user', body),
+        ),
+      ),
+    );
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.equal(answers.filter(({ json }) => json.new_user_group).length, bodies.length);
+    assert.equal(new Set(answers.map(({ json }) => json.user_group.token)).size, bodies.length);
+    assert.equal(new Set(answers.map(({ json }) => json.user_group.team_id)).size, bodies.length);
+  });
+
+  it('know a group that one of them has just created', async () => {
+    for (const [index, service] of services.entries()) {
+      const body = { user_group_id: `new-${index}`, name: 'New' };
+      const created = await service.call(token, 'GET', '/api/user', body);
+      assert.equal(created.json.new_user_group, true);
+      for (const answer of await callAll('GET', [body])) {
+        assert.equal(answer.json.new_user_group, false);
+        assert.equal(answer.json.user_group.token, created.json.user_group.token);
+      }
+    }
+  });
+
+  it('refuse a token that one of them has just rotated, and resolve the new one', async () => {
+    const created = await services[0]!.call(token, 'GET', '/api/user', { user_group_id: 'turn', name: 'T' });
+    let current = created.json.user_group.token as string;
+    for (let turn = 0; turn < 3 * PROCESSES; turn++) {
+      const old = current;
+      const rotated = await services[turn % PROCESSES]!.call(token, 'POST', '/api/user', {
+        current_token: old,
+      });
+      current = rotated.json.user_group.token;
+      for (const service of services) {
+        const dead = await service.call(token, 'POST', '/v1/resolve', { token: old });
+        assert.equal(dead.status, 404);
+        const alive = await service.call(token, 'POST', '/v1/resolve', { token: current });
+        assert.equal(alive.json.user_group.provided_id, 'turn');
+      }
+    }
+  });
+
+  it('rotate a token once, where all of them are asked to at once, and give the new one to every caller', async () => {
+    const created = await services[0]!.call(token, 'GET', '/api/user', { user_group_id: 'spin', name: 'S' });
+    const { token: old } = created.json.user_group;
+    const answers = await callAll('POST', [{ current_token: old }], 20);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.equal(new Set(answers.map(({ json }) => json.user_group.token)).size, 1);
+    assert.notEqual(answers[0]?.json.user_group.token, old);
+  });
+
+  it('show what one of them has just updated', async () => {
+    await services[0]!.call(token, 'GET', '/api/user', { user_group_id: 'shown', name: 'First' });
+    for (const [index, service] of services.entries()) {
+      const name = `Name ${index}`;
+      await service.call(token, 'PUT', '/api/user', { user_group_id: 'shown', name, properties: { index } });
+      for (const answer of await callAll('GET', [{ user_group_id: 'shown', properties: null }])) {
+        assert.equal(answer.json.user_group.name, name);
+        assert.deepEqual(answer.json.user_group.properties, { index });
+      }
+    }
+  });
+
+  it('lose no update where all of them update the same groups at once', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `busy-${index}`);
+    await callAll(
+      'GET',
+      ids.map((id) => ({ user_group_id: id, name: 'Busy' })),
+    );
+    const calls = services.flatMap((service, index) =>
+      Array.from({ length: 5 }, (_, round) =>
+        (index === 1 ? ids.toReversed() : ids).map((id) =>
+          service.call(token, 'PUT', '/api/user', { user_group_id: id, name: `Busy ${index} ${round}` }),
+        ),
+      ).flat(),
+    );
+    const answers = await Promise.all(calls);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    for (const id of ids) {
+      const { headers } = await services[0]!.call(token, 'GET', '/api/user', { user_group_id: id });
+      // Each of the updates has changed the name, and so has made a version.
+      assert.match(headers.etag!, new RegExp(`-${1 + 5 * PROCESSES}"$`));
+    }
+  });
+
+  it('let one of those through that update the same version at once', async () => {
+    const body = { user_group_id: 'once', name: 'Once' };
+    const { headers } = await services[0]!.call(token, 'GET', '/api/user', body);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        services[index % PROCESSES]!.send({
+          method: 'PUT',
+          token,
+          body: { user_group_id: 'once', name: `Once ${index}` },
+          headers: { 'if-match': headers.etag },
+        }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...Array.from({ length: 29 }, () => 412)]);
+  });
+
+  it('refuse an API token that a command has just revoked', async () => {
+    const { env } = database;
+    const { id, token: revoked } = await createApiToken(folder, [], { env });
+    const resolve = (service: Service) => service.call(revoked, 'POST', '/v1/resolve', { token: 'unknown' });
+    assert.deepEqual((await Promise.all(services.map(resolve))).map(statusOf), [404, 404, 404]);
+    const { code } = await run(folder, ['api-token', 'revoke', String(id)], { env });
+    assert.equal(code, 0);
+    assert.deepEqual((await Promise.all(services.map(resolve))).map(statusOf), [401, 401, 401]);
+  });
+});
+
+it('migrations that twenty processes start at once run once', async () => {
+  using folder = new Folder();
+  const database = await postgres.create();
+  try {
+    const { env } = database;
+    const exits = await Promise.all(
+      Array.from({ length: 20 }, () => run(folder, ['migrate', '--json'], { env })),
+    );
+    assert.deepEqual(new Set(exits.map(({ code }) => code)), new Set([0]));
+    const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied as string[]);
+    assert.ok(applied.length > 0);
+    assert.equal(new Set(applied).size, applied.length);
+    assert.deepEqual(JSON.parse((await run(folder, ['migrate', '--json'], { env })).stdout), { applied: [] });
+  } finally {
+    await database.drop();
+  }
+});
+
+function statusOf({ status }: TestAnswer): number {
+  return status;
+}
