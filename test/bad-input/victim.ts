@@ -7,7 +7,7 @@ import { TestService } from '../service.ts';
 export class Victim {
   readonly service: TestService;
   /** The id of a group that the API token of `service` may do everything with. */
-  readonly id = 'present';
+  readonly id: string = 'present';
   /** The current token of that group. */
   token = '';
   /** Its version, as it was when the service started. */

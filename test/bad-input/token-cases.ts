@@ -1,0 +1,159 @@
+// Tokens that are of no use where they are presented: mistyped, of another kind, another's, or dead.
+
+import { crc32 } from 'node:zlib';
+import { nameOf, type Operation, objectText, requestOf } from './operation.ts';
+import type { BadCase, Refusal } from './refusal.ts';
+import { words } from './value.ts';
+import type { Victim } from './victim.ts';
+
+const tokenNotFound = { status: 404, code: 'user_group_token_not_found' } as const;
+const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
+const denied = { status: 403, code: 'permission_denied' } as const;
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const CHECKSUM_DIGITS = 6;
+
+/** The token with each of its characters replaced, left out or doubled, cut off at each, and its neighbours swapped. */
+export function misspellings(token: string): string[] {
+  const places = Array.from(token.slice(1), (_, index) => index + 1);
+  const edited = (at: number, put: string, taken = 1) => token.slice(0, at) + put + token.slice(at + taken);
+  const all = places.flatMap((at) => [
+    edited(at, DIGITS[(DIGITS.indexOf(token[at]!) + 1) % DIGITS.length]!),
+    edited(at, ''),
+    edited(at, token[at]!, 0),
+    edited(at, token[at]! + token[at - 1]!, 0),
+    edited(at - 1, token[at]! + token[at - 1]!, 2),
+    token.slice(0, at),
+    token.slice(at),
+  ]);
+  return Array.from(new Set(all)).filter((text) => text !== token);
+}
+
+/** The token in spellings that a lenient reader would take for it. */
+export function lenientSpellings(token: string): string[] {
+  const swapped = token.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+  const around = [
+    ' ',
+    '\t',
+    '\n',
+    '\r\n',
+    '\u0000',
+    '\u00a0',
+    '\ufeff',
+    '\u200b',
+    '"',
+    "'",
+    '<',
+    '%20',
+    '=',
+    '/',
+    '.',
+    ',',
+  ];
+  return [
+    ...around.flatMap((text) => [text + token, token + text, text + token + text]),
+    ...words('Token Bearer token: ugt_').map((before) => `${before} ${token}`),
+    ...[swapped, token.toUpperCase(), token.toLowerCase(), token.repeat(2), `${token} ${token}`],
+    ...[token.replace('_', '%5F'), token.replace('_', '-'), token.replace('_', ''), token.replace('_', '__')],
+    ...[
+      encodeURIComponent(`${token}\n`),
+      Buffer.from(token).toString('base64'),
+      Buffer.from(token).toString('hex'),
+    ],
+    token.normalize('NFKD').replace('u', 'ｕ'),
+    Array.from(token).reverse().join(''),
+  ];
+}
+
+/** Texts that were never a token. */
+export const noTokens: readonly string[] = [
+  ...words("null undefined true 0 -1 {} [] * % _ ugt_ ugt uga_ ' '' \" \\ 1=1 $(id) {{7*7}} <script>"),
+  ...[
+    "' or '1'='1",
+    "'; drop table user_groups; --",
+    '%%%',
+    '../../../etc/passwd',
+    '\u0000',
+    '\u0007',
+    '\u001b[31m',
+  ],
+  ...[' ', '\t', '\n', '\u2028', '😀', '\u202e', 'e\u0301', '\ufffd', '\uffff', 'ugt_😀'],
+  ...['constructor', '__proto__', 'toString', 'then', 'hasOwnProperty', 'x'.repeat(59), 'x'.repeat(200_000)],
+  ...['0', 'z', ' ', '_', 'é'].map((character) => `ugt_${character.repeat(55 - 3)}`),
+  '😀'.repeat(50_000),
+];
+
+/** Text with the right checksum, such as nobody has ever been given. */
+function withChecksum(body: string): string {
+  let rest = crc32(body);
+  let digits = '';
+  while (digits.length < CHECKSUM_DIGITS) {
+    digits = DIGITS[rest % DIGITS.length] + digits;
+    rest = Math.floor(rest / DIGITS.length);
+  }
+  return body + digits;
+}
+
+/** Well-formed tokens of buckets that there are (000 to 4GF) and of others. */
+export const unknownTokens: readonly string[] = words('000 001 3Mu 4GF 4GG 4GH 500 zzz ___').flatMap(
+  (bucket) => ['0', 'A', 'z'].map((digit) => withChecksum(`ugt_${bucket}${digit.repeat(43)}`)),
+);
+
+export const unknownApiTokens: readonly string[] = Array.from(DIGITS, (digit) =>
+  withChecksum(`uga_${digit.repeat(43)}`),
+);
+
+export function uselessTokens(operations: readonly Operation[], tokens: readonly string[]): BadCase[] {
+  const byToken = operations.filter(({ isById }) => !isById);
+  return crossed(byToken, tokens, tokenNotFound, (operation, token) => ({
+    body: objectText({ ...operation.members, [operation.required]: JSON.stringify(token) }),
+  }));
+}
+
+export function uselessApiTokens(operations: readonly Operation[], tokens: readonly string[]): BadCase[] {
+  return crossed(operations, tokens, unauthenticated, (_operation, token) => ({
+    token: null,
+    headers: { authorization: `Token ${token}` },
+  }));
+}
+
+/** What the permission of an API token leaves out. */
+export function beyondPermission(operations: readonly Operation[], { apiTokens }: Victim): BadCase[] {
+  const [get, put, createOrGet, rotate] = operations as [Operation, Operation, Operation, Operation];
+  const creating = (operation: Operation) => {
+    const members = { ...operation.members, user_group_id: '"absent"' };
+    return { ...operation, members };
+  };
+  const byName = (rights: readonly Operation[], token: string, what: string) =>
+    rights.map((operation) => ({
+      name: `${nameOf(operation)} with ${what}`,
+      request: requestOf(operation, { token }),
+      ...denied,
+    }));
+  return [
+    ...byName([get, put, createOrGet, rotate], apiTokens.resolve, 'the permission resolve'),
+    ...byName([put, rotate], apiTokens.readOnly, 'the permission read-only'),
+    ...byName(
+      [creating(get), creating(createOrGet)],
+      apiTokens.readOnly,
+      'the permission read-only, to create',
+    ),
+  ];
+}
+
+function crossed(
+  operations: readonly Operation[],
+  tokens: readonly string[],
+  refusal: Refusal,
+  requestWith: (operation: Operation, token: string) => Parameters<typeof requestOf>[1],
+): BadCase[] {
+  return operations.flatMap((operation) =>
+    tokens.map((token, index) => ({
+      name: `${nameOf(operation)}, token ${index} of ${token.length}`,
+      request: requestOf(operation, requestWith(operation, token)),
+      ...refusal,
+    })),
+  );
+}
