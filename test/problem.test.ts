@@ -288,6 +288,22 @@ describeOnEachDatabase('problems', (database) => {
       });
     }
 
+    it('are 400 where a header stands twice of which only one can count', async () => {
+      const twice: Record<string, string[]> = {
+        'content-type': ['application/json', 'text/plain'],
+        'content-encoding': ['identity', 'gzip'],
+        'if-match': ['*', '"other"'],
+        origin: [service.url, 'https://evil.example.com'],
+      };
+      for (const [name, values] of Object.entries(twice)) {
+        for (const each of [values, values.toReversed(), values.slice(0, 1).concat(values.slice(0, 1))]) {
+          const answer = await service.put({ user_group_id: 'nobody' }, { headers: { [name]: each } });
+          assertProblem(answer, 'invalid_request');
+          assert.ok(answer.json.detail.includes(name), answer.json.detail);
+        }
+      }
+    });
+
     it('are 400 where a chunk of the body is broken', async () => {
       const start = `GET /api/user HTTP/1.1\r\n${host}Authorization: Token ${service.token}\r\n`;
       const answer = await exchangeOne(service, `${start}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
@@ -313,6 +329,11 @@ describeOnEachDatabase('problems', (database) => {
         assertProblem(await exchangeOne(service, head), 'headers_too_large');
       }
     });
+  });
+
+  it('are 413 as soon as the length is announced, without waiting for the body', async () => {
+    const head = `GET /api/user HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Token ${service.token}\r\n`;
+    assertProblem(await exchangeOne(service, `${head}Content-Length: 262145\r\n\r\n`), 'body_too_large');
   });
 
   describe('on a request that takes too long', () => {

@@ -93,6 +93,13 @@ describeOnEachDatabase('POST /api/user', (database) => {
       }
     });
 
+    it('makes the old token dead in the very millisecond of the rotation', async ({ mock }) => {
+      mock.timers.enable({ apis: ['Date'], now: Date.now() });
+      const { token } = await createGroup();
+      await rotate(token);
+      assert.equal(await statusOf(token), 'user_group_token_not_found');
+    });
+
     it('keeps the old token dead where a clock is set back', async () => {
       const { token } = await createGroup();
       await rotate(token, 0);
@@ -102,19 +109,19 @@ describeOnEachDatabase('POST /api/user', (database) => {
   });
 
   describe('with a grace period', () => {
-    it('lets the old token resolve until it ends, and says when that is', async () => {
+    it('lets the old token resolve until it ends, to the millisecond, and says when that is', async ({
+      mock,
+    }) => {
+      const now = Date.now();
+      mock.timers.enable({ apis: ['Date'], now });
       const { token } = await createGroup();
-      const earliest = Date.now() + 2 * MINUTE_MS;
       const next = await rotate(token, 120);
-      const latest = Date.now() + 2 * MINUTE_MS;
-      const retiring = (await service.resolve(token)).json.token;
-      assert.equal(retiring.status, 'retiring');
-      const expiresAt = Date.parse(retiring.expires_at);
-      assert.ok(expiresAt >= earliest && expiresAt <= latest, retiring.expires_at);
+      const expires_at = new Date(now + 2 * MINUTE_MS).toISOString();
+      assert.deepEqual((await service.resolve(token)).json.token, { status: 'retiring', expires_at });
 
-      service.clockAheadMs = expiresAt - Date.now() - 5_000;
+      service.clockAheadMs = 2 * MINUTE_MS - 1;
       assert.deepEqual([await statusOf(token), await statusOf(next)], ['retiring', 'current']);
-      service.clockAheadMs = expiresAt - Date.now();
+      service.clockAheadMs = 2 * MINUTE_MS;
       assert.deepEqual(
         [await statusOf(token), await statusOf(next)],
         ['user_group_token_not_found', 'current'],

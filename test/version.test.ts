@@ -80,6 +80,15 @@ describeOnEachDatabase('versions', (database) => {
       assert.equal((await service.post({ current_token: token })).headers.etag, rotated.headers.etag);
     });
 
+    it('stays where null clears what is clear', async () => {
+      for (const none of [{}, { mapping: null, properties: null }]) {
+        const id = `clear-${Object.keys(none).length}`;
+        const created = await service.get({ user_group_id: id, name: 'Clear', ...none });
+        const cleared = await service.put({ user_group_id: id, mapping: null, properties: null });
+        assert.equal(cleared.headers.etag, created.headers.etag);
+      }
+    });
+
     it('is never that of another group', async () => {
       const created = await Promise.all(
         Array.from({ length: 50 }, (_, index) => createGroup(`own-${index}`)),
