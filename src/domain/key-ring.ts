@@ -3,18 +3,17 @@
 // another row does not open.
 
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { takeRandomBytes } from './random.ts';
 import { Secret } from './secret.ts';
-import type { SealedToken, UserGroupKey } from './user-group.ts';
+import type { SealedToken, UserGroup, UserGroupKey } from './user-group.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
-/** 30 000 tokens take about 10 MB; see `open`. */
-const MEMO_ENTRIES = 30_000;
 
-/** The row whose token is sealed. */
-export type TokenOwner = Omit<UserGroupKey, 'bucket'> & { teamId: number };
+/** The row whose token is sealed. Its digest keeps the ciphertext of an older token of the row from opening. */
+export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId' | 'tokenDigest'>;
 
 /** A stored token does not open: a key is missing, or the row is damaged or was tampered with. */
 export class TokenUnreadable extends Error {
@@ -48,7 +47,7 @@ function idOf(bytes: Buffer): string {
 export class KeyRing {
   readonly #active: TokenKey;
   readonly #keys: ReadonlyMap<string, TokenKey>;
-  readonly #opened = new Map<number, { sealed: SealedToken; owner: string; token: Secret }>();
+  readonly #opened = new Memo();
 
   /** Reads lines of `key generate`, separated by white space or commas; the first is the active key. */
   static parse(text: Secret): KeyRing {
@@ -77,16 +76,19 @@ export class KeyRing {
   }
 
   seal(token: Secret, owner: TokenOwner): SealedToken {
-    const nonce = randomBytes(NONCE_BYTES);
+    const aad = additionalData(owner);
+    const nonce = takeRandomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#active.bytes, nonce);
-    cipher.setAAD(Buffer.from(additionalData(owner)));
+    cipher.setAAD(Buffer.from(aad));
     const sealed = Buffer.concat([
       nonce,
       cipher.update(token.reveal(), 'utf8'),
       cipher.final(),
       cipher.getAuthTag(),
     ]);
-    return { keyId: this.#active.id, ciphertext: sealed.toString('base64url') };
+    const ciphertext = sealed.toString('base64url');
+    this.#opened.set(ciphertext, aad, token.reveal());
+    return { keyId: this.#active.id, ciphertext };
   }
 
   /**
@@ -96,26 +98,15 @@ export class KeyRing {
    */
   open(sealed: SealedToken, owner: TokenOwner): Secret {
     const aad = additionalData(owner);
-    const known = this.#opened.get(owner.teamId);
-    if (
-      known?.sealed.ciphertext === sealed.ciphertext &&
-      known.sealed.keyId === sealed.keyId &&
-      known.owner === aad
-    ) {
-      return known.token;
-    }
+    // The key id is part of the input too, but a ciphertext opens under one key only.
+    const known = this.#opened.get(sealed.ciphertext, aad);
+    if (known !== undefined) return new Secret(known);
     const token = this.#decrypt(sealed, aad);
-    if (this.#opened.size >= MEMO_ENTRIES) {
-      for (const oldest of this.#opened.keys()) {
-        this.#opened.delete(oldest);
-        break;
-      }
-    }
-    this.#opened.set(owner.teamId, { sealed, owner: aad, token });
-    return token;
+    this.#opened.set(sealed.ciphertext, aad, token);
+    return new Secret(token);
   }
 
-  #decrypt(sealed: SealedToken, aad: string): Secret {
+  #decrypt(sealed: SealedToken, aad: string): string {
     const key = this.#keys.get(sealed.keyId);
     if (key === undefined) throw new TokenUnreadable(`the key ring has no key ${sealed.keyId}`);
     const bytes = Buffer.from(sealed.ciphertext, 'base64url');
@@ -127,7 +118,7 @@ export class KeyRing {
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
-      return new Secret(text + decipher.final('utf8'));
+      return text + decipher.final('utf8');
     } catch {
       throw new TokenUnreadable(
         `the sealed token does not open with key ${sealed.keyId} for this user group`,
@@ -136,9 +127,45 @@ export class KeyRing {
   }
 }
 
+/**
+ * Remembers what ciphertexts open to, in two generations: when the young one is full it becomes the old one, and
+ * what was not asked for since is forgotten. A `Map` that loses its oldest entry at each insert would skip a
+ * growing row of holes every time. At most 2 x 65 536 entries of about 260 bytes: 34 MB.
+ */
+class Memo {
+  static readonly #GENERATION = 65_536;
+  #young = new Map<string, string>();
+  #old = new Map<string, string>();
+
+  get(ciphertext: string, aad: string): string | undefined {
+    const entry = this.#young.get(ciphertext) ?? this.#revive(ciphertext);
+    // The additional data is part of the input: for another row this is no answer.
+    if (entry === undefined || !entry.startsWith(aad) || entry.charCodeAt(aad.length) !== 0) return undefined;
+    return entry.slice(aad.length + 1);
+  }
+
+  set(ciphertext: string, aad: string, token: string): void {
+    this.#insert(ciphertext, `${aad}\0${token}`);
+  }
+
+  #revive(ciphertext: string): string | undefined {
+    const entry = this.#old.get(ciphertext);
+    if (entry !== undefined) this.#insert(ciphertext, entry);
+    return entry;
+  }
+
+  #insert(ciphertext: string, entry: string): void {
+    if (this.#young.size >= Memo.#GENERATION) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(ciphertext, entry);
+  }
+}
+
 /** No two owners spell the same text: only the last part may hold a slash. */
 function additionalData(owner: TokenOwner): string {
-  return `${owner.workspaceId}/${owner.environment}/${owner.teamId}/${owner.providedId}`;
+  return `${owner.workspaceId}/${owner.environment}/${owner.teamId}/${owner.tokenDigest}/${owner.providedId}`;
 }
 
 function parseLine(line: string, number: number): TokenKey {

@@ -7,9 +7,10 @@
 // (256 bits). C: the CRC-32 of all before it, so that junk and typing errors fail without a query; it
 // protects nothing. Only [0-9A-Za-z_], so that a double click selects a token whole.
 
-import { hash, randomFillSync, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Bucket, parseBucket } from './bucket.ts';
+import { takeRandomBytes } from './random.ts';
 import { Secret } from './secret.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -81,22 +82,17 @@ function decodeBase62(digits: string): number {
   return value;
 }
 
-// Random bytes come from a pool: one call of the generator serves about 60 tokens. Digits are drawn by
-// rejection (62 of 64 six-bit values count), so each is uniform; turning 256 bits into base62 by long
-// division costs ten times as much.
-const pool = Buffer.alloc(4096);
-let poolPosition = pool.length;
-
+/**
+ * Digits are drawn by rejection (62 of 64 six-bit values count), so each is uniform; turning 256 bits into base62
+ * by long division costs ten times as much.
+ */
 function randomDigits(): string {
   let digits = '';
   while (digits.length < RANDOM_DIGITS) {
-    if (poolPosition === pool.length) {
-      randomFillSync(pool);
-      poolPosition = 0;
+    for (const byte of takeRandomBytes(RANDOM_DIGITS - digits.length)) {
+      const value = byte & 63;
+      if (value < 62) digits += DIGITS[value];
     }
-    const value = pool[poolPosition]! & 63;
-    pool[poolPosition++] = 0;
-    if (value < 62) digits += DIGITS[value];
   }
   return digits;
 }

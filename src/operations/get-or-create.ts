@@ -41,6 +41,7 @@ async function create(
   permit(caller, ['read-write'], 'create a user group');
   const teamId = await teamIds.next();
   const token = mintUserGroupToken(key.bucket);
+  const tokenDigest = digestOf(token.reveal());
   return store.write({
     kind: 'createUserGroup',
     key,
@@ -48,8 +49,8 @@ async function create(
     name,
     mapping,
     properties,
-    tokenDigest: digestOf(token.reveal()),
-    sealedToken: keyRing.seal(token, { ...key, teamId }),
+    tokenDigest,
+    sealedToken: keyRing.seal(token, { ...key, teamId, tokenDigest }),
     now: clock(),
   });
 }

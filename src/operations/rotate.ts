@@ -25,15 +25,17 @@ export async function rotateToken(
     if (userGroup === null || !isVisible(userGroup, caller)) throw tokenNotFound();
     if (userGroup.tokenDigest !== address.digest) return openToken(context, userGroup);
     const token = mintUserGroupToken(userGroup.bucket);
+    const tokenDigest = digestOf(token.reveal());
     const now = clock();
     const rotated = await store.write({
       kind: 'rotateToken',
       bucket: userGroup.bucket,
       teamId: userGroup.teamId,
       currentDigest: address.digest,
-      tokenDigest: digestOf(token.reveal()),
-      sealedToken: keyRing.seal(token, userGroup),
-      previousTokenExpiresAt: now + gracePeriodSeconds * 1_000,
+      tokenDigest,
+      sealedToken: keyRing.seal(token, { ...userGroup, tokenDigest }),
+      // Without a grace period no clock is asked: one that is set back must not bring the token to life again.
+      previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
       now,
     });
     if (rotated !== null) return openToken(context, rotated);

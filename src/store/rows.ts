@@ -5,7 +5,7 @@ import type { Bucket } from '../domain/bucket.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenDigest } from '../domain/token.ts';
 import type { Environment, UserGroup } from '../domain/user-group.ts';
-import type { Workspace } from './store.ts';
+import type { NewUserGroup, Workspace } from './store.ts';
 
 export const USER_GROUP_COLUMNS =
   'bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, version, token_digest, ' +
@@ -49,6 +49,28 @@ export function toUserGroup(row: unknown): UserGroup | null {
     previousTokenExpiresAt: columns[13],
     createdAt: columns[14],
     updatedAt: columns[15],
+  };
+}
+
+/** What a create has stored, without asking the database for it. */
+export function createdUserGroup(command: NewUserGroup): UserGroup {
+  const { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now } = command;
+  return {
+    bucket: key.bucket,
+    workspaceId: key.workspaceId,
+    environment: key.environment,
+    providedId: key.providedId,
+    teamId,
+    name,
+    mapping,
+    properties,
+    version: 1,
+    tokenDigest,
+    sealedToken,
+    previousTokenDigest: null,
+    previousTokenExpiresAt: null,
+    createdAt: now,
+    updatedAt: now,
   };
 }
 

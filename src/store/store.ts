@@ -117,6 +117,7 @@ export interface TokenRotation {
   currentDigest: TokenDigest;
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;
-  previousTokenExpiresAt: number;
+  /** null: the replaced token is dead at once. */
+  previousTokenExpiresAt: number | null;
   now: number;
 }

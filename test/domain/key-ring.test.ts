@@ -11,9 +11,16 @@ import {
   TokenUnreadable,
 } from '../../src/domain/key-ring.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import type { TokenDigest } from '../../src/domain/token.ts';
 import type { SealedToken } from '../../src/domain/user-group.ts';
 
-const owner: TokenOwner = { workspaceId: 7, environment: 'Customer', teamId: 42, providedId: 'acme/eu' };
+const owner: TokenOwner = {
+  workspaceId: 7,
+  environment: 'Customer',
+  teamId: 42,
+  providedId: 'acme/eu',
+  tokenDigest: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg' as TokenDigest,
+};
 const token = new Secret('ugt_sealed');
 
 const line = (): string => generateKeyLine().reveal();
@@ -42,7 +49,7 @@ describe('a sealed token', () => {
   // Made by another program, from the description of the form.
   it('has the form that is written down', () => {
     const keys = ring('80db35ae:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8');
-    const sealed = { keyId: '80db35ae', ciphertext: 'AAECAwQFBgcICQoLMmWiRLaAo3foJbHOT6b4_O4-Zisa6ITlJnw' };
+    const sealed = { keyId: '80db35ae', ciphertext: 'AAECAwQFBgcICQoLMmWiRLaAo3foJZ0CD9KyD73F_iViJSpPK2g' };
     assert.equal(keys.open(sealed, owner).reveal(), 'ugt_sealed');
   });
 
@@ -59,6 +66,7 @@ describe('a sealed token', () => {
     'another group': { ...owner, teamId: 43 },
     'another id': { ...owner, providedId: 'acme' },
     'another workspace': { ...owner, workspaceId: 8 },
+    'an older token': { ...owner, tokenDigest: 'x'.repeat(43) as TokenDigest },
     'another environment': { ...owner, environment: 'Testing' },
     'a group whose parts, put together, look the same': { ...owner, teamId: 4, providedId: '2/acme/eu' },
   };

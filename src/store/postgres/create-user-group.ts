@@ -2,7 +2,7 @@
 // statement: in Citus one statement that inserts and selects sees a new row twice.
 
 import type { UserGroup } from '../../domain/user-group.ts';
-import { USER_GROUP_COLUMNS } from '../rows.ts';
+import { createdUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import { type CommandResult, type NewUserGroup, StoreUnavailable } from '../store.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './pool.ts';
@@ -51,7 +51,7 @@ async function insertOrFind(
 ): Promise<NewUserGroup[]> {
   const made = new Set((await session.query(INSERT, columnsOf(commands))).map(([teamId]) => teamId));
   for (const command of commands) {
-    if (made.has(command.teamId)) stored.set(spell(command.key), userGroupOf(command));
+    if (made.has(command.teamId)) stored.set(spell(command.key), createdUserGroup(command));
   }
   const others = commands.filter(({ teamId }) => !made.has(teamId));
   if (others.length === 0) return [];
@@ -72,25 +72,4 @@ function columnsOf(commands: readonly NewUserGroup[]): unknown[][] {
     commands.map(({ sealedToken }) => sealedToken.ciphertext),
     commands.map(({ now }) => now),
   ];
-}
-
-function userGroupOf(command: NewUserGroup): UserGroup {
-  const { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now } = command;
-  return {
-    bucket: key.bucket,
-    workspaceId: key.workspaceId,
-    environment: key.environment,
-    providedId: key.providedId,
-    teamId,
-    name,
-    mapping,
-    properties,
-    version: 1,
-    tokenDigest,
-    sealedToken,
-    previousTokenDigest: null,
-    previousTokenExpiresAt: null,
-    createdAt: now,
-    updatedAt: now,
-  };
 }

@@ -3,8 +3,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import type { TokenAddress, TokenDigest } from '../../domain/token.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
-import type { ApiTokenRow, Query, QueryResult } from '../store.ts';
-import type { Connection } from './connection.ts';
 import {
   API_TOKEN_COLUMNS,
   toApiToken,
@@ -12,7 +10,9 @@ import {
   toWorkspace,
   USER_GROUP_COLUMNS,
   WORKSPACE_COLUMNS,
-} from './rows.ts';
+} from '../rows.ts';
+import type { ApiTokenRow, Query, QueryResult } from '../store.ts';
+import type { Connection } from './connection.ts';
 
 const BY_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;

@@ -59,7 +59,7 @@ class WriterThread {
     // The compiled thread stands beside the compiled store.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     this.#worker = new Worker(new URL(`./writer-thread${extension}`, import.meta.url), { workerData: path });
-    this.#worker.on('message', (reply: WriterReply) => this.#settle(reply));
+    this.#worker.on('message', (reply: string) => this.#settle(JSON.parse(reply)));
     this.#worker.on('error', (error) => {
       this.#end();
       // A writer that dies is a bug: the process ends and its supervisor starts a new one.
@@ -72,14 +72,14 @@ class WriterThread {
     if (this.#ended) return Promise.reject(new StoreUnavailable('SQLite: the writer has ended'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#worker.postMessage(commands satisfies WriterRequest);
+      this.#worker.postMessage(JSON.stringify(commands) satisfies WriterRequest);
     });
   }
 
   async close(): Promise<void> {
     if (this.#ended) return;
     const exited = once(this.#worker, 'exit');
-    this.#worker.postMessage('close' satisfies WriterRequest);
+    this.#worker.postMessage(null satisfies WriterRequest);
     await exited;
   }
 

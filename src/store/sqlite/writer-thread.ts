@@ -5,20 +5,23 @@ import { type Command, type CommandResult, StoreUnavailable } from '../store.ts'
 import { Connection } from './connection.ts';
 import { Writer } from './writer.ts';
 
-/** A batch of commands, or the order to end. */
-export type WriterRequest = readonly Command[] | 'close';
+/**
+ * A batch of commands as JSON, or null: the order to end. JSON, because a structured clone of the same objects costs
+ * both threads four times as much; commands and results are strings, numbers and nulls.
+ */
+export type WriterRequest = string | null;
 export type WriterReply = { results: CommandResult[] } | { error: string; unavailable: boolean };
 
 const connection = new Connection(workerData as string);
 const writer = new Writer(connection);
 
 parentPort?.on('message', (request: WriterRequest) => {
-  if (request === 'close') {
+  if (request === null) {
     connection.close();
     parentPort?.close();
     return;
   }
-  parentPort?.postMessage(reply(request));
+  parentPort?.postMessage(JSON.stringify(reply(JSON.parse(request))));
 });
 
 function reply(commands: readonly Command[]): WriterReply {

@@ -2,10 +2,16 @@
 
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import { versionTag } from '../../domain/user-group.ts';
+import {
+  createdUserGroup,
+  toUserGroup,
+  toWorkspace,
+  USER_GROUP_COLUMNS,
+  WORKSPACE_COLUMNS,
+} from '../rows.ts';
 import type { Command, CommandResult, NewUserGroup, TokenRotation, UserGroupUpdate } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { Reader } from './reader.ts';
-import { toUserGroup, toWorkspace, USER_GROUP_COLUMNS, WORKSPACE_COLUMNS } from './rows.ts';
 
 const CREATE = `insert into user_groups (${USER_GROUP_COLUMNS})
   values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?)
@@ -122,7 +128,9 @@ export class Writer {
       now,
       now,
     ]);
-    return { created: created === 1, userGroup: this.#reader.findUserGroup(key)! };
+    return created === 1
+      ? { created: true, userGroup: createdUserGroup(command) }
+      : { created: false, userGroup: this.#reader.findUserGroup(key)! };
   }
 
   #updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch' {
