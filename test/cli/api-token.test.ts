@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { createApiToken, type Exit, Folder, run, type Service, serve } from '../process.ts';
 
@@ -158,6 +159,19 @@ describe('api-token list', () => {
     assert.equal(JSON.stringify(json).includes(token), false);
   });
 
+  it('shows a token as expired from the instant on, when the service refuses it', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    const { token } = await createApiToken(folder, ['--expires', '1y']);
+    assert.equal(await statusOf(service, token), 404);
+    const database = new DatabaseSync(folder.join('data/user-groups.db'), { timeout: 5_000 });
+    database.prepare('update api_tokens set expires_at = ?').run(Date.now());
+    database.close();
+    assert.equal(await statusOf(service, token), 401);
+    const [{ status }] = await runJson(folder, 'api-token', 'list');
+    assert.equal(status, 'expired');
+  });
+
   it('is empty on a new database', async () => {
     using folder = new Folder();
     assert.deepEqual(await runJson(folder, 'api-token', 'list'), []);
@@ -195,7 +209,7 @@ describe('api-token revoke', () => {
     assert.match(stderr, /^user-group-service: there is no API token 2[^\n]*\n$/);
   });
 
-  for (const id of ['0', '-1', '1.5', 'one', '1 ', '9999999999999999']) {
+  for (const id of ['0', '-1', '1.5', 'one', '9999999999999999']) {
     it(`ends with 2 where the id can be none: "${id}"`, async () => {
       using folder = new Folder();
       assert.equal((await apiToken(folder, 'revoke', '--', id)).code, 2);

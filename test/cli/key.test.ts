@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { postgres } from '../database.ts';
 import { createApiToken, eventually, Folder, Program, run, type Service, serve } from '../process.ts';
 
 const CONNECTIONS = 6;
@@ -115,6 +116,16 @@ describe('A key ring that cannot open the stored tokens stops the start with 78'
       new RegExp(`UGS_TOKEN_KEYS lacks the token key ${first.id}`),
     );
     await using _service = await serve(folder, withRing(second, first));
+  });
+
+  it('where UGS_TOKEN_KEYS is not set for PostgreSQL, which has no folder for a key file', async () => {
+    using folder = new Folder();
+    const database = await postgres.create();
+    try {
+      await assertStopped(folder, { env: { DATABASE_URL: database.url } }, /UGS_TOKEN_KEYS is not set/);
+    } finally {
+      await database.drop();
+    }
   });
 
   it('and key reencrypt too', async () => {
