@@ -7,7 +7,7 @@ export interface PostgresOptions {
   url: Secret;
   poolSize: number;
   connectTimeoutMs: number;
-  /** 0 leaves it to the server: not every pooler takes the parameter. */
+  /** 0 sends no settings of the session with a new connection, for poolers that refuse them. */
   statementTimeoutMs: number;
   /** Whether statements are prepared by name, which PgBouncer before 1.21 does not know. */
   preparedStatements: boolean;
@@ -17,7 +17,7 @@ const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
 /** What the way to the server and back may add to the time of the statement. */
 const ROUND_TRIP_MS = 500;
 
-/** By type: int4 and int8 (ours are below 2^53, and `pg` gives int8 as text). Everything else we read is text. */
+/** By type: int4 and int8, of which ours are below 2^53. Everything else that is read is text. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [23, Number],
   [20, Number],
@@ -33,11 +33,19 @@ export function clientConfig(options: PostgresOptions): ClientConfig {
     keepAliveInitialDelayMillis: 10_000,
     // The server gives up first, so that it does not work on for nobody.
     query_timeout: (statementTimeoutMs || DEFAULT_STATEMENT_TIMEOUT_MS) + ROUND_TRIP_MS,
-    ...(statementTimeoutMs > 0 && {
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: Math.ceil(statementTimeoutMs / 2),
-      idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
-    }),
+    ...(statementTimeoutMs > 0 && sessionSettings(statementTimeoutMs)),
     types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? String },
+  };
+}
+
+/** Nothing but speed and patience depends on them. */
+function sessionSettings(statementTimeoutMs: number): ClientConfig {
+  return {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: Math.ceil(statementTimeoutMs / 2),
+    idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
+    // Left to itself, PostgreSQL plans a batch of up to ten keys anew each time: its guess for a plan that fits
+    // all batches is ten. That takes longer than the look-up (a batch of one: 300 microseconds in place of 120).
+    options: '-c plan_cache_mode=force_generic_plan',
   };
 }
