@@ -10,12 +10,18 @@ import { startService } from './service.ts';
 import { load } from './wrk.ts';
 
 const CONNECTIONS = 32;
+const INTERVAL_MICROSECONDS = 200;
 const SHOWN = 40;
+const IDLE = '(idle)';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The part of the format .cpuprofile that is read. Times are microseconds. */
 interface Profile {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  nodes: {
+    id: number;
+    children?: number[];
+    callFrame: { functionName: string; url: string; lineNumber: number };
+  }[];
   samples: number[];
   timeDeltas: number[];
 }
@@ -31,7 +37,11 @@ export async function profile(name: string, { folder, seconds, groups }: Profile
   const database = await seed(join(folder, 'service'), groups);
   const profiles = join(folder, 'profiles');
   {
-    await using service = await startService(database, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
+    await using service = await startService(database, [
+      '--cpu-prof',
+      `--cpu-prof-interval=${INTERVAL_MICROSECONDS}`,
+      `--cpu-prof-dir=${profiles}`,
+    ]);
     const { url } = service;
     const operation = operationOf(name);
     await load({ url, operation, database, seconds, connections: CONNECTIONS, tokens: database.tokens });
@@ -40,26 +50,40 @@ export async function profile(name: string, { folder, seconds, groups }: Profile
   for (const file of readdirSync(profiles).sort()) {
     const text = readFileSync(join(profiles, file), 'utf8');
     console.log(`\n${file}`);
-    printSelfTimes(JSON.parse(text) as Profile);
+    printTimes(JSON.parse(text) as Profile);
   }
 }
 
-function printSelfTimes({ nodes, samples, timeDeltas }: Profile): void {
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
-  const selfTimes = new Map<string, number>();
-  for (const [index, id] of samples.entries()) {
-    const place = places.get(id)!;
-    selfTimes.set(place, (selfTimes.get(place) ?? 0) + timeDeltas[index]!);
-  }
-  const idle = selfTimes.get('(idle)') ?? 0;
-  selfTimes.delete('(idle)');
-  const busy = [...selfTimes.values()].reduce((sum, time) => sum + time, 0);
+function printTimes(profile: Profile): void {
+  const { self, total } = timesOf(profile);
+  const idle = self.get(IDLE) ?? 0;
+  const busy = [...self.values()].reduce((sum, time) => sum + time, 0) - idle;
   console.log(`busy ${(busy / 1e6).toFixed(1)} s, idle ${(idle / 1e6).toFixed(1)} s`);
-  const rows = [...selfTimes].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
-  printTable(
-    ['self %', 'function'],
-    rows.map(([place, time]) => [((time / busy) * 100).toFixed(1), place]),
-  );
+  const share = (time: number) => ((time / busy) * 100).toFixed(1);
+  const rows = [...self]
+    .filter(([place]) => place !== IDLE)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SHOWN)
+    .map(([place, time]) => [share(time), share(total.get(place)!), place]);
+  printTable(['self %', 'with callees %', 'function'], rows);
+}
+
+/** Microseconds in each function itself, and in it and all that it called. */
+function timesOf({ nodes, samples, timeDeltas }: Profile): Record<'self' | 'total', Map<string, number>> {
+  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
+  const self = new Map<string, number>();
+  const total = new Map<string, number>();
+  const add = (times: Map<string, number>, place: string, time: number) =>
+    times.set(place, (times.get(place) ?? 0) + time);
+  for (const [index, sample] of samples.entries()) {
+    const stack = new Set<string>();
+    for (let id: number | undefined = sample; id !== undefined; id = callers.get(id))
+      stack.add(places.get(id)!);
+    add(self, places.get(sample)!, timeDeltas[index]!);
+    for (const place of stack) add(total, place, timeDeltas[index]!);
+  }
+  return { self, total };
 }
 
 function placeOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): string {
