@@ -34,13 +34,9 @@ export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalidJson('', 'must not begin with a byte order mark');
   }
-  if (!isUtf8(bytes)) {
-    // One character a byte, so that the scanner can say in which string the first bad byte stands.
-    new Scanner(bytes.toString('latin1'), maxDepth, firstInvalidByte(bytes)).scan();
-    throw invalidJson('', 'must be UTF-8');
-  }
   const source = bytes.toString('utf8');
-  const members = new Scanner(source, maxDepth, Number.POSITIVE_INFINITY).scan();
+  const invalidFrom = isUtf8(bytes) ? Number.POSITIVE_INFINITY : firstReplaced(bytes, source);
+  const members = new Scanner(source, maxDepth, invalidFrom).scan();
   return { value: JSON.parse(source), members };
 }
 
@@ -50,14 +46,16 @@ function invalidJson(pointer: string, detail: string): Problem {
   return new Problem('invalid_json', `${place} ${detail}.`, { errors });
 }
 
-function firstInvalidByte(bytes: Buffer): number {
+/** Where `source` first has a replacement character that does not stand in `bytes`. */
+function firstReplaced(bytes: Buffer, source: string): number {
+  let index = 0;
   let offset = 0;
-  for (const character of bytes.toString('utf8')) {
-    const replaced = character === '\ufffd' && bytes.indexOf('\ufffd', offset) !== offset;
-    if (replaced) return offset;
+  for (const character of source) {
+    if (character === '\ufffd' && bytes.indexOf('\ufffd', offset) !== offset) break;
+    index += character.length;
     offset += Buffer.byteLength(character);
   }
-  return offset;
+  return index;
 }
 
 /** JSON pointers are written as RFC 6901 says. */
@@ -68,7 +66,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
 class Scanner {
   readonly #source: string;
   readonly #maxDepth: number;
-  /** The place of the first byte that is not UTF-8; a string that reaches it is refused. */
+  /** Where the first bytes stood that are not UTF-8; a string that reaches there is refused. */
   readonly #invalidFrom: number;
   readonly #path: (string | number)[] = [];
   readonly #members = new Map<string, JsonText>();
@@ -208,9 +206,7 @@ class Scanner {
   }
 
   #fail(detail: string): never {
-    const isBytes = this.#invalidFrom < Number.POSITIVE_INFINITY;
-    const path = isBytes ? this.#path.map((step) => Buffer.from(`${step}`, 'latin1').toString()) : this.#path;
-    throw invalidJson(pointerOf(path), `${detail} (${isBytes ? 'byte' : 'character'} ${this.#position + 1})`);
+    throw invalidJson(pointerOf(this.#path), `${detail} (character ${this.#position + 1})`);
   }
 }
 

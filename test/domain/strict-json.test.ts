@@ -136,13 +136,13 @@ describe('the strict parser', () => {
     }
   });
 
-  it('says where it stopped, in characters, or in bytes where they are no characters', () => {
+  it('says after how many characters it stopped', () => {
     assert.equal(
       refusalOf('{"é":01}')?.message,
       'The body must have a comma or a closing brace here (character 7).',
     );
     const bytes = text('{"é":"', [0xff], '"}');
-    assert.equal(refusalOf(bytes)?.message, 'The body at /é must be UTF-8 (byte 10).');
+    assert.equal(refusalOf(bytes)?.message, 'The body at /é must be UTF-8 (character 9).');
   });
 
   it('takes as many levels as it may', () => {
