@@ -1,0 +1,31 @@
+// Where the Citus extension is installed, the tables are spread over its nodes: user groups by their bucket, which
+// leads every key of theirs; the small tables are copied to every node. The only file that knows Citus.
+
+import type { RunSql } from './migration-connection.ts';
+
+const DISTRIBUTE: Record<string, string> = {
+  workspaces: "select create_reference_table('workspaces')",
+  api_tokens: "select create_reference_table('api_tokens')",
+  token_keys: "select create_reference_table('token_keys')",
+  id_blocks: "select create_reference_table('id_blocks')",
+  user_groups: "select create_distributed_table('user_groups', 'bucket')",
+};
+
+/** Distributes what is not yet; does nothing on a PostgreSQL without Citus. */
+export async function distributeTables(run: RunSql): Promise<void> {
+  const installed = await run("select 1 from pg_extension where extname = 'citus'");
+  if (installed.length === 0) return;
+  for (const [table, sql] of Object.entries(DISTRIBUTE)) {
+    if (await isDistributed(run, table)) continue;
+    await run('begin');
+    // Of processes that start together, one distributes; the others wait here and find it done.
+    await run('lock table schema_migrations in exclusive mode');
+    if (!(await isDistributed(run, table))) await run(sql);
+    await run('commit');
+  }
+}
+
+async function isDistributed(run: RunSql, table: string): Promise<boolean> {
+  const rows = await run('select 1 from pg_dist_partition where logicalrelid = $1::regclass', [table]);
+  return rows.length === 1;
+}
