@@ -1,0 +1,59 @@
+// The schema on PostgreSQL comes to be once, whoever starts, and does not need to be one's own to be used.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { Secret } from '../../src/domain/secret.ts';
+import { migrate } from '../../src/store/postgres/migrate.ts';
+import { postgres, type TestDatabase } from '../database.ts';
+import { TestService } from '../service.ts';
+
+describe('a PostgreSQL database without a schema', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await postgres.create();
+  });
+  after(() => database.drop());
+
+  it('gets each migration once from twenty connections that migrate at the same moment', async () => {
+    const options = {
+      url: new Secret(database.url),
+      poolSize: 1,
+      connectTimeoutMs: 10_000,
+      statementTimeoutMs: 2_000,
+      preparedStatements: true,
+    };
+    const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(options)));
+    const names = applied.flat().sort();
+    assert.deepEqual(names, [...new Set(names)]);
+    assert.equal(names[0], '0001-user-groups.sql');
+    assert.deepEqual(await migrate(options), []);
+  });
+});
+
+it('a user of PostgreSQL who may create no tables serves the database that another one has migrated', async () => {
+  const owner = await TestService.start(postgres);
+  const name = `reader_${randomBytes(8).toString('hex')}`;
+  const client = new pg.Client(owner.database.url);
+  await client.connect();
+  try {
+    await client.query(`create role ${name} login password '${name}'`);
+    await client.query(`revoke create on schema public from public`);
+    await client.query(`grant select, insert, update, delete on all tables in schema public to ${name}`);
+    const url = new URL(owner.database.url);
+    url.username = name;
+    url.password = name;
+    const service = await TestService.start(postgres, {
+      database: { ...owner.database, env: { ...owner.database.env, DATABASE_URL: url.href } },
+    });
+    const { json } = await service.get({ user_group_id: 'a', name: 'A' });
+    assert.equal(json.new_user_group, true);
+    await service.stop();
+  } finally {
+    await client.query(`drop owned by ${name}`);
+    await client.query(`drop role ${name}`);
+    await client.end();
+    await owner.end();
+  }
+});
