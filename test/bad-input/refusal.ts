@@ -43,12 +43,21 @@ function answerTo({ service }: Victim, { request }: BadCase): Promise<TestAnswer
   return send(service.url, { token: service.token, ...request });
 }
 
+/** Fails where the work changes a row, or meets a mistake of the service, or would end its process. */
 export async function leavesNoTrace(victim: Victim, work: () => Promise<void>): Promise<void> {
   const before = await victim.rows();
-  await work();
+  const uncaught: Error[] = [];
+  const note = (error: Error) => uncaught.push(error);
+  // The service runs in this process, and the test runner would only mention what ends another one.
+  process.on('uncaughtExceptionMonitor', note);
+  try {
+    await work();
+  } finally {
+    process.off('uncaughtExceptionMonitor', note);
+  }
+  assert.deepEqual(uncaught.slice(0, 1), []);
   assert.deepEqual(await victim.rows(), before);
   assert.deepEqual(victim.errorsLogged(), []);
-  // The service runs in this process: what a body does to its prototypes shows here.
   assert.deepEqual(Reflect.ownKeys(Object.prototype), OWN_KEYS_OF_OBJECT_PROTOTYPE);
 }
 

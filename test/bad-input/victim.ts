@@ -2,7 +2,7 @@
 // to see that not one of their rows has changed.
 
 import type { DatabaseKind } from '../database.ts';
-import { TestService } from '../service.ts';
+import { TestService, type TestServiceOptions } from '../service.ts';
 
 export class Victim {
   readonly service: TestService;
@@ -16,8 +16,8 @@ export class Victim {
   readonly foreign = { testing: '', workspace: '' };
   readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
 
-  static async start(database: DatabaseKind): Promise<Victim> {
-    const victim = new Victim(await TestService.start(database));
+  static async start(database: DatabaseKind, options: TestServiceOptions = {}): Promise<Victim> {
+    const victim = new Victim(await TestService.start(database, options));
     await victim.#makeApiTokens();
     await victim.#makeUserGroups();
     return victim;

@@ -1,0 +1,473 @@
+// Requests byte by byte, as no HTTP client would send them: by sentence, by what is odd about them.
+
+import { METHODS } from 'node:http';
+import { invalidRequest, type Refusal } from './refusal.ts';
+
+type Bytes = string | Buffer;
+type Requests<Sent extends Bytes = Bytes> = Readonly<Record<string, Sent>>;
+
+export interface RawTable {
+  requests: (raw: RawRequests) => Requests;
+  /** How each is answered: a status, or a refusal. */
+  answer: number | Refusal;
+  /** Whether the connection then takes the next request. */
+  goesOn: boolean;
+}
+
+/** What is sent, built around an API token. */
+export class RawRequests {
+  /** Fields that every request has. */
+  readonly #fields: string;
+  readonly body: string;
+  readonly #changingBody: string;
+
+  constructor(token: string, id: string) {
+    this.#fields = `Host: x\r\nAuthorization: Token ${token}\r\n`;
+    this.body = JSON.stringify({ user_group_id: id });
+    this.#changingBody = JSON.stringify({ user_group_id: id, name: 'Smuggled' });
+  }
+
+  /** A look-up of a group that is there, with more header lines and whatever body. */
+  lookUp(headers = this.lengthOf(this.body), body = this.body): string {
+    return this.of('GET /api/user HTTP/1.1', headers, body);
+  }
+
+  of(requestLine: string, headers = this.lengthOf(this.body), body = this.body): string {
+    return `${requestLine}\r\n${this.#fields}${headers}\r\n${body}`;
+  }
+
+  /** With these in the place of the usual Host. */
+  withHost(lines: string): string {
+    return this.lookUp().replace('Host: x\r\n', lines);
+  }
+
+  /** Changes a group, where a server takes it for a request. */
+  get smuggled(): string {
+    return this.of('PUT /api/user HTTP/1.1', this.lengthOf(this.#changingBody), this.#changingBody);
+  }
+
+  lengthOf(body: string): string {
+    return `Content-Length: ${body.length}\r\n`;
+  }
+
+  chunked(body = this.body): string {
+    return `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  }
+}
+
+/** The last request of a connection: answered where the server is still in step, and then the connection ends. */
+export const lastRequest = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+const refused = { answer: invalidRequest, goesOn: false };
+
+export const rawTables: Readonly<Record<string, RawTable>> = {
+  'has a length that can be read in two ways': { requests: twoLengths, ...refused },
+  'has chunks that are none': { requests: badChunks, ...refused },
+  'has header lines that are none': { requests: badHeaderLines, ...refused },
+  'has a request line that is none': { requests: badRequestLines, ...refused },
+  'is of another protocol': { requests: otherProtocols, ...refused },
+  'is of a version of HTTP that is not 1.0 or 1.1': { requests: otherVersions, ...refused },
+  'has a transfer coding that is not undone': { requests: otherTransferCodings, ...refused },
+  'has headers of more than 16 KiB': {
+    requests: tooManyHeaders,
+    answer: { status: 431, code: 'headers_too_large' },
+    goesOn: false,
+  },
+  'asks for a tunnel': {
+    requests: tunnels,
+    answer: { status: 405, code: 'method_not_allowed' },
+    goesOn: false,
+  },
+  'names no host, or more than one, or none that could be one': {
+    requests: badHosts,
+    answer: invalidRequest,
+    goesOn: true,
+  },
+  'has a method that the path does not take': {
+    requests: otherMethods,
+    answer: { status: 405, code: 'method_not_allowed' },
+    goesOn: true,
+  },
+  'has a path that is none of the service': {
+    requests: otherPaths,
+    answer: { status: 404, code: 'not_found' },
+    goesOn: true,
+  },
+  'has a path that cannot be decoded': { requests: brokenPaths, answer: invalidRequest, goesOn: true },
+  'is good, however odd it looks': { requests: oddButGood, answer: 200, goesOn: true },
+  'is good, and the last of its connection': { requests: goodAndLast, answer: 200, goesOn: false },
+};
+
+function twoLengths(raw: RawRequests): Requests {
+  const { body } = raw;
+  const right = raw.lengthOf(body);
+  const chunked = 'Transfer-Encoding: chunked\r\n';
+  const put = (headers: string, after = body) =>
+    raw.of('PUT /api/user HTTP/1.1', headers, after) + raw.smuggled;
+  const lengths = [
+    '+27',
+    '-27',
+    '0x1b',
+    '2 7',
+    '27,27',
+    '27, 27',
+    '27;',
+    '27.0',
+    '1e1',
+    '٢٧',
+    '"27"',
+    '',
+    ' ',
+    'x',
+  ];
+  return {
+    'length and chunks': put(right + chunked, '0\r\n\r\n'),
+    'chunks and length': put(chunked + right, raw.chunked()),
+    'length 0 and chunks': put(`Content-Length: 0\r\n${chunked}`, raw.chunked()),
+    'the same length twice': put(right + right),
+    'two lengths': put(`${right}Content-Length: 0\r\n`),
+    'two lengths, the right one last': put(`Content-Length: 0\r\n${right}`),
+    'a length beyond 64 bits': put('Content-Length: 18446744073709551643\r\n'),
+    'a space before the colon': put(`Content-Length : ${body.length}\r\n`),
+    'chunks twice': put(chunked + chunked, raw.chunked()),
+    'chunks, then no coding': put(`${chunked}Transfer-Encoding: identity\r\n`, raw.chunked()),
+    ...Object.fromEntries(lengths.map((text) => [`the length ${text}`, put(`Content-Length: ${text}\r\n`)])),
+    ...Object.fromEntries(
+      [
+        'xchunked',
+        'chunkedx',
+        'identity',
+        'chunked, identity',
+        'chunked, chunked',
+        'chunked, gzip',
+        '"chunked"',
+        'chunked;q=1',
+        '',
+      ].map((coding) => [`the coding ${coding}`, put(`Transfer-Encoding: ${coding}\r\n`, raw.chunked())]),
+    ),
+    'a coding after a vertical tab': put('Transfer-Encoding: \x0bchunked\r\n', raw.chunked()),
+    'a coding on a folded line': put('Transfer-Encoding:\r\n chunked\r\n', raw.chunked()),
+    'a space before the colon of the coding': put('Transfer-Encoding : chunked\r\n', raw.chunked()),
+  };
+}
+
+function badChunks(raw: RawRequests): Requests {
+  const { body } = raw;
+  const size = body.length.toString(16);
+  const put = (chunks: string) =>
+    raw.of('PUT /api/user HTTP/1.1', 'Transfer-Encoding: chunked\r\n', chunks) + raw.smuggled;
+  const sizes = [
+    'zz',
+    `0x${size}`,
+    `-${size}`,
+    `+${size}`,
+    '',
+    ' ',
+    'ffffffffffffffff1',
+    `${size} ${size}`,
+    `${size}\t;`,
+  ];
+  return {
+    ...Object.fromEntries(
+      sizes.map((text) => [`the size "${text}"`, put(`${text}\r\n${body}\r\n0\r\n\r\n`)]),
+    ),
+    'a size that is too small': put(`1\r\n${body}\r\n0\r\n\r\n`),
+    'lines that end in a line feed': put(`${size}\n${body}\n0\n\n`),
+    'no line end after a chunk': put(`${size}\r\n${body}0\r\n\r\n`),
+    'an extension that ends in a line feed': put(`${size};a\n${body}\r\n0\r\n\r\n`),
+    'an extension of 20 KiB': put(`${size};${'a'.repeat(20_480)}\r\n${body}\r\n0\r\n\r\n`),
+    'an extension with a control character': put(`${size};a=\x01\r\n${body}\r\n0\r\n\r\n`),
+    'a trailer that is no header': put(`${size}\r\n${body}\r\n0\r\nx y\r\n\r\n`),
+  };
+}
+
+function badHeaderLines(raw: RawRequests): Requests {
+  const lines = {
+    'a folded line': 'X: a\r\n b',
+    'a line folded with a tab': 'X: a\r\n\tb',
+    'a bare line feed': 'X: a\nY: b',
+    'a bare carriage return': 'X: a\rY: b',
+    'a null byte in a value': 'X: a\x00b',
+    'a control character in a value': 'X: a\x07b',
+    'a delete character in a value': 'X: a\x7fb',
+    'a null byte in a name': 'X\x00: a',
+    'no colon': 'X',
+    'no name': ': a',
+    'a space in a name': 'X Y: a',
+    'a space after a name': 'X : a',
+    'a tab after a name': 'X\t: a',
+    'a name in parentheses': '(X): a',
+    'a name that is no ASCII': 'X\xe9: a',
+    'a line of spaces': '   ',
+  };
+  const requests = Object.entries(lines).map(([what, line]) => [
+    what,
+    raw.lookUp(`${line}\r\n${raw.lengthOf(raw.body)}`) + raw.smuggled,
+  ]);
+  return {
+    ...Object.fromEntries(requests),
+    'a first line that is folded': raw.lookUp().replace('\r\n', '\r\n X: a\r\n'),
+    'line feeds only': raw.lookUp().replaceAll('\r\n', '\n'),
+    'carriage returns only': raw.lookUp().replaceAll('\r\n', '\r'),
+  };
+}
+
+function badRequestLines(raw: RawRequests): Requests {
+  const lines = [
+    ...[
+      'get /api/user HTTP/1.1',
+      'Get /api/user HTTP/1.1',
+      'FOO /api/user HTTP/1.1',
+      'GETT /api/user HTTP/1.1',
+    ],
+    ...[
+      '/api/user HTTP/1.1',
+      ' /api/user HTTP/1.1',
+      'GET HTTP/1.1',
+      'GET api/user HTTP/1.1',
+      'GET \\api\\user HTTP/1.1',
+    ],
+    ...[
+      'GET /api/us er HTTP/1.1',
+      'GET /api/user HTTP/1.1 ',
+      'GET\t/api/user\tHTTP/1.1',
+      'GET /api/user\tHTTP/1.1',
+    ],
+    ...[
+      'GET /api/user',
+      'GET /api/user http/1.1',
+      'GET /api/user HTTP',
+      'GET /api/user HTTP/',
+      'GET /api/user HTTP/1',
+    ],
+    ...[
+      'GET /api/user HTTP/01.1',
+      'GET /api/user HTTP/1.10',
+      'GET /api/user HTTP/1,1',
+      'GET /api/user HTTP/x.y',
+    ],
+    ...[
+      'GET /api/user HTTPS/1.1',
+      'GET /api/user FTP/1.1',
+      'GET /api/user\x00 HTTP/1.1',
+      'GET /api/user\x01 HTTP/1.1',
+    ],
+    ...[
+      'GET /api/us\xe9r HTTP/1.1',
+      'GET /api/user\x7f HTTP/1.1',
+      'G\x00ET /api/user HTTP/1.1',
+      'GET x:80 HTTP/1.1',
+    ],
+    ...['ICE /api/user HTTP/1.1', 'OPTIONS x HTTP/1.1', '"GET" /api/user HTTP/1.1', 'HTTP/1.1 200 OK'],
+  ];
+  return Object.fromEntries(lines.map((line) => [JSON.stringify(line), raw.of(line) + raw.smuggled]));
+}
+
+function otherProtocols(raw: RawRequests): Requests {
+  const http2 = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+  return {
+    'the preface of HTTP/2': `${http2}\0\0\0\x04\0\0\0\0\0`,
+    'the preface of HTTP/2 before a request': http2 + raw.smuggled,
+    'a TLS hello': Buffer.from(`16030100c8010000c40303${'00'.repeat(190)}`, 'hex'),
+    'an SSH banner': 'SSH-2.0-OpenSSH_9.9\r\n',
+    'an SMTP greeting': 'EHLO x\r\n',
+    'a Redis command': '*1\r\n$4\r\nPING\r\n',
+    'a start-up message of PostgreSQL': Buffer.from('0000000804d2162f', 'hex'),
+    'a PROXY line': `PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n${raw.smuggled}`,
+    'a SOCKS greeting': Buffer.from('050100', 'hex'),
+    'an answer': 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+    'a null byte': '\0',
+    'random bytes': Buffer.from(Array.from({ length: 300 }, (_, index) => (index * 7_919 + 13) % 256)),
+    'a line without end': 'x'.repeat(100_000),
+  };
+}
+
+function otherVersions(raw: RawRequests): Requests {
+  return Object.fromEntries(
+    ['0.9', '2.0', '1.2', '1.9', '3.0', '0.0', '9.9'].map((version) => [
+      version,
+      raw.of(`GET /api/user HTTP/${version}`),
+    ]),
+  );
+}
+
+function otherTransferCodings(raw: RawRequests): Requests {
+  const coded = (coding: string) => raw.lookUp(`Transfer-Encoding: ${coding}\r\n`, raw.chunked());
+  const old = raw.of('GET /api/user HTTP/1.0', 'Transfer-Encoding: chunked\r\n', raw.chunked());
+  return {
+    'gzip in chunks': coded('gzip, chunked'),
+    'deflate in chunks, on two lines': coded('deflate\r\nTransfer-Encoding: chunked'),
+    'a coding that nobody knows, in chunks': coded('x, chunked'),
+    // RFC 9112 §6.1: its framing is faulty, whatever else it says.
+    'chunks in HTTP/1.0': old,
+    'chunks in HTTP/1.0 on a connection that is to stay': old.replace(
+      'Host',
+      'Connection: keep-alive\r\nHost',
+    ),
+  };
+}
+
+function tooManyHeaders(raw: RawRequests): Requests {
+  return {
+    'a value of 17 KiB': raw.lookUp(`X: ${'a'.repeat(17_408)}\r\n`),
+    'a value of 1 MiB': raw.lookUp(`X: ${'a'.repeat(2 ** 20)}\r\n`),
+    'a name of 17 KiB': raw.lookUp(`${'a'.repeat(17_408)}: a\r\n`),
+    'an API token of 17 KiB': raw.lookUp(`Authorization: Token ${'a'.repeat(17_408)}\r\n`),
+    'a URL of 17 KiB': raw.of(`GET /api/user?${'a'.repeat(17_408)} HTTP/1.1`),
+    '5 000 lines': raw.lookUp('X:\r\n'.repeat(5_000)),
+    'a trailer of 17 KiB': raw.lookUp(
+      'Transfer-Encoding: chunked\r\n',
+      `1b\r\n${raw.body}\r\n0\r\nX: ${'a'.repeat(17_408)}\r\n\r\n`,
+    ),
+  };
+}
+
+function tunnels(raw: RawRequests): Requests {
+  return {
+    'to a host': 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n',
+    'to a path': raw.of('CONNECT /api/user HTTP/1.1'),
+    'with a request inside': `CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n${raw.smuggled}`,
+    'with a length': raw.of('CONNECT x:443 HTTP/1.1'),
+  };
+}
+
+/** RFC 9112 §3.2: all of these must be answered with 400. */
+function badHosts(raw: RawRequests): Requests {
+  return {
+    'no host': raw.withHost(''),
+    'two hosts': raw.withHost('Host: x\r\nHost: y\r\n'),
+    'the same host twice': raw.withHost('Host: x\r\nHost: x\r\n'),
+    'a host with a space': raw.withHost('Host: x y\r\n'),
+    'a host with a path': raw.withHost('Host: x/api\r\n'),
+    'a host with a user': raw.withHost('Host: u@x\r\n'),
+    'two hosts in one line': raw.withHost('Host: x, y\r\n'),
+    'a host with a port that is no number': raw.withHost('Host: x:y\r\n'),
+  };
+}
+
+function otherMethods(raw: RawRequests): Requests {
+  // HEAD is answered without a body, and CONNECT asks for a tunnel.
+  const methods = METHODS.filter((method) => !['GET', 'PUT', 'POST', 'HEAD', 'CONNECT'].includes(method));
+  const override = 'X-HTTP-Method-Override: GET\r\n';
+  return Object.fromEntries(
+    methods.flatMap((method) => [
+      [method, raw.of(`${method} /api/user HTTP/1.1`)],
+      [`${method} without a body`, raw.of(`${method} /api/user/ HTTP/1.1`, '', '')],
+      [
+        `${method} that would be another`,
+        raw.of(`${method} /api/user HTTP/1.1`, override + raw.lengthOf(raw.body)),
+      ],
+    ]),
+  );
+}
+
+function otherPaths(raw: RawRequests): Requests {
+  const paths = [
+    ...[
+      '/',
+      '/api',
+      '/api/',
+      '/api/users',
+      '/api/user/x',
+      '//api/user',
+      '/api//user',
+      '/api/user//',
+      '/API/USER',
+      '/api/User',
+    ],
+    ...[
+      '/api/user/.',
+      '/api/./user',
+      '/api/x/../user',
+      '/../api/user',
+      '/api/user%2f',
+      '/api%2fuser',
+      '/api/user%00',
+      '/api/user%20',
+    ],
+    ...[
+      '/api/user;x',
+      '/api/user;/x',
+      '/api/user.json',
+      '/.env',
+      '/.git/config',
+      '/admin',
+      '/metrics/x',
+      '/v1',
+      '/v2/user-groups',
+    ],
+    ...['*', `/${'a'.repeat(8_000)}`, `/api/user${'/'.repeat(4_000)}`],
+  ];
+  return Object.fromEntries(paths.map((path) => [path.slice(0, 40), raw.of(`GET ${path} HTTP/1.1`)]));
+}
+
+function brokenPaths(raw: RawRequests): Requests {
+  const paths = [
+    '/api/%zz',
+    '/api/%',
+    '/api/%e',
+    '/api/%ff',
+    '/api/%c0%af',
+    '/api/%ed%a0%80',
+    '/api/user%',
+    '/%u0061pi/user',
+  ];
+  return Object.fromEntries(paths.map((path) => [path, raw.of(`GET ${path} HTTP/1.1`)]));
+}
+
+function oddButGood(raw: RawRequests): Requests {
+  const length = raw.lengthOf(raw.body);
+  const inChunks = (body: string, coding = 'chunked') => raw.lookUp(`Transfer-Encoding: ${coding}\r\n`, body);
+  return {
+    chunks: inChunks(raw.chunked()),
+    'chunks, shouted': inChunks(raw.chunked(), 'CHUNKED'),
+    'chunks of one byte': inChunks(`${Array.from(raw.body, (byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`),
+    'a chunk whose size has zeros in front': inChunks(`0000${raw.chunked()}`),
+    'a chunk with an extension': inChunks(raw.chunked().replace('\r\n', ';a="b"\r\n')),
+    'a trailer': inChunks(raw.chunked().replace(/0\r\n\r\n$/, '0\r\nX: y\r\n\r\n')),
+    'a trailer that would be another caller': inChunks(
+      raw.chunked().replace(/0\r\n\r\n$/, '0\r\nAuthorization: x\r\n\r\n'),
+    ),
+    'a length with zeros in front': raw.lookUp(`Content-Length: 000${raw.body.length}\r\n`),
+    'a length among spaces': raw.lookUp(`Content-Length:  \t${raw.body.length} \t\r\n`),
+    'names in capitals': raw.lookUp(length.toUpperCase()),
+    '200 headers': raw.lookUp('X: y\r\n'.repeat(200) + length),
+    '15 KiB of headers': raw.lookUp(`X: ${'a'.repeat(15_360)}\r\n${length}`),
+    'a header named __proto__': raw.lookUp(`__proto__: x\r\nconstructor: y\r\n${length}`),
+    'the absolute form': raw.of('GET http://x/api/user HTTP/1.1'),
+    'the absolute form of another host': raw.of('GET https://other.example:1/api/user HTTP/1.1'),
+    'an encoded letter in the path': raw.of('GET /api/%75ser HTTP/1.1'),
+    'a slash at the end': raw.of('GET /api/user/ HTTP/1.1'),
+    'an empty query': raw.of('GET /api/user? HTTP/1.1'),
+    'empty lines before it': `\r\n\r\n${raw.lookUp()}`,
+    'HTTP/1.0 on a connection that stays': raw.of(
+      'GET /api/user HTTP/1.0',
+      `Connection: keep-alive\r\n${length}`,
+    ),
+    'HTTP/1.0 without a host': raw.withHost('Connection: keep-alive\r\n').replace('HTTP/1.1', 'HTTP/1.0'),
+    'a host in brackets': raw.withHost('Host: [::1]:8080\r\n'),
+    'an expectation that nobody knows': raw.lookUp(`Expect: x\r\n${length}`),
+  };
+}
+
+/** Requests that a server may answer by speaking another protocol. Some clients send the first with every request. */
+export function upgrades(raw: RawRequests): Requests<string> {
+  const length = raw.lengthOf(raw.body);
+  const settings = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+  const webSocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\n';
+  return {
+    'to HTTP/2': raw.lookUp(settings + length),
+    'to HTTP/2, with chunks': raw.lookUp(`${settings}Transfer-Encoding: chunked\r\n`, raw.chunked()),
+    'to a web socket': raw.lookUp(webSocket + length),
+    'to TLS': raw.lookUp(`Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n${length}`),
+  };
+}
+
+function goodAndLast(raw: RawRequests): Requests {
+  const length = raw.lengthOf(raw.body);
+  return {
+    'HTTP/1.0': raw.of('GET /api/user HTTP/1.0'),
+    'Connection: close': raw.lookUp(`Connection: close\r\n${length}`),
+    'Connection: close, with a line end too many': `${raw.lookUp(`Connection: close\r\n${length}`)}\r\n`,
+  };
+}
