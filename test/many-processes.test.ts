@@ -162,24 +162,6 @@ describe('three processes on one PostgreSQL database', () => {
   });
 });
 
-it('migrations that twenty processes start at once run once', async () => {
-  using folder = new Folder();
-  const database = await postgres.create();
-  try {
-    const { env } = database;
-    const exits = await Promise.all(
-      Array.from({ length: 20 }, () => run(folder, ['migrate', '--json'], { env })),
-    );
-    assert.deepEqual(new Set(exits.map(({ code }) => code)), new Set([0]));
-    const applied = exits.flatMap(({ stdout }) => JSON.parse(stdout).applied as string[]);
-    assert.ok(applied.length > 0);
-    assert.equal(new Set(applied).size, applied.length);
-    assert.deepEqual(JSON.parse((await run(folder, ['migrate', '--json'], { env })).stdout), { applied: [] });
-  } finally {
-    await database.drop();
-  }
-});
-
 function statusOf({ status }: TestAnswer): number {
   return status;
 }
