@@ -2,7 +2,7 @@
 
 import { nameOf, type Operation, objectText, requestOf } from './operation.ts';
 import { type BadCase, invalidJson, invalidRequest, type Refusal } from './refusal.ts';
-import { invalidUtf8, loneSurrogates, words } from './value.ts';
+import { invalidUtf8, loneSurrogates, phrases, words } from './value.ts';
 
 /** Stands where a text has no bytes of UTF-8 to show. */
 type Body = string | Buffer;
@@ -22,7 +22,7 @@ const noValues: readonly string[] = [
   ...words('{,} {"a"} {"a":} {"a":,} {:1} {"a":1,} {,"a":1} {"a":1;"b":2} {"a":1,,"b":2} {"a"::1} {"a"=1}'),
   ...words(`{a:1} {'a':1} {1:2} {null:1} {[]:1} {"a":1,"b"} {/**/} {"a":1/**/} [1,/**/2] /**/1 1/**/ 1//`),
   ...words('<x/> <!--1--> --- !!js/undefined {{7*7}} %7b%7d () (1) a() ()=>1 `x`'),
-  ...'- 1|1 1|{} {}|[] []|[1 2]|{"a" 1}|{"a":1 "b":2}|"a" "b"|//\n1|#\n1|"\\\n"'.split('|'),
+  ...phrases('- 1|1 1|{} {}|[] []|[1 2]|{"a" 1}|{"a":1 "b":2}|"a" "b"|//\n1|#\n1|"\\\n"'),
   ...['\u00a01', '1\u00a0', '\u20281', '\u30001', '\ufeff1', '1\ufeff', '\u200b1', '\u00851'],
 ];
 

@@ -3,7 +3,7 @@
 import type { ProblemCode } from '../../src/problem.ts';
 import { type Members, nameOf, type Operation, objectText, requestOf } from './operation.ts';
 import type { BadCase } from './refusal.ts';
-import { codePoints, controls, entries, loneSurrogates, notOf, whiteSpace } from './value.ts';
+import { codePoints, controls, entries, loneSurrogates, notOf, whiteSpace, words } from './value.ts';
 
 export interface BadValue {
   text: string;
@@ -197,49 +197,13 @@ function abridged(text: string): string {
 
 /** Names that an operation does not know, though some look as if it did. */
 const unknownNames = [
-  ...['', ' ', '0', '-1', 'x'.repeat(1_000), '😀', '\u0000', 'a/b~c', '%75ser_group_id', '$ref', '*'],
-  ...[
-    'constructor',
-    'prototype',
-    'toJSON',
-    'toString',
-    'valueOf',
-    'then',
-    'hasOwnProperty',
-    'length',
-    '__defineGetter__',
-  ],
-  ...[
-    'userGroupId',
-    'User_Group_Id',
-    'USER_GROUP_ID',
-    'user_group_id ',
-    'user_group_id\u200b',
-    'user-group-id',
-    'user_groupid',
-  ],
-  ...[
-    'provided_id',
-    'team_id',
-    'id',
-    'api_environment_tag',
-    'environment',
-    'workspace_id',
-    'version',
-    'success',
-    'user_group',
-  ],
-  ...[
-    'Name',
-    'names',
-    'Mapping',
-    'mappings',
-    'property',
-    'Token',
-    'currentToken',
-    'current_token[]',
-    'gracePeriodSeconds',
-  ],
+  ...['', 'x'.repeat(1_000), 'user_group_id ', 'user_group_id\u200b', '\u0000', '😀'],
+  ...words(
+    '0 -1 a/b~c %75ser_group_id $ref * user-group-id user_groupid userGroupId User_Group_Id USER_GROUP_ID',
+  ),
+  ...words('constructor prototype toJSON toString valueOf then hasOwnProperty length __defineGetter__'),
+  ...words('provided_id team_id id api_environment_tag environment workspace_id version success user_group'),
+  ...words('Name names Mapping mappings property Token currentToken current_token[] gracePeriodSeconds'),
 ];
 
 export function unknownFields(operations: readonly Operation[]): BadCase[] {

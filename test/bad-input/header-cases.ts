@@ -3,7 +3,7 @@
 import type { TestRequest } from '../http.ts';
 import { nameOf, type Operation, requestOf } from './operation.ts';
 import { type BadCase, invalidRequest, type Refusal } from './refusal.ts';
-import { words } from './value.ts';
+import { phrases, words } from './value.ts';
 import type { Victim } from './victim.ts';
 
 type Headers = NonNullable<TestRequest['headers']>;
@@ -16,18 +16,10 @@ const forbiddenOrigin = { status: 403, code: 'origin_not_allowed' } as const;
 export function badAuthorizations(operations: readonly Operation[], { service, token }: Victim): BadCase[] {
   const good = service.token;
   const schemes = words('Bearer Basic Digest Negotiate ApiKey Tokens Tok-en X-Token Token: Token= "Token"');
-  const prefixes = [
-    'token=',
-    'Token',
-    ...words('token= api_key= < " : = \u00a0').map((before) => `Token ${before}`),
-  ];
-  const suffixes = [
-    ...words(', ; = == " . \\ \u00a0 \u00e9 \u00ff %20 + /'),
-    ' x',
-    ', x',
-    ` ${good}`,
-    `, Token ${good}`,
-  ];
+  const prefixes = phrases(
+    'token=|Token|Token token=|Token api_key=|Token <|Token "|Token :|Token =|Token \u00a0',
+  );
+  const suffixes = phrases(`,|;|=|==|"|.|\\|\u00a0|\u00e9|\u00ff|%20|+|/| x|, x| ${good}|, Token ${good}`);
   const texts = [
     ...['', ' ', 'Token', 'Token ', 'Token\t', good, ` ${good}`, `"${good}"`, `\u00e9Token ${good}`],
     ...schemes.map((scheme) => `${scheme} ${good}`),

@@ -2,6 +2,7 @@
 
 import { METHODS } from 'node:http';
 import { invalidRequest, type Refusal } from './refusal.ts';
+import { phrases, words } from './value.ts';
 
 type Bytes = string | Buffer;
 type Requests<Sent extends Bytes = Bytes> = Readonly<Record<string, Sent>>;
@@ -104,22 +105,10 @@ function twoLengths(raw: RawRequests): Requests {
   const chunked = 'Transfer-Encoding: chunked\r\n';
   const put = (headers: string, after = body) =>
     raw.of('PUT /api/user HTTP/1.1', headers, after) + raw.smuggled;
-  const lengths = [
-    '+27',
-    '-27',
-    '0x1b',
-    '2 7',
-    '27,27',
-    '27, 27',
-    '27;',
-    '27.0',
-    '1e1',
-    '٢٧',
-    '"27"',
-    '',
-    ' ',
-    'x',
-  ];
+  const lengths = phrases('+27|-27|0x1b|2 7|27,27|27, 27|27;|27.0|1e1|\xd9\xa2\xd9\xa7|"27"|| |x');
+  const codings = phrases(
+    'xchunked|chunkedx|identity|chunked, identity|chunked, chunked|chunked, gzip|"chunked"|chunked;q=1|',
+  );
   return {
     'length and chunks': put(right + chunked, '0\r\n\r\n'),
     'chunks and length': put(chunked + right, raw.chunked()),
@@ -133,17 +122,10 @@ function twoLengths(raw: RawRequests): Requests {
     'chunks, then no coding': put(`${chunked}Transfer-Encoding: identity\r\n`, raw.chunked()),
     ...Object.fromEntries(lengths.map((text) => [`the length ${text}`, put(`Content-Length: ${text}\r\n`)])),
     ...Object.fromEntries(
-      [
-        'xchunked',
-        'chunkedx',
-        'identity',
-        'chunked, identity',
-        'chunked, chunked',
-        'chunked, gzip',
-        '"chunked"',
-        'chunked;q=1',
-        '',
-      ].map((coding) => [`the coding ${coding}`, put(`Transfer-Encoding: ${coding}\r\n`, raw.chunked())]),
+      codings.map((coding) => [
+        `the coding ${coding}`,
+        put(`Transfer-Encoding: ${coding}\r\n`, raw.chunked()),
+      ]),
     ),
     'a coding after a vertical tab': put('Transfer-Encoding: \x0bchunked\r\n', raw.chunked()),
     'a coding on a folded line': put('Transfer-Encoding:\r\n chunked\r\n', raw.chunked()),
@@ -156,17 +138,7 @@ function badChunks(raw: RawRequests): Requests {
   const size = body.length.toString(16);
   const put = (chunks: string) =>
     raw.of('PUT /api/user HTTP/1.1', 'Transfer-Encoding: chunked\r\n', chunks) + raw.smuggled;
-  const sizes = [
-    'zz',
-    `0x${size}`,
-    `-${size}`,
-    `+${size}`,
-    '',
-    ' ',
-    'ffffffffffffffff1',
-    `${size} ${size}`,
-    `${size}\t;`,
-  ];
+  const sizes = phrases(`zz|0x${size}|-${size}|+${size}|| |ffffffffffffffff1|${size} ${size}|${size}\t;`);
   return {
     ...Object.fromEntries(
       sizes.map((text) => [`the size "${text}"`, put(`${text}\r\n${body}\r\n0\r\n\r\n`)]),
@@ -214,51 +186,20 @@ function badHeaderLines(raw: RawRequests): Requests {
 
 function badRequestLines(raw: RawRequests): Requests {
   const lines = [
-    ...[
-      'get /api/user HTTP/1.1',
-      'Get /api/user HTTP/1.1',
-      'FOO /api/user HTTP/1.1',
-      'GETT /api/user HTTP/1.1',
-    ],
-    ...[
-      '/api/user HTTP/1.1',
-      ' /api/user HTTP/1.1',
-      'GET HTTP/1.1',
-      'GET api/user HTTP/1.1',
-      'GET \\api\\user HTTP/1.1',
-    ],
-    ...[
-      'GET /api/us er HTTP/1.1',
-      'GET /api/user HTTP/1.1 ',
-      'GET\t/api/user\tHTTP/1.1',
-      'GET /api/user\tHTTP/1.1',
-    ],
-    ...[
-      'GET /api/user',
-      'GET /api/user http/1.1',
-      'GET /api/user HTTP',
-      'GET /api/user HTTP/',
-      'GET /api/user HTTP/1',
-    ],
-    ...[
-      'GET /api/user HTTP/01.1',
-      'GET /api/user HTTP/1.10',
-      'GET /api/user HTTP/1,1',
-      'GET /api/user HTTP/x.y',
-    ],
-    ...[
-      'GET /api/user HTTPS/1.1',
-      'GET /api/user FTP/1.1',
-      'GET /api/user\x00 HTTP/1.1',
-      'GET /api/user\x01 HTTP/1.1',
-    ],
-    ...[
-      'GET /api/us\xe9r HTTP/1.1',
-      'GET /api/user\x7f HTTP/1.1',
-      'G\x00ET /api/user HTTP/1.1',
-      'GET x:80 HTTP/1.1',
-    ],
-    ...['ICE /api/user HTTP/1.1', 'OPTIONS x HTTP/1.1', '"GET" /api/user HTTP/1.1', 'HTTP/1.1 200 OK'],
+    ...['get', 'Get', 'FOO', 'GETT', 'ICE', '"GET"', 'G\x00ET', ''].map(
+      (method) => `${method} /api/user HTTP/1.1`,
+    ),
+    ...phrases(
+      '/api/user HTTP/1.1|GET HTTP/1.1|GET api/user HTTP/1.1|GET \\api\\user HTTP/1.1|GET x:80 HTTP/1.1',
+    ),
+    ...phrases(
+      'GET /api/us er HTTP/1.1|GET /api/user HTTP/1.1 |GET\t/api/user\tHTTP/1.1|GET /api/user\tHTTP/1.1',
+    ),
+    ...['\x00', '\x01', '\x7f', '\xe9'].map((byte) => `GET /api/user${byte} HTTP/1.1`),
+    ...words('http/1.1 HTTP HTTP/ HTTP/1 HTTP/01.1 HTTP/1.10 HTTP/1,1 HTTP/x.y HTTPS/1.1 FTP/1.1').map(
+      (version) => `GET /api/user ${version}`,
+    ),
+    ...['GET /api/user', 'OPTIONS x HTTP/1.1', 'HTTP/1.1 200 OK'],
   ];
   return Object.fromEntries(lines.map((line) => [JSON.stringify(line), raw.of(line) + raw.smuggled]));
 }
@@ -363,55 +304,22 @@ function otherMethods(raw: RawRequests): Requests {
 
 function otherPaths(raw: RawRequests): Requests {
   const paths = [
-    ...[
-      '/',
-      '/api',
-      '/api/',
-      '/api/users',
-      '/api/user/x',
-      '//api/user',
-      '/api//user',
-      '/api/user//',
-      '/API/USER',
-      '/api/User',
-    ],
-    ...[
-      '/api/user/.',
-      '/api/./user',
-      '/api/x/../user',
-      '/../api/user',
-      '/api/user%2f',
-      '/api%2fuser',
-      '/api/user%00',
-      '/api/user%20',
-    ],
-    ...[
-      '/api/user;x',
-      '/api/user;/x',
-      '/api/user.json',
-      '/.env',
-      '/.git/config',
-      '/admin',
-      '/metrics/x',
-      '/v1',
-      '/v2/user-groups',
-    ],
-    ...['*', `/${'a'.repeat(8_000)}`, `/api/user${'/'.repeat(4_000)}`],
+    ...words(
+      '/ /api /api/ /api/users /api/user/x //api/user /api//user /api/user// /API/USER /api/User /api/user.json',
+    ),
+    ...words(
+      '/api/user/. /api/./user /api/x/../user /../api/user /api/user%2f /api%2fuser /api/user%00 /api/user%20',
+    ),
+    ...words('/api/user;x /api/user;/x /.env /.git/config /admin /metrics/x /v1 /v2/user-groups *'),
+    ...[`/${'a'.repeat(8_000)}`, `/api/user${'/'.repeat(4_000)}`],
   ];
   return Object.fromEntries(paths.map((path) => [path.slice(0, 40), raw.of(`GET ${path} HTTP/1.1`)]));
 }
 
 function brokenPaths(raw: RawRequests): Requests {
-  const paths = [
-    '/api/%zz',
-    '/api/%',
-    '/api/%e',
-    '/api/%ff',
-    '/api/%c0%af',
-    '/api/%ed%a0%80',
-    '/api/user%',
-    '/%u0061pi/user',
-  ];
+  const paths = words(
+    '/api/%zz /api/% /api/%e /api/%ff /api/%c0%af /api/%ed%a0%80 /api/user% /%u0061pi/user',
+  );
   return Object.fromEntries(paths.map((path) => [path, raw.of(`GET ${path} HTTP/1.1`)]));
 }
 

@@ -91,6 +91,11 @@ export function words(text: string): string[] {
   return text.split(' ');
 }
 
+/** A list of texts without bars. */
+export function phrases(text: string): string[] {
+  return text.split('|');
+}
+
 function range(first: number, last: number): string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => String.fromCharCode(first + index));
 }
