@@ -43,7 +43,7 @@ const context = {
   clock: Date.now,
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
 };
-const server = createServer({ config, log: await createLog(config), isClosing: () => false });
+const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
 addRoutes(server, context, rateLimit(0), async () => {});
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { type Database, openForServing } from './database.ts';
 import { rateLimit } from './http/operation.ts';
 import { addRoutes } from './http/routes.ts';
-import { createServer } from './http/server.ts';
+import { createServer, type Phase } from './http/server.ts';
 import type { Context } from './operations/context.ts';
 import { IdLease } from './operations/id-lease.ts';
 import { Problem } from './problem.ts';
@@ -51,18 +51,18 @@ async function serve(config: Config, log: Logger, clock: () => number, database:
     defaultGracePeriodSeconds,
   };
 
-  let state: 'serving' | 'draining' | 'closing' = 'serving';
-  const server = createServer({ config, log, isClosing: () => state === 'closing' });
+  let phase: Phase = 'serving';
+  const server = createServer({ config, log, phase: () => phase });
   addRoutes(server, context, rateLimit(config.rateLimitPerMinute), async () => {
-    if (state !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
+    if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
   const url = await server.listen({ host: config.host, port: config.port });
 
   const close = async (): Promise<void> => {
-    state = 'draining';
+    phase = 'draining';
     await sleep(config.shutdownDelayMs);
-    state = 'closing';
+    phase = 'closing';
     // A connection whose last request ends now would otherwise stay open for the next one.
     const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
     const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);

@@ -42,7 +42,7 @@ export const settings = {
     env: 'HOST',
     flag: '--host <address>',
     fallback: '127.0.0.1',
-    parse: parseText,
+    parse: parseHost,
     meaning: 'Address to listen on.',
   },
   port: {
@@ -214,6 +214,12 @@ function fromEnvironment(
   const file = secret && env[`${name}_FILE`];
   if (!file) return env[name] || undefined;
   if (env[name]) throw new ConfigInvalid(`${name} and ${name}_FILE must not both be set`);
+  const text = readSecret(file, name);
+  if (text === '') throw new ConfigInvalid(`${name}_FILE names an empty file`);
+  return text;
+}
+
+function readSecret(file: string, name: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
@@ -247,7 +253,9 @@ function hasPassword(url: string): boolean {
   return /^[a-z]+:\/\/[^/@]*:[^/@]+@/i.test(url) || /[?&]password=/i.test(url);
 }
 
-function parseText(text: string): string {
+function parseHost(text: string): string {
+  // Node takes an empty address for all of them.
+  if (text.trim() === '') throw new Error('must be an address, such as 127.0.0.1 or 0.0.0.0');
   return text;
 }
 

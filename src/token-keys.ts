@@ -1,6 +1,15 @@
 // Where the key ring comes from: the settings, or a file beside a SQLite database that is made at the first start.
 
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
@@ -55,9 +64,8 @@ function ringText(
       `${file} is missing and the database holds tokens sealed with it: restore it, or set UGS_TOKEN_KEYS`,
     );
   }
-  const text = generateKeyLine();
-  writeSecretFile(file, text);
-  return { text, source: file };
+  createSecretFile(file, generateKeyLine());
+  return { text: new Secret(readFileSync(file, 'utf8')), source: file };
 }
 
 function parse(text: Secret, source: string): KeyRing {
@@ -69,13 +77,39 @@ function parse(text: Secret, source: string): KeyRing {
   }
 }
 
-/** Writes a file that only its owner can read, safely on the disk. An existing file is replaced. */
-export function writeSecretFile(path: string, secret: Secret): void {
-  const file = openSync(path, 'w', 0o600);
+/** Writes a file that only its owner can read, safely on the disk. A file that is there is replaced whole. */
+export function replaceSecretFile(path: string, secret: Secret): void {
+  renameSync(unfinishedFile(path, secret), path);
+  syncDirectory(path);
+}
+
+/** The same, but a file that is there stays: of two processes that start together, both use the first one's. */
+function createSecretFile(path: string, secret: Secret): void {
+  const unfinished = unfinishedFile(path, secret);
+  try {
+    linkSync(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  rmSync(unfinished);
+  syncDirectory(path);
+}
+
+/** The secret in a file of another name, so that a kill leaves no half of it under the right one. */
+function unfinishedFile(path: string, secret: Secret): string {
+  const unfinished = `${path}.${process.pid}.new`;
+  const file = openSync(unfinished, 'w', 0o600);
   try {
     writeSync(file, `${secret.reveal()}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+  return unfinished;
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(dirname(path), 'r');
+  fsyncSync(directory);
+  closeSync(directory);
 }

@@ -29,10 +29,9 @@ export async function withDatabase<Result>(
     options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl },
   );
   const { databaseUrl } = config;
-  if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path)) {
-    console.error(`Made a new database: ${databaseUrl.path}`);
-  }
+  const isNew = databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path);
   const database = await openForCommand(config);
+  if (isNew) console.error(`Made a new database: ${databaseUrl.path}`);
   try {
     return await work(database, config);
   } finally {

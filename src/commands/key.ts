@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { generateKeyLine } from '../domain/key-ring.ts';
 import { resealTokens } from '../operations/reseal.ts';
-import { loadKeyRing } from '../token-keys.ts';
+import { loadKeyRing, registerActiveKey } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
 import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
@@ -39,6 +39,7 @@ function reencryptCommand(): Command {
     .action((options: DatabaseOptions) =>
       withDatabase(options, async ({ store }, config) => {
         const keyRing = await loadKeyRing(config, store);
+        await registerActiveKey(keyRing, store, Date.now());
         const bar = progressBar('user groups', await store.read({ kind: 'countUserGroups' }));
         const result = await resealTokens({ store, keyRing }, (seen) => bar.show(seen));
         bar.end();

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
-import { startApp } from '../app.ts';
+import { type App, startApp } from '../app.ts';
 import { type Config, readConfig, type Setting, settings } from '../config.ts';
 import { createLog } from '../log.ts';
-import { runUntilSignal } from './serving.ts';
+import { serveUntilSignal } from './serving.ts';
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -24,8 +24,8 @@ export function serveCommand(): Command {
   return command.action(async (flags: Partial<Record<keyof Config, string>>) => {
     const config = readConfig(process.env, flags);
     const log = await createLog(config);
-    const app = await startApp(config, log);
-    log.info({ url: app.url, database: config.databaseUrl.engine }, 'listening');
-    await runUntilSignal(app, log);
+    const announce = ({ url }: App): void =>
+      log.info({ url, database: config.databaseUrl.engine }, 'listening');
+    await serveUntilSignal(log, () => startApp(config, log), announce);
   });
 }

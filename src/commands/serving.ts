@@ -3,17 +3,36 @@
 import type { Logger } from 'pino';
 import type { App } from '../app.ts';
 
-/** Resolves when SIGTERM or SIGINT has ended the service in order; a second signal ends it at once. */
-export async function runUntilSignal(app: App, log: Logger): Promise<void> {
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/**
+ * Starts the service, lets `announce` tell of it, and resolves when SIGTERM or SIGINT has ended it in order; a
+ * second signal ends it at once. A signal that comes during the start counts too.
+ */
+export async function serveUntilSignal(
+  log: Logger,
+  start: () => Promise<App>,
+  announce: (app: App) => void | Promise<void>,
+): Promise<void> {
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'the service ends: it has met a mistake of its own');
     process.exit(1);
   });
-  const signal = await new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
-  });
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => process.exit(1));
+  const signalled = firstSignal();
+  const app = await start();
+  await announce(app);
+  const signal = await signalled;
   log.info({ signal }, 'stopping: requests in flight are answered first');
   await app.close();
   log.info('stopped');
+}
+
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const onFirst = (signal: NodeJS.Signals): void => {
+      for (const each of SIGNALS) process.off(each, onFirst).once(each, () => process.exit(1));
+      resolve(signal);
+    };
+    for (const each of SIGNALS) process.on(each, onFirst);
+  });
 }

@@ -9,8 +9,8 @@ import { createLog } from '../log.ts';
 import { createApiToken } from '../operations/api-token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { Problem } from '../problem.ts';
-import { writeSecretFile } from '../token-keys.ts';
-import { runUntilSignal } from './serving.ts';
+import { replaceSecretFile } from '../token-keys.ts';
+import { serveUntilSignal } from './serving.ts';
 
 interface StartOptions {
   data: string;
@@ -38,10 +38,10 @@ export function startCommand(): Command {
         { ...flags, databaseUrl: `sqlite:${path}` },
       );
       const log = await createLog(config);
-      const app = await startApp(config, log);
-      const token = await quickStartToken(app, join(data, 'api-token'));
-      printWelcome(app, isNew, data, token);
-      await runUntilSignal(app, log);
+      const announce = async (app: App): Promise<void> => {
+        printWelcome(app, isNew, data, await quickStartToken(app, join(data, 'api-token')));
+      };
+      await serveUntilSignal(log, () => startApp(config, log), announce);
     });
 }
 
@@ -62,7 +62,7 @@ async function quickStartToken(app: App, file: string): Promise<QuickStartToken>
     name: 'quick start',
     expiresAt: null,
   });
-  writeSecretFile(file, token);
+  replaceSecretFile(file, token);
   return { token, file, isNew: true };
 }
 

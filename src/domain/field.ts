@@ -30,7 +30,7 @@ export const userGroupId = {
 
 export const name = {
   ...text,
-  pattern: String.raw`^(?=.*\S)\P{Cc}*$`,
+  pattern: String.raw`^(?=\s*\S)\P{Cc}*$`,
   'x-pattern-detail': 'must have no control characters and not only white space',
   description: 'Name of the user group. Need not be unique.',
 } as const satisfies FieldSchema;

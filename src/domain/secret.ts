@@ -2,8 +2,8 @@
 
 import { inspect } from 'node:util';
 
-/** What tokens and keys of this service look like; see `token.ts` and `key-ring.ts`. */
-const SECRET_TEXT = /ug[ta]_[0-9A-Za-z]{49,52}|\b[0-9a-f]{8}:[A-Za-z0-9_-]{43}\b/g;
+/** What tokens and keys of this service look like, whole, cut off or percent-encoded; see `token.ts` and `key-ring.ts`. */
+const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|\b[0-9a-f]{8}:[\w-]{43}/gi;
 const REDACTED = '[redacted]';
 
 /** The text with everything that looks like a token or a key replaced. The last line of defence for logs and errors. */

@@ -15,7 +15,10 @@ declare const jsonTextBrand: unique symbol;
 export type JsonText = string & { readonly [jsonTextBrand]: true };
 
 export interface JsonDocument {
-  /** The document as JavaScript sees it; numbers may be rounded, so only for checks and short fields. */
+  /**
+   * The document as JavaScript sees it, for checks and short fields. A number with a fraction or an exponent may be
+   * NaN: rounded, 1.00000000000000000001 would pass for an integer.
+   */
   value: unknown;
   /** The exact text of each member, where the document is an object. */
   members: ReadonlyMap<string, JsonText>;
@@ -37,13 +40,20 @@ export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
   const source = bytes.toString('utf8');
   const invalidFrom = isUtf8(bytes) ? Number.POSITIVE_INFINITY : firstReplaced(bytes, source);
   const members = new Scanner(source, maxDepth, invalidFrom).scan();
-  return { value: JSON.parse(source), members };
+  return { value: parseExactly(source), members };
 }
 
 function invalidJson(pointer: string, detail: string): Problem {
   const errors: FieldError[] = [{ pointer, detail }];
   const place = pointer === '' ? 'The body' : `The body at ${pointer}`;
   return new Problem('invalid_json', `${place} ${detail}.`, { errors });
+}
+
+function parseExactly(source: string): unknown {
+  if (!/\d[.eE]/.test(source)) return JSON.parse(source);
+  return JSON.parse(source, (_key, value, context?: { source?: string }) =>
+    Number.isInteger(value) && !/^-?\d+$/.test(context?.source ?? '') ? Number.NaN : value,
+  );
 }
 
 /** Where `source` first has a replacement character that does not stand in `bytes`. */

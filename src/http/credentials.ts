@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts';
 
 const AUTHORIZATION = /^token[ \t]+(\S+)[ \t]*$/i;
 /** Headers of which Node keeps the first and drops the rest in silence, or joins them. */
-const SINGLE_HEADERS = ['authorization', 'content-type', 'origin', 'content-encoding', 'if-match'];
+const SINGLE_HEADERS = ['authorization', 'host', 'content-type', 'origin', 'content-encoding', 'if-match'];
 const SINGLE_LENGTHS = new Set(SINGLE_HEADERS.map(({ length }) => length));
 
 /** The digest of the API token that the request bears; null where it bears none that could be one. */

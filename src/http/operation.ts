@@ -75,7 +75,8 @@ export function addOperation<Body>(
 }
 
 function refuseQuery(url: string): void {
-  if (url.includes('?') && !url.endsWith('?')) {
+  const query = url.indexOf('?');
+  if (query !== -1 && query < url.length - 1) {
     throw new Problem(
       'invalid_request',
       'This operation takes its fields in the JSON body, not in the query of the URL.',

@@ -21,14 +21,16 @@ type ServerConfig = Pick<
   'allowedOrigins' | 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'
 >;
 
+/** draining: not ready any more, but every request is served; closing: no new requests. */
+export type Phase = 'serving' | 'draining' | 'closing';
+
 export interface ServerOptions {
   config: ServerConfig;
   log: Logger;
-  /** True from the moment when the service stops taking requests. */
-  isClosing: () => boolean;
+  phase: () => Phase;
 }
 
-export function createServer({ config, log, isClosing }: ServerOptions): FastifyInstance {
+export function createServer({ config, log, phase }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const app = fastify({
     logger: false,
@@ -50,6 +52,8 @@ export function createServer({ config, log, isClosing }: ServerOptions): Fastify
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, requestId),
     frameworkErrors: (_error, request, reply) => {
+      // No hook runs before this.
+      markAnswer(request, reply);
       answerProblem(
         new Problem('invalid_request', 'The path of the request cannot be read.'),
         request,
@@ -64,10 +68,11 @@ export function createServer({ config, log, isClosing }: ServerOptions): Fastify
   configureSockets(app.server, config.maxConnections, requestId);
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
-    if (isClosing()) {
-      reply.header('connection', 'close');
+    markAnswer(request, reply);
+    const current = phase();
+    // A client that keeps its connection would meet its end in the middle of a request.
+    if (current !== 'serving') reply.header('connection', 'close');
+    if (current === 'closing') {
       throw new Problem(
         'shutting_down',
         'The service is shutting down. Try again: another process may answer.',
@@ -80,6 +85,12 @@ export function createServer({ config, log, isClosing }: ServerOptions): Fastify
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, log));
   addNotFound(app, log);
   return app;
+}
+
+/** The headers of every answer. */
+function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('cache-control', 'no-store');
 }
 
 /** `maxConnections`, and the two requests that Node would answer without a body. */
@@ -123,7 +134,7 @@ function addNotFound(app: FastifyInstance, log: Logger): void {
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0]!;
+    const path = pathOf(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
       answerProblem(new Problem('not_found', 'This service has nothing at this path.'), request, reply, log);
@@ -135,11 +146,21 @@ function addNotFound(app: FastifyInstance, log: Logger): void {
   });
 }
 
+/** The path as the router reads it: of an absolute URL too, without its query, and decoded. */
+function pathOf(url: string): string {
+  const path = url.replace(/^[a-z]+:\/\/[^/?]*/i, '').split('?', 1)[0]!;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
 function addRequestLog(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     const durationMs = Math.round(reply.elapsedTime * 1_000) / 1_000;
-    // The path without its query, which may hold anything.
-    const path = request.url.split('?', 1)[0];
+    // The path as it is registered: the one that was sent may hold anything, a token too.
+    const path = request.routeOptions.url;
     log.debug(
       { requestId: request.id, method: request.method, path, status: reply.statusCode, durationMs },
       'request',

@@ -1,29 +1,21 @@
 // One connection to the database file, with the settings that durability rests on set and read back: defaults
 // move between builds of SQLite.
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StoreUnavailable } from '../store.ts';
+import { guard, makeFile } from './file.ts';
 
 /** 3.51.3 mended a bug of the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Primary result codes that a later try may not meet: busy, locked, out of memory, read-only, I/O, full, cannot open. */
-const PASSING_CODES = new Set([5, 6, 7, 8, 10, 13, 14]);
-
 export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens the file, and makes it (readable by its owner only) where it is missing. Throws `StoreUnavailable`. */
+  /** Opens the file, and makes it where it is missing. Throws `StoreUnavailable`. */
   constructor(path: string) {
-    this.#database = guard(() => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      closeSync(openSync(path, 'a', 0o600));
-      return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    });
+    const file = makeFile(path);
+    this.#database = guard(() => new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }));
     this.#configure();
   }
 
@@ -91,20 +83,4 @@ export class Connection {
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
   }
-}
-
-/** Tells the troubles of the database file from mistakes in the program. */
-function guard<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    const { code, errcode, message } = error as { code?: string; errcode?: number; message: string };
-    const passing =
-      code === 'ERR_SQLITE_ERROR' ? PASSING_CODES.has((errcode ?? 0) & 0xff) : isFileError(error);
-    throw passing ? new StoreUnavailable(`SQLite: ${message}`, { cause: error }) : error;
-  }
-}
-
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }
