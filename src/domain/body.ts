@@ -141,7 +141,9 @@ function invalid(
   errors: readonly FieldError[],
   hint?: string,
 ): Problem {
-  const detail = errors.map((error) => `${error.pointer.slice(1) || 'The body'} ${error.detail}`).join('; ');
+  const detail = errors
+    .map(({ pointer, detail }) => `${pointer === '' ? 'The body' : pointer.slice(1) || '""'} ${detail}`)
+    .join('; ');
   return new Problem(code, hint ?? `${detail}.`, { errors });
 }
 

@@ -2,17 +2,16 @@
 // parser or Fastify's router would give by themselves.
 
 import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
-import { checkHeaders } from './credentials.ts';
+import { checkHeaders, hasUnsafeFraming } from './headers.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders, problemOf } from './problem.ts';
+import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
 
-const MAX_HEADER_BYTES = 16_384;
 /** Longer than any percent-encoded id of 255 code points. */
 const MAX_PARAMETER_LENGTH = 255 * 12;
 
@@ -78,6 +77,11 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
         'The service is shutting down. Try again: another process may answer.',
       );
     }
+    if (hasUnsafeFraming(request.raw)) {
+      // Where the next request begins can be read in two ways.
+      reply.header('connection', 'close');
+      throw new Problem('invalid_request', 'The request is not HTTP that can be read in one way only.');
+    }
     checkHeaders(request.raw, config.allowedOrigins);
     done();
   });
@@ -91,19 +95,6 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
 function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('cache-control', 'no-store');
-}
-
-/** `maxConnections`, and the two requests that Node would answer without a body. */
-function configureSockets(server: Server, maxConnections: number, requestId: () => string): void {
-  server.maxConnections = maxConnections;
-  // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    server.emit('request', request, response);
-  });
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    const problem = new Problem('method_not_allowed', 'This service is no proxy.');
-    writeProblem(socket, problem, requestId, { allow: 'GET, PUT, POST' });
-  });
 }
 
 /** Unique in the installation as far as chance goes, short, and cheap: a prefix a process and a counter. */
@@ -167,46 +158,4 @@ function addRequestLog(app: FastifyInstance, log: Logger): void {
     );
     done();
   });
-}
-
-/** Answers what Node's parser refuses, as Node itself would: unless an answer is already under way. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: () => string): void {
-  const inProgress = (socket as Socket & { _httpMessage?: { _headerSent?: boolean } })._httpMessage
-    ?._headerSent;
-  if (error.code === 'ECONNRESET' || !socket.writable || inProgress) {
-    socket.destroy();
-    return;
-  }
-  writeProblem(socket, brokenRequest(error.code), requestId);
-}
-
-function brokenRequest(code: string | undefined): Problem {
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new Problem('headers_too_large', `The headers must be at most ${MAX_HEADER_BYTES} bytes.`);
-  }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Problem('request_timeout', 'The request did not arrive whole within the time it may take.');
-  }
-  return new Problem('invalid_request', 'The request is not HTTP that can be read in one way only.');
-}
-
-function writeProblem(
-  socket: Socket,
-  problem: Problem,
-  requestId: () => string,
-  extra: Record<string, string> = {},
-): void {
-  const id = requestId();
-  const body = problemBody(problem, id);
-  const headers = {
-    ...problemHeaders(problem),
-    ...extra,
-    'content-type': PROBLEM_TYPE,
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    'x-request-id': id,
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
 }
