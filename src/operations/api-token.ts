@@ -24,7 +24,7 @@ interface ApiTokenContext {
 export async function createApiToken(
   { store, clock }: ApiTokenContext,
   { workspaceName, ...fields }: NewApiToken,
-): Promise<{ apiToken: Omit<ApiToken, 'revokedAt'>; token: Secret; workspaceCreated: boolean }> {
+): Promise<{ apiToken: ApiToken; token: Secret; workspaceCreated: boolean }> {
   const now = clock();
   const workspaces = await store.read({ kind: 'listWorkspaces' });
   let workspace = workspaces.find(({ name }) => name === workspaceName);
@@ -42,6 +42,7 @@ export async function createApiToken(
     ...fields,
     digest: digestOf(token.reveal()),
     createdAt: now,
+    revokedAt: null,
   };
   await store.write({ kind: 'createApiToken', ...apiToken });
   return { apiToken, token, workspaceCreated };

@@ -52,6 +52,28 @@ export function toUserGroup(row: unknown): UserGroup | null {
   };
 }
 
+/** The values of a row, in the order of `USER_GROUP_COLUMNS`. */
+export function fromUserGroup(userGroup: UserGroup): UserGroupRow {
+  return [
+    userGroup.bucket,
+    userGroup.workspaceId,
+    userGroup.environment,
+    userGroup.providedId,
+    userGroup.teamId,
+    userGroup.name,
+    userGroup.mapping,
+    userGroup.properties,
+    userGroup.version,
+    userGroup.tokenDigest,
+    userGroup.sealedToken.keyId,
+    userGroup.sealedToken.ciphertext,
+    userGroup.previousTokenDigest,
+    userGroup.previousTokenExpiresAt,
+    userGroup.createdAt,
+    userGroup.updatedAt,
+  ];
+}
+
 /** What a create has stored, without asking the database for it. */
 export function createdUserGroup(command: NewUserGroup): UserGroup {
   const { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now } = command;

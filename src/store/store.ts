@@ -58,9 +58,11 @@ interface Commands {
     command: { workspaceId: number; name: string; now: number };
     result: { created: boolean; workspace: Workspace };
   };
-  createApiToken: { command: Omit<ApiToken, 'revokedAt'>; result: null };
+  createApiToken: { command: ApiToken; result: null };
   /** Says whether there is such a token; revoking a revoked one keeps the first time. */
   revokeApiToken: { command: { apiTokenId: number; now: number }; result: boolean };
+  /** Stores groups of another database as they are there; one whose key is taken stays as it is. */
+  importUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
   addTokenKeyId: { command: { keyId: string; now: number }; result: null };
   /** Forgets the ids of keys that no stored token is sealed under any more. */
   removeTokenKeyIds: { command: { keep: string }; result: null };

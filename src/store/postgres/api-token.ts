@@ -19,7 +19,7 @@ export const LIST: Statement = {
 // The id belongs to one command only: a conflict is a try of the same command that had happened after all.
 export const CREATE: Statement = {
   name: 'create_api_token',
-  sql: `insert into api_tokens (${API_TOKEN_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, null)
+  sql: `insert into api_tokens (${API_TOKEN_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     on conflict (api_token_id) do nothing`,
 };
 
@@ -62,6 +62,7 @@ export async function createApiToken(session: Session, command: Command<'createA
     command.digest,
     command.createdAt,
     command.expiresAt,
+    command.revokedAt,
   ]);
   return null;
 }

@@ -6,6 +6,7 @@ import { createApiToken, revokeApiToken } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { leaseIds } from './id-block.ts';
+import { importUserGroups } from './import-user-groups.ts';
 import { pingWrite } from './ping.ts';
 import type { ConnectionPool, Session } from './pool.ts';
 import { resealTokens, rotateTokens } from './rotate-token.ts';
@@ -31,6 +32,7 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
   createUserGroup: { execute: createUserGroups, partsOf: together, isRepeatable: true },
+  importUserGroups: singly(importUserGroups),
   // Between two tries of an update another one may have come, and have been acknowledged.
   updateUserGroup: { execute: updateUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
   rotateToken: { execute: rotateTokens, partsOf: together, isRepeatable: true },

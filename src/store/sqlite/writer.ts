@@ -3,7 +3,9 @@
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import { versionTag } from '../../domain/user-group.ts';
 import {
+  API_TOKEN_COLUMNS,
   createdUserGroup,
+  fromUserGroup,
   toUserGroup,
   toWorkspace,
   USER_GROUP_COLUMNS,
@@ -15,6 +17,9 @@ import { Reader } from './reader.ts';
 
 const CREATE = `insert into user_groups (${USER_GROUP_COLUMNS})
   values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?)
+  on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
+const IMPORT = `insert into user_groups (${USER_GROUP_COLUMNS})
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
 const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, version = version + 1, updated_at = ?
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
@@ -71,20 +76,17 @@ export class Writer {
         return { created, workspace: toWorkspace(row) };
       }
       case 'createApiToken':
-        this.#run(
-          `insert into api_tokens (api_token_id, workspace_id, environment, permission, name, digest, created_at, expires_at)
-           values (?, ?, ?, ?, ?, ?, ?, ?)`,
-          [
-            command.apiTokenId,
-            command.workspaceId,
-            command.environment,
-            command.permission,
-            command.name,
-            command.digest,
-            command.createdAt,
-            command.expiresAt,
-          ],
-        );
+        this.#run(`insert into api_tokens (${API_TOKEN_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+          command.apiTokenId,
+          command.workspaceId,
+          command.environment,
+          command.permission,
+          command.name,
+          command.digest,
+          command.createdAt,
+          command.expiresAt,
+          command.revokedAt,
+        ]);
         return null;
       case 'revokeApiToken':
         return (
@@ -93,6 +95,9 @@ export class Writer {
             command.apiTokenId,
           ]) === 1
         );
+      case 'importUserGroups':
+        for (const userGroup of command.userGroups) this.#run(IMPORT, fromUserGroup(userGroup));
+        return null;
       case 'addTokenKeyId':
         this.#run(
           'insert into token_keys (key_id, created_at) values (?, ?) on conflict (key_id) do nothing',

@@ -1,0 +1,24 @@
+import { fromUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
+import type { Command } from '../store.ts';
+import type { Session, Statement } from './pool.ts';
+
+export const IMPORT: Statement = {
+  name: 'import_user_groups',
+  sql: `insert into user_groups (${USER_GROUP_COLUMNS})
+    select ${USER_GROUP_COLUMNS}
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+        $8::text[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
+        $16::bigint[])
+      as sent (${USER_GROUP_COLUMNS})
+    on conflict (bucket, workspace_id, environment, provided_id) do nothing`,
+};
+
+export async function importUserGroups(
+  session: Session,
+  { userGroups }: Command<'importUserGroups'>,
+): Promise<null> {
+  const rows = userGroups.map(fromUserGroup);
+  const columns = USER_GROUP_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column]));
+  await session.query(IMPORT, columns);
+  return null;
+}
