@@ -1,5 +1,5 @@
 // What `npm run check` runs, and CI before the tests: types, lint and format, the
-// direction of imports, the documentation against the code.
+// direction of imports, the documentation against the code, the client as it is published.
 
 import { spawnSync } from 'node:child_process';
 import { findDocsFaults } from './check-docs.ts';
@@ -10,6 +10,7 @@ const steps: [name: string, run: () => boolean][] = [
   ['lint and format', () => succeeds('biome', 'ci', '--error-on-warnings', '.')],
   ['imports', () => reportsNothing(findImportFaults())],
   ['documentation', () => reportsNothing(findDocsFaults())],
+  ['client', () => spawnSync('npm', ['run', 'check', '-w', 'client'], { stdio: 'inherit' }).status === 0],
 ];
 
 for (const [name, run] of steps) {
