@@ -190,21 +190,28 @@ export function readConfig(
   refuseUnknown(env);
   const config: Partial<Record<keyof Config, unknown>> = {};
   for (const [key, setting] of Object.entries(settings) as [keyof Config, Setting<unknown>][]) {
-    const flag = flags[key];
-    const source = flag === undefined ? setting.env : (setting.flag?.split(' ')[0] ?? setting.env);
-    const text = flag ?? fromEnvironment(setting, env) ?? setting.fallback;
-    try {
-      config[key] = setting.parse(text);
-    } catch (error) {
-      throw new ConfigInvalid(`${source} ${(error as Error).message}`);
-    }
-  }
-  if (flags.databaseUrl && hasPassword(flags.databaseUrl)) {
-    throw new ConfigInvalid(
-      '--database-url must hold no password, since command lines are there for all to see; use DATABASE_URL or DATABASE_URL_FILE',
-    );
+    config[key] = readSetting(setting, env, flags[key]);
   }
   return config as Config;
+}
+
+/** One setting: from its flag, else from the environment, else its default. Throws `ConfigInvalid`. */
+export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessEnv, flag?: string): Value {
+  const flagName = setting.flag?.split(' ')[0];
+  const source = flag === undefined ? setting.env : (flagName ?? setting.env);
+  const text = flag ?? fromEnvironment(setting, env) ?? setting.fallback;
+  let value: Value;
+  try {
+    value = setting.parse(text);
+  } catch (error) {
+    throw new ConfigInvalid(`${source} ${(error as Error).message}`);
+  }
+  if (setting.secret && flag && hasPassword(flag)) {
+    throw new ConfigInvalid(
+      `${flagName} must hold no password, since command lines are there for all to see; use ${setting.env} or ${setting.env}_FILE`,
+    );
+  }
+  return value;
 }
 
 function fromEnvironment(

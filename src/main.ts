@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
+import { backupCommand } from './commands/backup.ts';
+import { copyCommand } from './commands/copy.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes } from './commands/exit-code.ts';
 import { keyCommand } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -41,6 +43,8 @@ function program(): Command {
     .addCommand(workspaceCommand())
     .addCommand(keyCommand())
     .addCommand(migrateCommand())
+    .addCommand(backupCommand())
+    .addCommand(copyCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
   exitByException(command);
   return command;

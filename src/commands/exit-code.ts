@@ -2,7 +2,8 @@
 
 import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
-import { AlreadyServed, SchemaTooNew, ServerTooOld } from '../database.ts';
+import { AlreadyServed, FileExists, SchemaTooNew, ServerTooOld } from '../database.ts';
+import { DatabasesDiffer } from '../operations/copy.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
 export const exitCodes = {
@@ -10,6 +11,7 @@ export const exitCodes = {
   failed: 1,
   usage: 2,
   notFound: 3,
+  differs: 65,
   unavailable: 69,
   busy: 75,
   config: 78,
@@ -20,6 +22,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   failed: 'a mistake of the program; the message has the details',
   usage: 'unknown command or flag, or a bad argument',
   notFound: 'there is no such thing',
+  differs: 'two databases are not what a copy needs or makes; the message has the details',
   unavailable: 'the database cannot be opened or does not answer',
   busy: 'the port is taken, or another process serves the database file',
   config: 'a setting or the key ring is not right, or the versions of database and service do not fit',
@@ -37,8 +40,9 @@ export class UsageError extends Error {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof NotFound) return exitCodes.notFound;
+  if (error instanceof DatabasesDiffer) return exitCodes.differs;
   if (error instanceof ConfigInvalid) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerTooOld) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;

@@ -21,6 +21,8 @@ const commands = [
   ['key', 'generate'],
   ['key', 'reencrypt'],
   ['migrate'],
+  ['backup'],
+  ['copy'],
 ];
 
 async function help(...command: string[]): Promise<string> {

@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Command, Option } from 'commander';
+import {
+  type Config,
+  ConfigInvalid,
+  type DatabaseUrl,
+  readConfig,
+  readSetting,
+  settings,
+} from '../config.ts';
+import { type CommandDatabase, openAlone } from '../database.ts';
+import { TokenUnreadable } from '../domain/key-ring.ts';
+import { type CopiedDatabase, type CopiedTable, type CopyStep, copyDatabase } from '../operations/copy.ts';
+import { loadKeyRing } from '../token-keys.ts';
+import { jsonOption } from './database-option.ts';
+import { NotFound, UsageError } from './exit-code.ts';
+import { printJson, printTable } from './output.ts';
+import { type ProgressBar, progressBar } from './progress.ts';
+
+interface CopyOptions {
+  from?: string;
+  to?: string;
+  json?: boolean;
+}
+
+const source = { ...settings.databaseUrl, env: 'SOURCE_DATABASE_URL', flag: '--from <url>', fallback: '' };
+const target = { ...settings.databaseUrl, env: 'TARGET_DATABASE_URL', flag: '--to <url>', fallback: '' };
+
+export function copyCommand(): Command {
+  const command = new Command('copy')
+    .summary('move everything to another database, such as from SQLite to PostgreSQL')
+    .description(
+      'Copies workspaces, API tokens and user groups with their tokens to an empty database, and compares both sides when ' +
+        'it is done. Every token goes on working. Killed or cut off at any point, it is run again and goes on where it was.' +
+        '\n\nNobody may serve either database meanwhile, or changes are lost. A SQLite file that is served is refused; of ' +
+        'PostgreSQL nobody can tell: stop every process yourself.' +
+        '\n\nTokens stay encrypted as they are, so the target is served with the key ring of the source, and copy needs that ' +
+        'ring: UGS_TOKEN_KEYS, UGS_TOKEN_KEYS_FILE, or the file token-keys beside a SQLite source.',
+    );
+  for (const { flag, env } of [source, target]) {
+    command.addOption(
+      new Option(flag, `sqlite:PATH, or postgres://… without a password (environment: ${env}, ${env}_FILE)`),
+    );
+  }
+  return command.addOption(jsonOption()).action(copy);
+}
+
+async function copy({ json, ...flags }: CopyOptions): Promise<void> {
+  const config = readConfig(process.env);
+  const from = { ...config, databaseUrl: readUrl(source, flags.from) };
+  const to = { ...config, databaseUrl: readUrl(target, flags.to) };
+  refuseUseless(from.databaseUrl, to.databaseUrl);
+  const copied = await copyBetween(from, to);
+  const { workspaces, apiTokens, userGroups } = copied;
+  if (json) printJson({ workspaces, api_tokens: apiTokens, user_groups: userGroups });
+  else print(copied, from);
+}
+
+async function copyBetween(fromConfig: Config, toConfig: Config): Promise<CopiedDatabase> {
+  await using from = await open(fromConfig);
+  await using to = await open(toConfig);
+  const keyRing = await loadKeyRing(fromConfig, from.store);
+  // A target may know keys too, of an interrupted copy or of a service that has been started on it.
+  await loadKeyRing(fromConfig, to.store);
+  const bars = new StepBars(await from.store.read({ kind: 'countUserGroups' }));
+  const copying = { from: from.store, to: to.store, keyRing, now: Date.now() };
+  const copied = await copyDatabase(copying, (step, seen) => bars.show(step, seen)).catch(explain);
+  bars.end();
+  return copied;
+}
+
+function readUrl(setting: typeof source | typeof target, flag: string | undefined): DatabaseUrl {
+  const { env } = setting;
+  if (flag === undefined && !process.env[env] && !process.env[`${env}_FILE`]) {
+    throw new UsageError(`${setting.flag} is missing, and ${env} and ${env}_FILE are not set`);
+  }
+  return readSetting(setting, process.env, flag);
+}
+
+function refuseUseless(from: DatabaseUrl, to: DatabaseUrl): void {
+  if (from.engine === 'sqlite' && !existsSync(from.path)) {
+    throw new NotFound(`there is no database ${from.path}`);
+  }
+  const [same, other] = [from, to].map((url) => (url.engine === 'sqlite' ? url.path : url.url.reveal()));
+  if (same === other) throw new UsageError('the source and the target are the same database');
+}
+
+async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> {
+  const database = await openAlone(config);
+  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof TokenUnreadable)) throw error;
+  throw new ConfigInvalid(`the key ring does not open the tokens of the source: ${error.message}`);
+}
+
+function print(
+  { workspaces, apiTokens, userGroups }: CopiedDatabase,
+  { databaseUrl, tokenKeys }: Config,
+): void {
+  const row = (table: string, { count, copied, digest }: CopiedTable) => [
+    table,
+    String(count),
+    String(copied),
+    digest,
+  ];
+  printTable(
+    ['', 'ROWS', 'COPIED NOW', 'SHA-256 OF BOTH SIDES'],
+    [row('workspaces', workspaces), row('API tokens', apiTokens), row('user groups', userGroups)],
+  );
+  const ring =
+    tokenKeys === null && databaseUrl.engine === 'sqlite'
+      ? `UGS_TOKEN_KEYS_FILE=${join(dirname(databaseUrl.path), 'token-keys')}`
+      : 'the same UGS_TOKEN_KEYS';
+  console.log(`\nServe the target with ${ring}, and the source no more.`);
+}
+
+/** A bar for each step, one after the other. */
+class StepBars {
+  readonly #total: number;
+  #step: CopyStep | null = null;
+  #bar: ProgressBar | null = null;
+
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  show(step: CopyStep, seen: number): void {
+    if (step !== this.#step) {
+      this.end();
+      this.#step = step;
+      this.#bar = progressBar(`user groups ${step}`, this.#total);
+    }
+    this.#bar?.show(seen);
+  }
+
+  end(): void {
+    this.#bar?.end();
+  }
+}

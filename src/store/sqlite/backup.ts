@@ -1,0 +1,88 @@
+// A copy of the database file, whole and of one moment, made while a service writes to it.
+
+import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { guard } from './file.ts';
+
+/** 4 MB: short enough for a progress bar that moves. */
+const PAGES_A_STEP = 1_024;
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** The file that is to be made is there. */
+export class FileExists extends Error {
+  override readonly name = 'FileExists';
+}
+
+/**
+ * Copies the database at `path` to the new file `to`, which is there only when it is whole, checked and on the
+ * disk; returns the number of its user groups. Changes nothing in the database, its schema neither. Throws
+ * `FileExists` and `StoreUnavailable`.
+ */
+export async function backupFile(
+  path: string,
+  to: string,
+  onProgress: (pages: number, of: number) => void,
+): Promise<number> {
+  const unfinished = `${to}.${process.pid}.new`;
+  guard(() => closeSync(openSync(unfinished, 'w', 0o600)));
+  try {
+    await copyPages(path, unfinished, onProgress);
+    const userGroups = guard(() => check(unfinished));
+    guard(() => publish(unfinished, to));
+    return userGroups;
+  } finally {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true });
+  }
+}
+
+async function copyPages(
+  path: string,
+  to: string,
+  onProgress: (pages: number, of: number) => void,
+): Promise<void> {
+  const database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
+  try {
+    // One snapshot for all steps: without it, each commit of the service would start the copy from the beginning.
+    guard(() => database.exec('begin; select 1 from schema_migrations limit 1'));
+    await backup(database, to, {
+      rate: PAGES_A_STEP,
+      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+    });
+  } catch (error) {
+    guard(() => {
+      throw error;
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function check(file: string): number {
+  const database = new DatabaseSync(file);
+  try {
+    const damage = database.prepare('pragma quick_check').get();
+    if (damage?.quick_check !== 'ok') throw new Error(`the backup is damaged: ${damage?.quick_check}`);
+    return database.prepare('select count(*) as count from user_groups').get()?.count as number;
+  } finally {
+    database.close();
+  }
+}
+
+/** Gives the file its name, unless another one has it by now. */
+function publish(unfinished: string, to: string): void {
+  sync(unfinished);
+  try {
+    linkSync(unfinished, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new FileExists(`${to} is there already; name a new file`, { cause: error });
+  }
+  sync(dirname(to));
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}

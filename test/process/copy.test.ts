@@ -1,0 +1,449 @@
+// Moving to another database: nothing is lost however often the copy is killed, and every token works on.
+
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { postgres, type TestDatabase } from '../database.ts';
+import type { TestAnswer } from '../http.ts';
+import {
+  createApiToken,
+  type Exit,
+  eventually,
+  Folder,
+  Program,
+  run,
+  type Service,
+  serve,
+} from '../process.ts';
+
+const GROUPS_A_CALLER = 1_500;
+const TOTAL = 3 * GROUPS_A_CALLER;
+/** Kills between the first page and the last, and kills at any moment from the start of the process on. */
+const KILLS_MIDWAY = 3;
+const KILLS_ANYWHERE = 5;
+const LONGEST_LIFE_MS = 1_200;
+const GRACE_SECONDS = 86_400;
+
+type Env = Record<string, string>;
+
+describe('A copy from SQLite to PostgreSQL, and back', () => {
+  const folder = new Folder();
+  const ring = { UGS_TOKEN_KEYS_FILE: 'data/token-keys' };
+  let database: TestDatabase;
+  let there: Env;
+  let callers: Caller[];
+  let listed: unknown[];
+
+  before(async () => {
+    database = await postgres.create();
+    there = { DATABASE_URL: database.url, ...ring };
+    callers = [
+      await Caller.create(folder, 'alpha', 'Customer'),
+      await Caller.create(folder, 'alpha', 'Testing'),
+      await Caller.create(folder, 'beta', 'Customer'),
+    ];
+    await makeUselessTokens(folder);
+    await using service = await serve(folder);
+    for (const caller of callers) await caller.fill(service);
+    listed = await apiTokens(folder, {});
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  const args = ['copy', '--from', 'sqlite:data/user-groups.db', '--json'];
+  const copy = () => new Program(folder, args, { env: { TARGET_DATABASE_URL: database.url } });
+
+  it('that is cut off leaves a database that refuses every caller', async () => {
+    await run(folder, ['migrate'], { env: there });
+    await killMidway(copy, holdPostgres(database.url), 0);
+    await using service = await serve(folder, { env: there });
+    for (const caller of callers) await caller.assertRefused(service);
+  });
+
+  it('is completed by the next one, however often it is killed', async () => {
+    await killOften(copy, holdPostgres(database.url));
+    await using program = copy();
+    const { code, stdout, stderr } = await program.exit();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const { user_groups, workspaces, api_tokens } = JSON.parse(stdout);
+    assert.deepEqual([user_groups.count, workspaces.count, api_tokens.count], [TOTAL, 2, listed.length]);
+    assert.ok(user_groups.copied < TOTAL);
+  });
+
+  it('finds nothing to do when it is done', async () => {
+    const { code, stdout } = await run(folder, ['copy', '--json'], {
+      env: { SOURCE_DATABASE_URL: 'sqlite:data/user-groups.db', TARGET_DATABASE_URL: database.url },
+    });
+    assert.equal(code, 0);
+    const tables = Object.values(JSON.parse(stdout)) as { copied: number }[];
+    assert.deepEqual(
+      tables.map(({ copied }) => copied),
+      [0, 0, 0],
+    );
+  });
+
+  it('leaves every token as it was, retiring, revoked and expired ones too', async () => {
+    assert.deepEqual(await apiTokens(folder, there), listed);
+    await using service = await serve(folder, { env: there });
+    for (const caller of callers) await caller.assertUnchanged(service);
+    await assertUselessTokens(service);
+  });
+
+  it('lets no id be given away again', async () => {
+    const used = new Set(callers.flatMap((caller) => caller.teamIds));
+    await using service = await serve(folder, { env: there });
+    for (const caller of callers) {
+      await caller.create(service, 'new on PostgreSQL');
+      assert.equal(used.has(caller.teamIds.at(-1)!), false);
+    }
+    const { id } = await createApiToken(folder, [], { env: there });
+    assert.equal(id, listed.length + 1);
+  });
+
+  it('goes back to SQLite with what has come since, killed as often', async () => {
+    const env = { ...ring, SOURCE_DATABASE_URL: database.url };
+    const copyBack = () =>
+      new Program(folder, ['copy', '--to', 'sqlite:back/user-groups.db', '--json'], { env });
+    const back = { DATABASE_URL: 'sqlite:back/user-groups.db', ...ring };
+    await run(folder, ['migrate'], { env: back });
+    await killOften(copyBack, holdSqlite(folder.join('back/user-groups.db')));
+    await using program = copyBack();
+    const { code, stdout } = await program.exit();
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(stdout).user_groups.count, TOTAL + callers.length);
+
+    const used = new Set(callers.flatMap((caller) => caller.teamIds));
+    await using service = await serve(folder, { env: back });
+    for (const caller of callers) {
+      await caller.assertUnchanged(service);
+      await caller.create(service, 'new on SQLite');
+      assert.equal(used.has(caller.teamIds.at(-1)!), false);
+    }
+    await assertUselessTokens(service);
+  });
+});
+
+describe('A copy is refused', () => {
+  const args = ['copy', '--from', 'sqlite:data/user-groups.db', '--to', 'sqlite:other/user-groups.db'];
+
+  async function assertRefused(exit: Exit, code: number, reason: RegExp): Promise<void> {
+    assert.match(exit.stderr, reason);
+    assert.match(exit.stderr, /^user-group-service: [^\n]+\n$/m);
+    assert.deepEqual({ code: exit.code, stdout: exit.stdout }, { code, stdout: '' });
+  }
+
+  it('with 65 where the target holds other groups, workspaces or API tokens, and changes nothing in it', async () => {
+    using folder = new Folder();
+    const other = { DATABASE_URL: 'sqlite:other/user-groups.db' };
+    const ring = { env: { UGS_TOKEN_KEYS: (await run(folder, ['key', 'generate'])).stdout } };
+    for (const env of [{}, other]) {
+      const options = { env: { ...ring.env, ...env } };
+      const { token } = await createApiToken(folder, [], options);
+      await using service = await serve(folder, options);
+      await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
+    }
+    const before = contentOf(folder.join('other/user-groups.db'));
+    await assertRefused(await run(folder, args, ring), 65, /the target holds user groups/);
+    deleteFrom(folder.join('other/user-groups.db'), 'user_groups');
+    await assertRefused(await run(folder, args, ring), 65, /the target holds workspaces/);
+    deleteFrom(folder.join('other/user-groups.db'), 'workspaces');
+    await assertRefused(await run(folder, args, ring), 65, /the target holds API tokens/);
+    assert.deepEqual(contentOf(folder.join('other/user-groups.db')), {
+      ...before,
+      user_groups: [],
+      workspaces: [],
+    });
+  });
+
+  it('with 65 where the source has changed since the last attempt', async () => {
+    using folder = new Folder();
+    const caller = await Caller.create(folder, 'default', 'Customer');
+    {
+      await using service = await serve(folder);
+      await caller.create(service, 'a');
+    }
+    assert.equal((await run(folder, args)).code, 0);
+    {
+      await using service = await serve(folder);
+      await caller.update(service, 'a');
+    }
+    await assertRefused(await run(folder, args), 65, /empty the target/);
+  });
+
+  it('with 75 while the source or the target is served, and the service goes on', async () => {
+    using folder = new Folder();
+    const caller = await Caller.create(folder, 'default', 'Customer');
+    await using service = await serve(folder);
+    await assertRefused(await run(folder, args), 75, /another process serves data\/user-groups\.db/);
+    const reverse = ['copy', '--from', 'sqlite:other/user-groups.db', '--to', 'sqlite:data/user-groups.db'];
+    await run(folder, ['migrate'], { env: { DATABASE_URL: 'sqlite:other/user-groups.db' } });
+    await assertRefused(await run(folder, reverse), 75, /another process serves data\/user-groups\.db/);
+    await caller.create(service, 'a');
+  });
+
+  it('with 78 where the key ring lacks the key, or does not open the tokens', async () => {
+    using folder = new Folder();
+    const caller = await Caller.create(folder, 'default', 'Customer');
+    {
+      await using service = await serve(folder);
+      await caller.create(service, 'a');
+    }
+    const wrong = { env: { UGS_TOKEN_KEYS: (await run(folder, ['key', 'generate'])).stdout } };
+    await assertRefused(await run(folder, args, wrong), 78, /UGS_TOKEN_KEYS lacks the token key/);
+    change(folder.join('data/user-groups.db'), "update user_groups set name = 'B', team_id = team_id + 1");
+    await assertRefused(await run(folder, args), 78, /does not open/);
+    assert.deepEqual(contentOf(folder.join('other/user-groups.db')).user_groups, []);
+  });
+
+  it('with 78 where an argument holds a password, without showing it', async () => {
+    using folder = new Folder();
+    for (const [flag, env] of [
+      ['--from', 'SOURCE_DATABASE_URL'],
+      ['--to', 'TARGET_DATABASE_URL'],
+    ] as const) {
+      const url = 'postgres://user:hunter2@127.0.0.1:1/groups';
+      const other = { SOURCE_DATABASE_URL: 'sqlite:a.db', TARGET_DATABASE_URL: 'sqlite:b.db' };
+      const exit = await run(folder, ['copy', flag, url], { env: other });
+      await assertRefused(exit, 78, new RegExp(`${flag} must hold no password.*${env}_FILE`));
+      assert.doesNotMatch(exit.stderr, /hunter2/);
+    }
+  });
+
+  it('with 3 where there is no source, and makes none', async () => {
+    using folder = new Folder();
+    await assertRefused(await run(folder, args), 3, /there is no database data\/user-groups\.db/);
+    assert.equal(existsSync(folder.join('data')), false);
+  });
+
+  it('with 2 where one side is not named, or both are one', async () => {
+    using folder = new Folder();
+    await run(folder, ['migrate']);
+    await assertRefused(await run(folder, args.slice(0, 3)), 2, /--to.*TARGET_DATABASE_URL_FILE/);
+    const same = [...args.slice(0, 4), 'sqlite:data/user-groups.db'];
+    await assertRefused(await run(folder, same), 2, /the same database/);
+  });
+
+  it('with 69 where PostgreSQL does not answer', async () => {
+    using folder = new Folder();
+    await run(folder, ['migrate']);
+    const url = folder.join('url');
+    writeFileSync(url, 'postgres://user:hunter2@127.0.0.1:1/groups\n');
+    const exit = await run(folder, args.slice(0, 3), { env: { TARGET_DATABASE_URL_FILE: url } });
+    await assertRefused(exit, 69, /PostgreSQL/);
+    assert.doesNotMatch(exit.stderr, /hunter2/);
+  });
+});
+
+it('A copy between two files shows what it has done, and how to serve the new one', async () => {
+  using folder = new Folder();
+  const caller = await Caller.create(folder, 'default', 'Customer');
+  {
+    await using service = await serve(folder);
+    await caller.create(service, 'a');
+  }
+  const { code, stdout } = await run(folder, [
+    'copy',
+    ...['--from', 'sqlite:data/user-groups.db'],
+    ...['--to', 'sqlite:new/user-groups.db'],
+  ]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^user groups +1 +1 +[0-9a-f]{64}$/m);
+  assert.match(stdout, /UGS_TOKEN_KEYS_FILE=data\/token-keys/);
+  copyFileSync(folder.join('data/token-keys'), folder.join('new/token-keys'));
+  await using service = await serve(folder, { args: ['--database-url', 'sqlite:new/user-groups.db'] });
+  await caller.assertUnchanged(service);
+});
+
+interface Group {
+  token: string;
+  teamId: number;
+  etag: string;
+  /** A token in its grace period. */
+  retiring: { token: string; expiresAt: string } | null;
+}
+
+/** An API token, and what the service has told it of its groups. */
+class Caller {
+  readonly #token: string;
+  readonly #groups = new Map<string, Group>();
+
+  static async create(folder: Folder, workspace: string, environment: string): Promise<Caller> {
+    const args = ['--workspace', workspace, '--environment', environment];
+    return new Caller((await createApiToken(folder, args)).token);
+  }
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  get teamIds(): number[] {
+    return [...this.#groups.values()].map(({ teamId }) => teamId);
+  }
+
+  async fill(service: Service): Promise<void> {
+    const ids = Array.from({ length: GROUPS_A_CALLER }, (_, index) => `group ${index} / ü😀`);
+    await Promise.all(ids.map((id) => this.create(service, id)));
+    await Promise.all(ids.filter((_, index) => index % 10 === 0).map((id) => this.update(service, id)));
+    await Promise.all(ids.filter((_, index) => index % 15 === 0).map((id) => this.#rotate(service, id)));
+  }
+
+  async create(service: Service, id: string): Promise<void> {
+    const body = { user_group_id: id, name: `Name of ${id}`, mapping: { 40: id } };
+    const answer = await service.call(this.#token, 'GET', '/api/user', body);
+    assert.equal(answer.json.new_user_group, true);
+    this.#groups.set(id, groupOf(answer, null));
+  }
+
+  async update(service: Service, id: string): Promise<void> {
+    const body = `{"user_group_id":${JSON.stringify(id)},"properties":{"b":1.10,"a":9007199254740993,"c":"\\u0000"}}`;
+    const answer = await service.call(this.#token, 'PUT', '/api/user', body);
+    assert.equal(answer.status, 200);
+    this.#groups.set(id, groupOf(answer, this.#groups.get(id)!.retiring));
+  }
+
+  async #rotate(service: Service, id: string): Promise<void> {
+    const { token } = this.#groups.get(id)!;
+    const body = { current_token: token, grace_period_seconds: GRACE_SECONDS };
+    const answer = await service.call(this.#token, 'POST', '/api/user', body);
+    assert.equal(answer.status, 200);
+    const { json } = await service.call(this.#token, 'POST', '/v1/resolve', { token });
+    assert.equal(json.token.status, 'retiring');
+    this.#groups.set(id, groupOf(answer, { token, expiresAt: json.token.expires_at }));
+  }
+
+  async assertUnchanged(service: Service): Promise<void> {
+    await Promise.all([...this.#groups].map(([id, group]) => this.#assertUnchanged(service, id, group)));
+  }
+
+  async assertRefused(service: Service): Promise<void> {
+    const [id] = this.#groups.keys();
+    const { status } = await service.call(this.#token, 'GET', '/api/user', { user_group_id: id });
+    assert.equal(status, 401);
+  }
+
+  async #assertUnchanged(service: Service, id: string, { retiring, ...group }: Group): Promise<void> {
+    const found = await service.call(this.#token, 'GET', '/api/user', { user_group_id: id });
+    assert.equal(found.json.new_user_group, false);
+    assert.deepEqual(groupOf(found, null), { ...group, retiring: null });
+    await this.#assertResolves(service, id, group.token, { status: 'current', expires_at: null });
+    if (retiring === null) return;
+    const status = { status: 'retiring', expires_at: retiring.expiresAt };
+    await this.#assertResolves(service, id, retiring.token, status);
+  }
+
+  async #assertResolves(service: Service, id: string, token: string, status: object): Promise<void> {
+    const { json } = await service.call(this.#token, 'POST', '/v1/resolve', { token });
+    assert.deepEqual(json.token, status);
+    assert.equal(json.user_group.provided_id, id);
+    assert.deepEqual(json.user_group.mapping, { 40: id });
+  }
+}
+
+function groupOf({ json, headers }: TestAnswer, retiring: Group['retiring']): Group {
+  const { token, team_id: teamId } = json.user_group;
+  return { token, teamId, etag: headers.etag!, retiring };
+}
+
+const useless: string[] = [];
+
+/** One API token that is revoked and one that has expired. */
+async function makeUselessTokens(folder: Folder): Promise<void> {
+  const revoked = await createApiToken(folder, ['--workspace', 'alpha', '--name', 'revoked']);
+  const expired = await createApiToken(folder, ['--workspace', 'beta', '--expires', '1m']);
+  assert.equal((await run(folder, ['api-token', 'revoke', String(revoked.id)])).code, 0);
+  change(
+    folder.join('data/user-groups.db'),
+    `update api_tokens set expires_at = ${Date.now()} where api_token_id = ${expired.id}`,
+  );
+  useless.push(revoked.token, expired.token);
+}
+
+async function assertUselessTokens(service: Service): Promise<void> {
+  assert.equal(useless.length, 2);
+  for (const token of useless) {
+    const { status } = await service.call(token, 'GET', '/api/user', { user_group_id: 'any' });
+    assert.equal(status, 401);
+  }
+}
+
+async function apiTokens(folder: Folder, env: Env): Promise<unknown[]> {
+  return JSON.parse((await run(folder, ['api-token', 'list', '--json'], { env })).stdout);
+}
+
+/** Runs `work` while nobody can write to the target, with the number of groups that it has. */
+type Hold = (work: (groups: number) => Promise<void>) => Promise<void>;
+
+/** Kills a copy when the target has more than `groups`, and not all of them yet; returns how many. */
+async function killMidway(start: () => Program, hold: Hold, groups: number): Promise<number> {
+  await using program = start();
+  let killedAt = 0;
+  await eventually('another page', async () => {
+    await hold(async (current) => {
+      if (current <= groups) return;
+      await program.kill();
+      killedAt = current;
+    });
+    return killedAt > 0;
+  });
+  assert.ok(killedAt < TOTAL);
+  return killedAt;
+}
+
+async function killOften(start: () => Program, hold: Hold): Promise<void> {
+  for (let kill = 0, groups = 0; kill < KILLS_MIDWAY; kill++) groups = await killMidway(start, hold, groups);
+  for (let kill = 0; kill < KILLS_ANYWHERE; kill++) {
+    await using program = start();
+    await sleep(Math.random() * LONGEST_LIFE_MS);
+    await program.kill();
+  }
+}
+
+function holdPostgres(url: string): Hold {
+  return async (work) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      await client.query('begin; lock table user_groups in share mode');
+      const { rows } = await client.query('select count(*)::integer as groups from user_groups');
+      await work(rows[0].groups);
+    } finally {
+      await client.end();
+    }
+  };
+}
+
+function holdSqlite(path: string): Hold {
+  return async (work) => {
+    const database = new DatabaseSync(path, { timeout: 5_000 });
+    try {
+      database.exec('begin immediate');
+      await work(database.prepare('select count(*) as groups from user_groups').get()?.groups as number);
+    } finally {
+      database.close();
+    }
+  };
+}
+
+function change(path: string, sql: string): void {
+  const database = new DatabaseSync(path, { timeout: 5_000 });
+  database.exec(sql);
+  database.close();
+}
+
+function deleteFrom(path: string, table: string): void {
+  change(path, `delete from ${table}`);
+}
+
+/** All rows of all tables. */
+function contentOf(path: string): Record<string, unknown[]> {
+  const database = new DatabaseSync(path);
+  const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+  const rows = tables.map(({ name }) => [name, database.prepare(`select * from ${name}`).all()]);
+  database.close();
+  return Object.fromEntries(rows);
+}
