@@ -5,9 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { Secret } from '../../src/domain/secret.ts';
-import { migrate } from '../../src/store/postgres/migrate.ts';
+import { migrate, ServerTooOld } from '../../src/store/postgres/migrate.ts';
+import type { PostgresOptions } from '../../src/store/postgres/options.ts';
 import { postgres, type TestDatabase } from '../database.ts';
 import { TestService } from '../service.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 
 describe('a PostgreSQL database without a schema', () => {
   let database: TestDatabase;
@@ -16,14 +18,27 @@ describe('a PostgreSQL database without a schema', () => {
   });
   after(() => database.drop());
 
+  const optionsFor = (url: string): PostgresOptions => ({
+    url: new Secret(url),
+    poolSize: 1,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 2_000,
+    preparedStatements: true,
+  });
+
+  it('is left alone where the server is older than version 14', async () => {
+    const version = await versionOf(database.url);
+    await using proxy = await TcpProxy.start(database.url);
+    proxy.replace(version, version.replace(/^\d\d/, '13'));
+    await assert.rejects(migrate(optionsFor(proxy.url)), (error: Error) => {
+      assert.ok(error instanceof ServerTooOld);
+      assert.match(error.message, /PostgreSQL 13.*14/);
+      return true;
+    });
+  });
+
   it('gets each migration once from twenty connections that migrate at the same moment', async () => {
-    const options = {
-      url: new Secret(database.url),
-      poolSize: 1,
-      connectTimeoutMs: 10_000,
-      statementTimeoutMs: 2_000,
-      preparedStatements: true,
-    };
+    const options = optionsFor(database.url);
     const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(options)));
     const names = applied.flat().sort();
     assert.deepEqual(names, [...new Set(names)]);
@@ -31,6 +46,14 @@ describe('a PostgreSQL database without a schema', () => {
     assert.deepEqual(await migrate(options), []);
   });
 });
+
+async function versionOf(url: string): Promise<string> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query('show server_version');
+  await client.end();
+  return rows[0].server_version;
+}
 
 it('a user of PostgreSQL who may create no tables serves the database that another one has migrated', async () => {
   const owner = await TestService.start(postgres);

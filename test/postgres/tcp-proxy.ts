@@ -9,6 +9,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #pairs = new Set<[client: Socket, server: Socket]>();
   #mode: 'pass' | 'refuse' | 'silent' = 'pass';
   #losing: string | null = null;
+  #replacing: [text: string, by: string] | null = null;
   /** What clients have sent. */
   readonly sent: Buffer[] = [];
 
@@ -64,6 +65,11 @@ export class TcpProxy implements AsyncDisposable {
     this.#losing = text;
   }
 
+  /** Lets the server say something else, of the same length. */
+  replace(text: string, by: string): void {
+    this.#replacing = [text, by];
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut();
     this.#server.close();
@@ -101,7 +107,12 @@ export class TcpProxy implements AsyncDisposable {
     });
     server.on('data', (chunk: Buffer) => {
       if (losing) client.destroy();
-      else client.write(chunk);
+      else client.write(this.#replaced(chunk));
     });
+  }
+
+  #replaced(chunk: Buffer): Buffer {
+    if (this.#replacing === null) return chunk;
+    return Buffer.from(chunk.toString('latin1').replaceAll(...this.#replacing), 'latin1');
   }
 }
