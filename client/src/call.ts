@@ -158,13 +158,14 @@ async function send<Body>(
   }
 }
 
-/** The messages of an error and its causes: `fetch` tells why it failed in the cause only. */
+/** The messages of an error and its causes, without tokens: `fetch` tells why it failed in the cause only. */
 function reasonOf(error: unknown, apiToken: string): string {
   const reasons: string[] = [];
   for (let cause = error; cause instanceof Error && reasons.length < 4; cause = cause.cause) {
     reasons.push(cause.message || ('code' in cause ? String(cause.code) : cause.name));
   }
-  return reasons.join(': ').replaceAll(apiToken, '[redacted]') || 'the reason is not known';
+  const reason = reasons.join(': ') || 'the reason is not known';
+  return reason.replaceAll(apiToken, '[redacted]').replace(/ug[at]_\w+/g, '[redacted]');
 }
 
 function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {

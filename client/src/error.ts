@@ -1,7 +1,7 @@
 // The one error of the client, told apart by its code.
 
-/** The codes that the service answers with, and what the answer means for the call. */
-const serviceCodes = [
+/** The codes that the service answers with. */
+export const serviceCodes = [
   'invalid_json',
   'invalid_request',
   'unknown_field',

@@ -1,0 +1,65 @@
+// The client: what becomes of numbers that JavaScript cannot hold, and how to keep their digits.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { type Properties, UserGroupClient } from '../../client/src/index.ts';
+import { sqlite } from '../database.ts';
+import { TestService } from '../service.ts';
+import { json } from './exact-json.ts';
+
+const exact = '{"id":9007199254740993,"price":1.10,"huge":1e400,"plain":[1,-2.5]}';
+
+describe('A number that JavaScript cannot hold', () => {
+  let service: TestService;
+  let client: UserGroupClient;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    client = new UserGroupClient({ url: service.url, apiToken: service.token });
+    await service.get(`{"user_group_id":"exact","name":"Exact","properties":${exact}}`);
+  });
+  after(() => service.end());
+
+  async function stored(): Promise<string> {
+    const { text } = await service.get({ user_group_id: 'exact', properties: {} });
+    return /"properties":(\{.*\})\}\}$/.exec(text)?.[1] ?? '';
+  }
+
+  it('comes as the nearest one that it can', async () => {
+    const { user_group } = await client.getOrCreate({ user_group_id: 'exact', properties: {} });
+    assert.deepEqual(user_group.properties, {
+      id: 9007199254740992,
+      price: 1.1,
+      huge: Number.POSITIVE_INFINITY,
+      plain: [1, -2.5],
+    });
+  });
+
+  it('is refused where JSON has none for it, instead of being sent as null', async () => {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      const properties: Properties = { deep: [{ value }] };
+      await assert.rejects(client.update({ user_group_id: 'exact', properties }), TypeError);
+    }
+    assert.equal(await stored(), exact);
+  });
+
+  it('keeps its digits with the codec of the README, read and written', async () => {
+    const exactly = new UserGroupClient({ url: service.url, apiToken: service.token, json });
+    const { user_group } = await exactly.getOrCreate({ user_group_id: 'exact', properties: {} });
+    assert.equal(typeof user_group.team_id, 'number');
+    assert.deepEqual(user_group.properties?.plain, [1, -2.5]);
+    const properties = { ...user_group.properties, more: true };
+    await exactly.update({ user_group_id: 'exact', properties });
+    assert.equal(await stored(), `${exact.slice(0, -1)},"more":true}`);
+  });
+
+  it('is kept by the very lines that the README shows', () => {
+    const [, lines = ''] = read('exact-json.ts').split(/^\/\/.*\n\n/);
+    const shown = lines.replace('../../client/src/index.ts', 'user-group-service-client');
+    assert.ok(read('../../client/README.md').includes(`\`\`\`ts\n${shown}\`\`\``));
+  });
+});
+
+function read(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8');
+}

@@ -1,0 +1,225 @@
+// The client: calls that fail on their way are sent again where that is safe, and only there. Between the client and
+// the real service lies a network that loses requests and answers.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { type ClientOptions, UserGroupClient } from '../../client/src/index.ts';
+import { sqlite } from '../database.ts';
+import { TestService } from '../service.ts';
+import { type Fault, FaultyProxy } from './faulty-proxy.ts';
+
+const refusal = (status: number, code: string, retryAfter = '0'): Fault => ({
+  status,
+  headers: { 'content-type': 'application/problem+json', 'retry-after': retryAfter },
+  body: JSON.stringify({ success: 0, status, code, detail: 'Not now.' }),
+});
+const refusals = [
+  refusal(408, 'request_timeout'),
+  refusal(429, 'rate_limited'),
+  refusal(503, 'overloaded'),
+  refusal(503, 'shutting_down'),
+];
+/** After these it is not known whether the call was done. */
+const uncertainties: Fault[] = [
+  'lose request',
+  'lose answer',
+  'cut answer',
+  refusal(503, 'database_unavailable'),
+  { status: 429, body: 'Too many' },
+  { status: 502, body: '<html>' },
+  { status: 503, body: '' },
+  { status: 504, body: 'null' },
+];
+
+describe('A call of the client that fails on its way', () => {
+  let service: TestService;
+  let proxy: FaultyProxy;
+  let client: UserGroupClient;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    proxy = await FaultyProxy.start(service.url);
+    client = clientWith({});
+  });
+  afterEach(() => {
+    proxy.faults = [];
+    proxy.seen.length = 0;
+  });
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await service.end();
+  });
+
+  function clientWith(options: Partial<ClientOptions>): UserGroupClient {
+    return new UserGroupClient({ url: proxy.url, apiToken: service.token, ...options });
+  }
+
+  let groups = 0;
+  /** A user group of the test's own, without a fault. */
+  async function newGroup(): Promise<{ id: string; token: string; etag: string }> {
+    const id = `group-${++groups}`;
+    const body = { user_group_id: id, name: 'G' };
+    const answer = await service.call('POST', '/v1/user-groups', body);
+    return { id, token: answer.json.user_group.token, etag: String(answer.headers.etag) };
+  }
+
+  for (const fault of [...refusals, ...uncertainties]) {
+    it(`is sent again after ${titleOf(fault)}`, async () => {
+      const { id } = await newGroup();
+      proxy.faults = [fault];
+      const { user_group } = await client.update({ user_group_id: id, name: 'Updated' });
+      assert.equal(user_group.name, 'Updated');
+      assert.equal(proxy.seen.length, 2);
+      assert.equal(proxy.seen[0]?.body, proxy.seen[1]?.body);
+    });
+  }
+
+  describe('with its answer lost', () => {
+    const lost: Fault[] = ['lose answer', 'cut answer'];
+
+    it('creates one user group, and tells the second time that it is not new', async () => {
+      proxy.faults = [...lost];
+      const created = await client.getOrCreate({ user_group_id: 'lost-creation', name: 'Lost' });
+      assert.equal(created.new_user_group, false);
+      assert.equal((await client.resolve(created.user_group.token)).user_group.provided_id, 'lost-creation');
+    });
+
+    it('rotates a token once, and gives the token that is current', async () => {
+      const { id, token } = await newGroup();
+      proxy.faults = [...lost];
+      const { user_group } = await client.rotate({ current_token: token });
+      assert.equal((await client.getOrCreate({ user_group_id: id })).user_group.token, user_group.token);
+      assert.equal((await client.resolve(user_group.token)).token.status, 'current');
+    });
+
+    it('patches a user group once', async () => {
+      const { id } = await newGroup();
+      proxy.faults = [...lost];
+      const { user_group } = await client.patch(id, { name: 'Patched', properties: { a: 1 } });
+      assert.deepEqual([user_group.name, user_group.version], ['Patched', 2]);
+    });
+
+    it('has deleted a user group that is gone', async () => {
+      const { id } = await newGroup();
+      proxy.faults = [...lost];
+      await client.delete(id);
+      await assert.rejects(client.read(id), { code: 'user_group_not_found' });
+    });
+
+    it('reads, resolves and lists', async () => {
+      const { id, token } = await newGroup();
+      proxy.faults = [...lost];
+      assert.equal((await client.read(id)).user_group.provided_id, id);
+      proxy.faults = [...lost];
+      assert.equal((await client.resolve(token)).user_group.provided_id, id);
+      proxy.faults = [...lost];
+      assert.equal((await client.listPage({ search: id })).user_groups[0]?.provided_id, id);
+    });
+  });
+
+  it('does not take a user group that never was for deleted', async () => {
+    proxy.faults = [refusal(503, 'overloaded')];
+    await assert.rejects(client.delete('never-there'), { code: 'user_group_not_found' });
+    assert.equal(proxy.seen.length, 2);
+  });
+
+  describe('with ifMatch', () => {
+    const changes: [string, (id: string, ifMatch: string) => Promise<unknown>][] = [
+      ['update', (id, ifMatch) => client.update({ user_group_id: id, name: 'New' }, { ifMatch })],
+      ['patch', (id, ifMatch) => client.patch(id, { name: 'New' }, { ifMatch })],
+    ];
+    for (const [name, change] of changes) {
+      it(`is sent again as ${name} after an answer that proves that nothing was done`, async () => {
+        const { id, etag } = await newGroup();
+        proxy.faults = refusals.slice(0, 3);
+        await change(id, etag);
+        assert.equal(proxy.seen.length, 4);
+        assert.ok(proxy.seen.every(({ headers }) => headers['if-match'] === etag));
+      });
+
+      for (const fault of uncertainties) {
+        it(`is not sent again as ${name} after ${titleOf(fault)}, since it may have been done`, async () => {
+          const { id, etag } = await newGroup();
+          proxy.faults = [fault];
+          await assert.rejects(change(id, etag), ({ code }) => code !== 'version_mismatch');
+          assert.equal(proxy.seen.length, 1);
+        });
+      }
+    }
+  });
+
+  it('is not sent again after an answer that will stay the same', async () => {
+    const finals: Fault[] = [
+      refusal(400, 'invalid_request'),
+      refusal(401, 'unauthenticated'),
+      refusal(500, 'internal_error'),
+      { status: 301, headers: { location: '/elsewhere' } },
+      { status: 403, body: '<html>' },
+      { status: 200, body: '<html>' },
+      { status: 501 },
+    ];
+    for (const fault of finals) {
+      proxy.seen.length = 0;
+      proxy.faults = [fault];
+      await assert.rejects(client.resolve('any'));
+      assert.equal(proxy.seen.length, 1, JSON.stringify(fault));
+    }
+  });
+
+  it('is given up after maxRetries, with the last error', async () => {
+    for (const maxRetries of [0, 1, 2]) {
+      proxy.seen.length = 0;
+      proxy.faults = [...Array<Fault>(maxRetries).fill('lose request'), refusal(503, 'overloaded')];
+      const attempt = clientWith({ maxRetries }).resolve('any');
+      await assert.rejects(attempt, { code: 'overloaded', status: 503, retryAfterSeconds: 0 });
+      assert.equal(proxy.seen.length, maxRetries + 1);
+    }
+    proxy.faults = [refusal(503, 'overloaded')];
+    await assert.rejects(client.resolve('any', { maxRetries: 0 }), { code: 'overloaded' });
+  });
+
+  it('waits for as long as Retry-After says, in seconds or until a date', async () => {
+    // A date has no milliseconds.
+    const inTwoSeconds = (): string => new Date(Date.now() + 2_000).toUTCString();
+    for (const retryAfter of [() => '1', inTwoSeconds]) {
+      proxy.seen.length = 0;
+      proxy.faults = [refusal(429, 'rate_limited', retryAfter())];
+      await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
+      assert.ok(waits(proxy)[0]! >= 900, String(waits(proxy)));
+    }
+  });
+
+  it('is given up at once where Retry-After asks for more than the time that is left', async () => {
+    proxy.faults = [refusal(429, 'rate_limited', '3600')];
+    await assert.rejects(client.resolve('any'), { code: 'rate_limited', retryAfterSeconds: 3_600 });
+    assert.equal(proxy.seen.length, 1);
+  });
+
+  it('waits a random time, up to twice as long each time, so that clients do not come back together', async () => {
+    const firstWaits: number[] = [];
+    for (let call = 0; call < 12; call++) {
+      proxy.seen.length = 0;
+      proxy.faults = ['lose request'];
+      await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
+      firstWaits.push(waits(proxy)[0]!);
+    }
+    assert.ok(Math.max(...firstWaits) < 200 + 150, String(firstWaits));
+    assert.ok(Math.max(...firstWaits) - Math.min(...firstWaits) > 40, String(firstWaits));
+    proxy.seen.length = 0;
+    proxy.faults = ['lose request', 'lose request', 'lose request'];
+    await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
+    for (const [index, wait] of waits(proxy).entries()) {
+      assert.ok(wait < 200 * 2 ** index + 150, String(waits(proxy)));
+    }
+  });
+});
+
+function titleOf(fault: Fault): string {
+  if (typeof fault === 'string') return `"${fault}"`;
+  const { code } = /"code":"(?<code>\w+)"/.exec(fault.body ?? '')?.groups ?? {};
+  return code ?? `a ${fault.status} that is a proxy's`;
+}
+
+/** The milliseconds between the requests. */
+function waits({ seen }: FaultyProxy): number[] {
+  return seen.slice(1).map(({ at }, index) => at - seen[index]!.at);
+}
