@@ -1,0 +1,121 @@
+// Looks into the database beside the service: its own check of its pages and indexes, the rules that hold between
+// rows, and whether it still works for a process that is dead.
+
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import type { TestDatabase } from '../test/database.ts';
+import { eventually } from '../test/process.ts';
+import { PromiseBroken } from './ledger.ts';
+
+/** Each finds rows that must not be. */
+const RULES = {
+  'two groups share a team_id': 'select team_id from user_groups group by team_id having count(*) > 1',
+  'two groups share a token':
+    'select token_digest from user_groups group by token_digest having count(*) > 1',
+  'a replaced token is the token of a group':
+    'select a.team_id from user_groups a join user_groups b on a.token_digest = b.previous_token_digest',
+  'a team_id was never leased': `select team_id from user_groups
+     where team_id >= (select next from id_blocks where sequence = 'team_id')`,
+  'a token is sealed under a key that is not registered':
+    'select token_key_id from user_groups where token_key_id not in (select key_id from token_keys)',
+} as const;
+const COUNT = 'select count(*) as found from user_groups';
+
+export interface Examiner extends AsyncDisposable {
+  /** Throws `PromiseBroken`. `groups`: how many the service shows. */
+  examine(groups: number): Promise<void>;
+  /** Resolves when the database does nothing more for the process that was started with the settings. */
+  settle(env: Record<string, string>): Promise<void>;
+}
+
+export async function examinerOf({ url }: TestDatabase): Promise<Examiner> {
+  if (url.startsWith('sqlite:')) return new SqliteExaminer(url.slice('sqlite:'.length));
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query('create extension if not exists amcheck');
+  return new PostgresExaminer(client);
+}
+
+/** The settings of one process: PostgreSQL knows its connections by a name of their own. */
+export function namedSettings({ env, url }: TestDatabase, name: string): Record<string, string> {
+  if (url.startsWith('sqlite:')) return env;
+  const named = new URL(url);
+  named.searchParams.set('application_name', name);
+  return { ...env, DATABASE_URL: named.href };
+}
+
+export class SqliteExaminer implements Examiner {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async examine(groups: number): Promise<void> {
+    const database = new DatabaseSync(this.#path, { readOnly: true, timeout: 5_000 });
+    try {
+      const said = database.prepare('pragma integrity_check').get()?.integrity_check;
+      if (said !== 'ok') throw new PromiseBroken(`integrity_check: ${said}`);
+      for (const [fault, sql] of Object.entries(RULES)) assertNone(fault, database.prepare(sql).all());
+      assertCount(groups, Number(database.prepare(COUNT).get()?.found));
+    } finally {
+      database.close();
+    }
+  }
+
+  /** What a process has not written when it dies is never written. */
+  async settle(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** amcheck looks through all pages, and compares each index with its table. */
+const INDEXES = `select bt_index_check(indexrelid, true) from pg_index join pg_class on pg_class.oid = indrelid
+  where relnamespace = 'public'::regnamespace`;
+const TABLES = `select found.* from pg_class, lateral verify_heapam(pg_class.oid) found
+  where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+
+class PostgresExaminer implements Examiner {
+  readonly #client: pg.Client;
+
+  constructor(client: pg.Client) {
+    this.#client = client;
+  }
+
+  async examine(groups: number): Promise<void> {
+    await this.#rows(INDEXES);
+    assertNone('a table is damaged', await this.#rows(TABLES));
+    for (const [fault, sql] of Object.entries(RULES)) assertNone(fault, await this.#rows(sql));
+    assertCount(groups, Number((await this.#rows(COUNT))[0]!.found));
+  }
+
+  /**
+   * A statement that is under way when its client dies goes on: an operation whose answer was lost may still
+   * happen until the connection is gone.
+   */
+  async settle({ DATABASE_URL = '' }: Record<string, string>): Promise<void> {
+    const name = new URL(DATABASE_URL).searchParams.get('application_name');
+    const connections = 'select pid from pg_stat_activity where application_name = $1';
+    await eventually(
+      'the end of the connections',
+      async () => (await this.#rows(connections, [name])).length === 0,
+    );
+  }
+
+  async #rows(sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    return (await this.#client.query(sql, values)).rows;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client.end();
+  }
+}
+
+function assertNone(fault: string, rows: readonly unknown[]): void {
+  if (rows.length > 0) throw new PromiseBroken(`${fault}: ${JSON.stringify(rows[0])}`);
+}
+
+function assertCount(expected: number, found: number): void {
+  if (found !== expected)
+    throw new PromiseBroken(`the service shows ${expected} groups and the database has ${found}`);
+}
