@@ -87,7 +87,7 @@ export class KeyRing {
       cipher.getAuthTag(),
     ]);
     const ciphertext = sealed.toString('base64url');
-    this.#opened.set(ciphertext, aad, token.reveal());
+    this.#opened.set(owner.teamId, ciphertext, aad, token.reveal());
     return { keyId: this.#active.id, ciphertext };
   }
 
@@ -99,10 +99,10 @@ export class KeyRing {
   open(sealed: SealedToken, owner: TokenOwner): Secret {
     const aad = additionalData(owner);
     // The key id is part of the input too, but a ciphertext opens under one key only.
-    const known = this.#opened.get(sealed.ciphertext, aad);
+    const known = this.#opened.get(owner.teamId, sealed.ciphertext, aad);
     if (known !== undefined) return new Secret(known);
     const token = this.#decrypt(sealed, aad);
-    this.#opened.set(sealed.ciphertext, aad, token);
+    this.#opened.set(owner.teamId, sealed.ciphertext, aad, token);
     return new Secret(token);
   }
 
@@ -128,40 +128,45 @@ export class KeyRing {
 }
 
 /**
- * Remembers what ciphertexts open to, in two generations: when the young one is full it becomes the old one, and
- * what was not asked for since is forgotten. A `Map` that loses its oldest entry at each insert would skip a
- * growing row of holes every time. At most 2 x 65 536 entries of about 260 bytes: 34 MB.
+ * Remembers what the ciphertexts of groups open to, in two generations: when the young one is full it becomes the
+ * old one, and what was not asked for since is forgotten. A `Map` that loses its oldest entry at each insert would
+ * skip a growing row of holes every time. At most 2 x 49 152 entries of about 290 bytes: 29 MB.
  */
 class Memo {
-  static readonly #GENERATION = 65_536;
-  #young = new Map<string, string>();
-  #old = new Map<string, string>();
+  static readonly #GENERATION = 49_152;
+  #young = new Map<number, string>();
+  #old = new Map<number, string>();
 
-  get(ciphertext: string, aad: string): string | undefined {
-    const entry = this.#young.get(ciphertext) ?? this.#revive(ciphertext);
-    // The additional data is part of the input: for another row this is no answer.
-    if (entry === undefined || !entry.startsWith(aad) || entry.charCodeAt(aad.length) !== 0) return undefined;
-    return entry.slice(aad.length + 1);
+  /** The ciphertext and the additional data are the input: for any others than the remembered ones this is no answer. */
+  get(teamId: number, ciphertext: string, aad: string): string | undefined {
+    const entry = this.#young.get(teamId) ?? this.#revive(teamId);
+    if (!entry?.startsWith(ciphertext) || !entry.startsWith(SEPARATOR + aad + SEPARATOR, ciphertext.length)) {
+      return undefined;
+    }
+    return entry.slice(ciphertext.length + aad.length + 2);
   }
 
-  set(ciphertext: string, aad: string, token: string): void {
-    this.#insert(ciphertext, `${aad}\0${token}`);
+  set(teamId: number, ciphertext: string, aad: string, token: string): void {
+    this.#insert(teamId, ciphertext + SEPARATOR + aad + SEPARATOR + token);
   }
 
-  #revive(ciphertext: string): string | undefined {
-    const entry = this.#old.get(ciphertext);
-    if (entry !== undefined) this.#insert(ciphertext, entry);
+  #revive(teamId: number): string | undefined {
+    const entry = this.#old.get(teamId);
+    if (entry !== undefined) this.#insert(teamId, entry);
     return entry;
   }
 
-  #insert(ciphertext: string, entry: string): void {
+  #insert(teamId: number, entry: string): void {
     if (this.#young.size >= Memo.#GENERATION) {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    this.#young.set(ciphertext, entry);
+    this.#young.set(teamId, entry);
   }
 }
+
+/** Stands in no ciphertext, and in no id of a caller. */
+const SEPARATOR = '\0';
 
 /** No two owners spell the same text: only the last part may hold a slash. */
 function additionalData(owner: TokenOwner): string {

@@ -12,7 +12,7 @@ import { Writer } from './writer.ts';
 export type WriterRequest = string | null;
 export type WriterReply = { results: CommandResult[] } | { error: string; unavailable: boolean };
 
-const connection = new Connection(workerData as string);
+const connection = new Connection((workerData as { path: string }).path);
 const writer = new Writer(connection);
 
 parentPort?.on('message', (request: WriterRequest) => {
