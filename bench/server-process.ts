@@ -100,7 +100,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 }
 
-function rootPath(path: string): string {
+export function rootPath(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 

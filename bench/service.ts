@@ -1,8 +1,9 @@
 // The servers that are measured: the service as it is served in production, and variants of it.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeededDatabase } from './seed.ts';
-import { ServerProcess } from './server-process.ts';
+import { rootPath, ServerProcess } from './server-process.ts';
 
 type ServedDatabase = Pick<SeededDatabase, 'folder' | 'databaseUrl'>;
 
@@ -15,8 +16,14 @@ export function startService(
     script: ['bin/user-group-service.js', 'serve'],
     // Beside the database: a benchmark leaves nothing behind, and its first start finds no cache.
     env: { DATABASE_URL: databaseUrl, NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
-    nodeFlags,
+    nodeFlags: [...flagsOf('bin/user-group-service.js'), ...nodeFlags],
   });
+}
+
+/** The flags for Node that stand in the first line of the executable, which a shell would pass. */
+function flagsOf(executable: string): string[] {
+  const firstLine = readFileSync(rootPath(executable), 'utf8').split('\n', 1)[0]!;
+  return firstLine.split(' ').filter((word) => word.startsWith('--'));
 }
 
 /** See `bench/variant.ts` for the flags. `under` is a command that runs Node, such as strace. */
