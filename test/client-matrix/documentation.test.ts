@@ -1,0 +1,48 @@
+// docs/clients.md says what the matrix holds: its table is that of the matrix, and its lines are those that run there.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { clients, pathOfProgram } from './client.ts';
+import { proxies } from './proxy.ts';
+
+const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+const blocks = [...page.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block);
+
+/** The lines between the marks, without what they are indented by. */
+function shownLines(path: string): string {
+  const [, indent = '', lines = ''] =
+    /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/m.exec(
+      readFileSync(path, 'utf8'),
+    ) ?? [];
+  return lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+}
+
+describe('docs/clients.md', () => {
+  it('has the table of the matrix, row by row', () => {
+    const rows = page.split('\n').filter((line) => /^\| `/.test(line));
+    const expected = clients.map(
+      ({ name, getBody, patch, connection }) => `| \`${name}\` | ${getBody} | ${patch} | ${connection} |`,
+    );
+    assert.deepEqual(rows, expected);
+  });
+
+  for (const { name, program } of clients) {
+    it(`shows the lines with which ${name} calls`, () => {
+      assert.ok(blocks.includes(shownLines(pathOfProgram(program))));
+    });
+  }
+
+  for (const { name, settings } of proxies) {
+    it(`shows the settings with which ${name} passes calls on`, () => {
+      assert.ok(blocks.includes(shownLines(settings)));
+    });
+  }
+
+  it('speaks of every program of the matrix', () => {
+    const programs = readdirSync(pathOfProgram('')).filter(
+      (file) => /\.\w+$/.test(file) && !/^lines\./.test(file),
+    );
+    assert.deepEqual(programs.sort(), clients.map(({ program }) => program).sort());
+  });
+});

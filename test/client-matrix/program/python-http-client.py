@@ -1,0 +1,23 @@
+# Python: http.client
+
+from lines import answer_lines
+
+# docs: begin
+import http.client
+import json
+import os
+from urllib.parse import urlsplit
+
+connection = http.client.HTTPConnection(urlsplit(os.environ["SERVICE_URL"]).netloc)
+
+
+def call(method, path, body=None):
+    headers = {"Authorization": f"Token {os.environ['API_TOKEN']}", "Content-Type": "application/json"}
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    return answer.status, json.loads(text) if text else None
+# docs: end
+
+
+answer_lines(call)

@@ -1,0 +1,26 @@
+# Python: urllib
+
+from lines import answer_lines
+
+# docs: begin
+import json
+import os
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+
+def call(method, path, body=None):
+    headers = {"Authorization": f"Token {os.environ['API_TOKEN']}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(os.environ["SERVICE_URL"] + path, data, headers, method=method)
+    try:
+        answer = urlopen(request)
+    except HTTPError as error:
+        answer = error
+    with answer:
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+# docs: end
+
+
+answer_lines(call)
