@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { sqlite } from '../database.ts';
 import { TestService } from '../service.ts';
 import { Client, type ClientKind, clients } from './client.ts';
-import { Proxy, proxies } from './proxy.ts';
+import { ProxyServer, proxies } from './proxy.ts';
 
 const LIMIT_MS = 30_000;
 /** Long enough for proxies to keep it in a file instead of in memory. */
@@ -17,10 +17,10 @@ for (const proxyKind of [null, ...proxies]) {
     proxyKind !== null && proxyKind.command === undefined && `${proxyKind.name} is not on this machine`;
   describe(proxyKind === null ? 'Without a proxy' : `Behind ${proxyKind.name}`, { skip }, () => {
     let service: TestService;
-    let proxy: Proxy | null = null;
+    let proxy: ProxyServer | null = null;
     before(async () => {
       service = await TestService.start(sqlite);
-      if (proxyKind !== null) proxy = await Proxy.start(proxyKind, service.url);
+      if (proxyKind !== null) proxy = await ProxyServer.start(proxyKind, service.url);
     });
     after(async () => {
       await proxy?.[Symbol.asyncDispose]();

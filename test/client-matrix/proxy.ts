@@ -32,13 +32,13 @@ export const proxies: readonly ProxyKind[] = [
 ];
 
 /** A proxy that passes everything on to the service at the URL. */
-export class Proxy implements AsyncDisposable {
+export class ProxyServer implements AsyncDisposable {
   readonly #folder = new Folder();
   #program!: Program;
   url = '';
 
-  static async start(kind: ProxyKind, target: string): Promise<Proxy> {
-    const proxy = new Proxy();
+  static async start(kind: ProxyKind, target: string): Promise<ProxyServer> {
+    const proxy = new ProxyServer();
     const port = await freePort();
     const settings = readFileSync(kind.settings, 'utf8')
       .replaceAll('127.0.0.1:8080', new URL(target).host)
