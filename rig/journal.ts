@@ -51,9 +51,13 @@ export class Journal implements AsyncDisposable {
   }
 }
 
-/** The rounds in the order in which they began; `isTold` says which answers count, where not all do. */
-export async function readRounds(path: string): Promise<(Round & { told: Entry[] })[]> {
-  const rounds = new Map<number, Round & { told: Entry[] }>();
+export interface JournalledRound extends Round {
+  told: Entry[];
+}
+
+/** The rounds in the order of their first answers; those on one group are in the order in which they were. */
+export async function readRounds(path: string): Promise<JournalledRound[]> {
+  const rounds = new Map<number, JournalledRound>();
   for (const line of (await readFile(path, 'utf8')).split('\n').filter(Boolean)) {
     const entry = JSON.parse(line) as Entry;
     const round = rounds.get(entry.round) ?? { id: entry.id, told: [] };

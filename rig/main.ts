@@ -1,5 +1,8 @@
 // argv -> rig -> exit code.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
 import { printJson } from '../src/commands/output.ts';
@@ -7,7 +10,10 @@ import { progressBar } from '../src/commands/progress.ts';
 import { postgres, sqlite } from '../test/database.ts';
 import { startPostgres } from '../test/postgres/server.ts';
 import { crash } from './crash.ts';
+import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
+import { readRecording, record } from './recording.ts';
+import { requireStrace } from './strace.ts';
 
 interface RigFlags {
   seed: number;
@@ -33,11 +39,28 @@ const program = new Command('npm run rig:')
         bar.end();
         show({ rig: 'crash', database, processes, seed, ...figures }, json);
       }),
+  )
+  .addCommand(
+    rig('power-cut', 'cuts the power at moments of a recorded life, and opens what the disk may then hold')
+      .option('--cuts <cuts>', 'how many moments', positive, 100)
+      .option('--rounds <rounds>', 'of load in each recorded life', positive, 300)
+      .option('--no-checkpoint', 'record no full log, which takes most of the time')
+      .option('--recording <folder>', 'a recording that an earlier run has kept')
+      .option('--lying-disk', 'the disk only says that it has synced: the rig must find losses')
+      .action(runPowerCut),
   );
 
 interface CrashFlags {
   kills: number;
   database: 'sqlite' | 'postgres';
+}
+
+interface PowerCutFlags {
+  cuts: number;
+  rounds: number;
+  checkpoint: boolean;
+  recording?: string;
+  lyingDisk?: true;
 }
 
 try {
@@ -53,6 +76,28 @@ function rig(name: string, summary: string): Command {
     .option('--seed <seed>', 'repeats the choices of a run', wholeNumber, Random.newSeed())
     .option('--json', 'print the figures as JSON')
     .hook('preAction', (command) => console.error(`seed ${command.opts().seed}`));
+}
+
+async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: RigFlags & PowerCutFlags) {
+  const folder = flags.recording ?? mkdtempSync(join(tmpdir(), 'user-group-service-rig-'));
+  if (flags.recording === undefined) {
+    requireStrace();
+    console.error('recording');
+    await record({ folder, random: new Random(seed), rounds, withCheckpoint: checkpoint });
+  }
+  const recording = await readRecording(folder);
+  const bar = progressBar('cuts', cuts);
+  const onCut = (done: number, fault: string | null) => {
+    bar.show(done);
+    if (fault !== null) console.error(fault);
+  };
+  const figures = await cutPower({ recording, cuts, seed, isLying: flags.lyingDisk ?? false, onCut });
+  bar.end();
+  show({ rig: 'power-cut', seed, ...figures }, json);
+  if (figures.faults > 0) {
+    console.error(`repeat with --seed ${seed} --cuts ${cuts} --recording ${folder}`);
+    process.exitCode = exitCodes.failed;
+  } else if (flags.recording === undefined) rmSync(folder, { recursive: true });
 }
 
 /** A server of our own, unless TEST_DATABASE_URL names one. */

@@ -1,7 +1,7 @@
 // The database file, and the difference between its troubles and mistakes in the program.
 
-import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { StoreUnavailable } from '../store.ts';
 
 /**
@@ -16,10 +16,26 @@ const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 26]);
  */
 export function makeFile(path: string): string {
   return guard(() => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(resolve(path)));
     closeSync(openSync(path, 'a', 0o600));
     return realpathSync(path);
   });
+}
+
+/**
+ * SQLite syncs the directory that its file is in, so that the file has its name after a power cut. The name of that
+ * directory stands in the one above it.
+ */
+function makeDirectory(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = path; made !== dirname(first); made = dirname(made)) syncDirectory(dirname(made));
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r');
+  fsyncSync(directory);
+  closeSync(directory);
 }
 
 /** Runs the work; a trouble of the file becomes `StoreUnavailable`. */

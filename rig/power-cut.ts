@@ -1,0 +1,119 @@
+// The machine loses its power at chosen moments of a recorded life: the disk is rebuilt as it may then be, and the
+// service opens it and is held to all that it had answered by that moment.
+
+import { pino } from 'pino';
+import { startApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { Folder } from '../test/process.ts';
+import { Conversation } from './conversation.ts';
+import { type Survival, survivals } from './disk.ts';
+import { SqliteExaminer } from './examiner.ts';
+import { inspect } from './inspection.ts';
+import type { Entry } from './journal.ts';
+import { Ledger, PromiseBroken, type Round } from './ledger.ts';
+import { Random } from './random.ts';
+import type { Recording } from './recording.ts';
+import { API_TOKEN_TOLD, Replay } from './replay.ts';
+
+export interface PowerCutOptions {
+  recording: Recording;
+  cuts: number;
+  seed: number;
+  /** The disk says that it has synced, and has not: the rig must then find losses. */
+  isLying: boolean;
+  onCut: (cuts: number, fault: string | null) => unknown;
+}
+
+export interface PowerCutFigures {
+  events: number;
+  syncs: number;
+  cuts: number;
+  /** Cuts after which a promise was broken. */
+  faults: number;
+}
+
+interface Cut {
+  /** How many of the events have happened. */
+  at: number;
+  survival: Survival;
+  seed: number;
+}
+
+const REPLACED_TOKENS = 2;
+/** Events on either side of a sync, where a cut is most likely to do harm. */
+const NEAR_SYNC = 4;
+
+export async function cutPower(options: PowerCutOptions): Promise<PowerCutFigures> {
+  const { events, root } = options.recording;
+  const replay = new Replay(root, options.isLying);
+  let [applied, done, faults] = [0, 0, 0];
+  for (const cut of chooseCuts(options)) {
+    while (applied < cut.at) replay.apply(events[applied++]!);
+    const fault = await faultAfter(cut, replay, options.recording);
+    if (fault !== null) faults++;
+    options.onCut(++done, fault && `cut after ${cut.at} events, ${cut.survival} kept: ${fault}`);
+  }
+  const syncs = events.filter(({ kind }) => kind === 'end sync').length;
+  return { events: events.length, syncs, cuts: done, faults };
+}
+
+/** Half of them near syncs, half of them anywhere; in the order of time. */
+function chooseCuts({ recording: { events }, cuts, seed }: PowerCutOptions): Cut[] {
+  const random = new Random(seed);
+  const syncs = events.flatMap(({ kind }, index) => (kind.endsWith('sync') ? [index] : []));
+  const choose = (): Cut => {
+    const near = random.pick(syncs) - NEAR_SYNC + random.below(2 * NEAR_SYNC);
+    const at = random.chance(0.5) ? near : random.below(events.length + 1);
+    return { at: Math.max(0, at), survival: random.pick(survivals), seed: random.below(2 ** 32) };
+  };
+  return Array.from({ length: cuts }, choose).sort((a, b) => a.at - b.at);
+}
+
+async function faultAfter(cut: Cut, replay: Replay, recording: Recording): Promise<string | null> {
+  using folder = new Folder();
+  const random = new Random(cut.seed);
+  replay.disk.restore(folder.path, cut.survival, random);
+  try {
+    await reopen(folder, random, replay.answered, recording);
+    return null;
+  } catch (error) {
+    return error instanceof PromiseBroken ? error.message : String((error as Error).stack);
+  }
+}
+
+async function reopen(
+  folder: Folder,
+  random: Random,
+  answered: ReadonlySet<string>,
+  { apiToken, rounds }: Recording,
+): Promise<void> {
+  const path = folder.join('data/user-groups.db');
+  const app = await startApp(
+    readConfig({ DATABASE_URL: `sqlite:${path}`, PORT: '0' }),
+    pino({ level: 'silent' }),
+  );
+  try {
+    if (!answered.has(API_TOKEN_TOLD)) return;
+    const ledger = Ledger.from(roundsUntil(rounds, answered));
+    const conversation = new Conversation({ ledger, remember: async () => {}, apiToken, url: () => app.url });
+    const groups = await inspect({ conversation, random, replacedTokens: REPLACED_TOKENS });
+    // A new group has a team_id that no other was ever given.
+    await conversation.round('after', [{ kind: 'create', name: 'After', mapping: null, properties: null }]);
+    await new SqliteExaminer(path).examine(groups + 1);
+  } finally {
+    await app.close();
+  }
+}
+
+/** What callers knew: of each group up to the first answer that had not been sent, which is then lost. */
+function roundsUntil(rounds: Recording['rounds'], answered: ReadonlySet<string>): Round[] {
+  const waiting = new Set<string>();
+  const known: Round[] = [];
+  for (const { id, told } of rounds) {
+    if (waiting.has(id)) continue;
+    const isUnanswered = ({ requestId }: Entry) => requestId !== null && !answered.has(requestId);
+    known.push({ id, told: told.map((each) => (isUnanswered(each) ? { ...each, answer: null } : each)) });
+    if (told.some(isUnanswered)) waiting.add(id);
+  }
+  return known;
+}

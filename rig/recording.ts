@@ -1,0 +1,141 @@
+// Some lives of the service with every call recorded that changes its files or answers a caller: the database is
+// made, filled and closed in order; filled until its log is copied back, and killed; recovered and closed in order.
+
+import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApiToken, eventually, Folder, serve } from '../test/process.ts';
+import { Conversation } from './conversation.ts';
+import { type Entry, Journal, type JournalledRound, readRounds } from './journal.ts';
+import { Ledger } from './ledger.ts';
+import { Load } from './load.ts';
+import type { Random } from './random.ts';
+import { CALLS, type Event, eventsOf } from './replay.ts';
+import { recordingArguments } from './strace.ts';
+
+const PROGRAM = join(import.meta.dirname, '../bin/user-group-service.js');
+const GROUPS = 60;
+const CALLERS = 8;
+/** SQLite copies 10 000 pages of its log to the database and begins the log anew. */
+const FULL_LOG_BYTES = 10_000 * 4_096;
+/** How often properties are large while the log is to be filled. */
+const LARGE_SHARE = 0.5;
+
+export interface Recording {
+  /** The directory that the recorded disk begins with. */
+  root: string;
+  apiToken: string;
+  events: Event[];
+  rounds: JournalledRound[];
+}
+
+interface Details {
+  root: string;
+  apiToken: string;
+  traces: number;
+}
+
+export interface RecordOptions {
+  /** Takes a trace of each process, the journal of the callers, and the details. */
+  folder: string;
+  random: Random;
+  /** Of load, in each life. */
+  rounds: number;
+  /** Whether one life goes on until the log is full. */
+  withCheckpoint: boolean;
+}
+
+/** Throws `PromiseBroken`. */
+export async function record(options: RecordOptions): Promise<void> {
+  using root = new Folder();
+  await using journal = await Journal.create(join(options.folder, 'journal'));
+  const { rounds } = options;
+  const recorder = new Recorder(options, root);
+  await recorder.createApiToken(journal);
+  await recorder.live({ rounds, end: 'SIGTERM' });
+  if (options.withCheckpoint) await recorder.live({ rounds, end: 'SIGKILL', fillsLog: true });
+  await recorder.live({ rounds, end: 'SIGKILL' });
+  await recorder.live({ rounds, end: 'SIGTERM' });
+  await recorder.finish();
+}
+
+class Recorder {
+  readonly #options: RecordOptions;
+  readonly #root: Folder;
+  #traces = 0;
+  #apiToken = '';
+  #url = '';
+  #conversation: Conversation | null = null;
+
+  constructor(options: RecordOptions, root: Folder) {
+    this.#options = options;
+    this.#root = root;
+  }
+
+  async createApiToken(journal: Journal): Promise<void> {
+    const { token } = await createApiToken(this.#root, [], { command: this.#tracedProgram() });
+    this.#apiToken = token;
+    const remember = (entry: Entry) => journal.append(entry);
+    const url = () => this.#url;
+    this.#conversation = new Conversation({ ledger: new Ledger(), remember, apiToken: token, url });
+  }
+
+  async live(life: { rounds: number; end: 'SIGTERM' | 'SIGKILL'; fillsLog?: true }): Promise<void> {
+    await using service = await serve(this.#root, { command: this.#tracedProgram() });
+    this.#url = service.url;
+    const log = this.#root.join('data/user-groups.db-wal');
+    if (life.fillsLog) await this.#load(LARGE_SHARE).run(() => statSync(log).size < FULL_LOG_BYTES);
+    let left = life.rounds;
+    await this.#load(0).run(() => left-- > 0);
+    service.signal(life.end);
+    await service.exit();
+  }
+
+  async finish(): Promise<void> {
+    for (let trace = 0; trace < this.#traces; trace++)
+      await eventually('the end of a trace', () => hasEnded(this.#trace(trace)));
+    const details: Details = { root: this.#root.path, apiToken: this.#apiToken, traces: this.#traces };
+    writeFileSync(join(this.#options.folder, 'details'), JSON.stringify(details), { mode: 0o600 });
+  }
+
+  #load(largeShare: number): Load {
+    const { random } = this.#options;
+    const conversation = this.#conversation!;
+    return new Load({ conversation, random, groups: GROUPS, callers: CALLERS, largeShare });
+  }
+
+  #trace(number: number): string {
+    return tracePath(this.#options.folder, number);
+  }
+
+  /** A command that runs the program under strace, with the arguments that it gets itself. */
+  #tracedProgram(): string {
+    const trace = this.#trace(this.#traces++);
+    const words = ['exec', 'strace', ...recordingArguments(trace, CALLS), process.execPath, PROGRAM];
+    writeFileSync(`${trace}.sh`, `#!/bin/sh\n${words.join(' ')} "$@"\n`, { mode: 0o700 });
+    return `${trace}.sh`;
+  }
+}
+
+export async function readRecording(folder: string): Promise<Recording> {
+  const { root, apiToken, traces } = JSON.parse(readFileSync(join(folder, 'details'), 'utf8')) as Details;
+  const events: Event[] = [];
+  for (let trace = 0; trace < traces; trace++)
+    for await (const event of eventsOf(tracePath(folder, trace), root)) events.push(event);
+  return { root, apiToken, events, rounds: await readRounds(join(folder, 'journal')) };
+}
+
+function tracePath(folder: string, number: number): string {
+  return join(folder, `trace-${number}`);
+}
+
+const LAST_LINE = /\+\+\+ (?:exited|killed) [^\n]*\n$/;
+const LAST_BYTES = 200;
+
+/** strace lives on for a moment after the process. */
+function hasEnded(trace: string): boolean {
+  const end = Buffer.alloc(LAST_BYTES);
+  const file = openSync(trace, 'r');
+  const length = readSync(file, end, 0, LAST_BYTES, Math.max(0, statSync(trace).size - LAST_BYTES));
+  closeSync(file);
+  return LAST_LINE.test(end.toString('latin1', 0, length));
+}
