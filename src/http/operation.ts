@@ -10,6 +10,7 @@ import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { checkMediaType, readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
+import type { OperationId } from './openapi/operations.ts';
 
 export interface Call<Body> {
   context: Context;
@@ -20,14 +21,21 @@ export interface Call<Body> {
 }
 
 export interface Operation<Body> {
+  /** Under which the operation is described in `openapi/operations.ts`. */
+  operationId: OperationId;
   method: HTTPMethods;
   paths: readonly string[];
   permissions: readonly Permission[];
   /** What the operation does, for a caller who may not: "may not …". */
   purpose: string;
   body: BodyType<Body>;
-  /** Answers with JSON text. */
-  handle: (call: Call<Body>) => Promise<string>;
+  /** Answers with JSON text. A method, so that operations of different bodies stand in one table. */
+  handle(call: Call<Body>): Promise<string>;
+}
+
+/** An operation for the table of all: its body and its handler are held to each other here. */
+export function operation<Body>(definition: Operation<Body>): Operation<unknown> {
+  return definition;
 }
 
 /** Counts the requests of each API token in this process. Rejects with `rate_limited`. */
@@ -50,11 +58,11 @@ export function rateLimit(requestsPerMinute: number): RateLimit | null {
   };
 }
 
-export function addOperation<Body>(
+export function addOperation(
   app: FastifyInstance,
   context: Context,
   limit: RateLimit | null,
-  operation: Operation<Body>,
+  operation: Operation<unknown>,
 ): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
     // The body arrives while the database is asked who sends it.
