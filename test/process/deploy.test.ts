@@ -1,0 +1,225 @@
+// What is deployed: the image and the composition are read as Docker reads them, and the load balancer, where it is
+// installed, runs with the configuration of the composition before two real processes.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { validate } from 'dockerfile-utils';
+import { parse } from 'yaml';
+import { settings } from '../../src/config.ts';
+import { postgres, type TestDatabase } from '../database.ts';
+import { send, type TestAnswer } from '../http.ts';
+import { createApiToken, eventually, Folder, Program, type Service, serve } from '../process.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const dockerfile = read('Dockerfile');
+const haproxy = read('deploy/haproxy.cfg');
+const { services, secrets } = parse(read('compose.yaml'), { merge: true }) as Composition;
+const processes = Object.entries(services).filter(([, { image }]) => image === 'user-group-service');
+
+interface Composition {
+  services: Record<string, ComposedService>;
+  secrets: Record<string, { file: string }>;
+}
+
+interface ComposedService {
+  image: string;
+  environment?: Record<string, string>;
+  secrets?: string[];
+  read_only?: boolean;
+  stop_grace_period?: string;
+}
+
+describe('The image', () => {
+  const [lastStage = ''] = dockerfile.split(/^FROM .*\n/m).slice(-1);
+
+  it('is described without a mistake that a parser sees', () => {
+    assert.deepEqual(validate(dockerfile), []);
+  });
+
+  it('is made of files that are there, and of no others', () => {
+    const ignored = read('.dockerignore').split('\n');
+    const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) =>
+      list!.split(' '),
+    );
+    assert.ok(sources.includes('src'));
+    for (const source of sources) assert.ok(existsSync(`${ROOT}${source}`), source);
+    const allowed = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    assert.ok(ignored.includes('*'));
+    assert.deepEqual(new Set(allowed), new Set(sources));
+  });
+
+  it('runs without rights, is told to end by SIGTERM, and starts no shell that would keep it from hearing that', () => {
+    assert.match(lastStage, /^USER node$/m);
+    assert.match(lastStage, /^STOPSIGNAL SIGTERM$/m);
+    for (const instruction of ['ENTRYPOINT', 'CMD']) {
+      assert.match(lastStage, new RegExp(`^ *${instruction} \\["`, 'm'));
+    }
+  });
+
+  it('is healthy while the process lives, and not when it has ended', async () => {
+    using folder = new Folder();
+    const [, json = ''] = /^HEALTHCHECK[\s\S]*? {2}CMD (\[.*\])$/m.exec(lastStage) ?? [];
+    const [, ...args] = JSON.parse(json) as string[];
+    const service = await serve(folder);
+    const env = { PORT: new URL(service.url).port };
+    const check = async () => {
+      await using program = new Program(folder, args, { env, command: process.execPath });
+      return (await program.exit()).code;
+    };
+    try {
+      assert.equal(await check(), 0);
+    } finally {
+      await service.kill();
+    }
+    assert.equal(await check(), 1);
+  });
+});
+
+describe('The composition', () => {
+  it('sets what is a setting of the service, and gives it every secret that it names', () => {
+    const known = Object.values(settings).flatMap(({ env }) => [env, `${env}_FILE`]);
+    assert.equal(processes.length, 2);
+    for (const [, { environment = {}, secrets: own = [] }] of processes) {
+      for (const [name, value] of Object.entries(environment)) {
+        assert.ok(known.includes(name), name);
+        const [, secret] = /^\/run\/secrets\/(.+)$/.exec(value) ?? [];
+        if (secret !== undefined) assert.ok(own.includes(secret) && secret in secrets, secret);
+      }
+    }
+  });
+
+  it('keeps every secret in a folder that is neither committed nor part of the image', () => {
+    for (const { file } of Object.values(secrets)) assert.match(file, /^\.\/secrets\//);
+    assert.match(read('.gitignore'), /^\/secrets\/$/m);
+    assert.doesNotMatch(read('.dockerignore'), /^!.*secrets/m);
+  });
+
+  it('lets a process end in order before it is killed', () => {
+    for (const [, { environment = {}, stop_grace_period: grace = '' }] of processes) {
+      const delayMs = Number(environment.UGS_SHUTDOWN_DELAY_MS);
+      const timeoutMs = Number(environment.UGS_SHUTDOWN_TIMEOUT_MS ?? settings.shutdownTimeoutMs.fallback);
+      assert.ok(Number.parseInt(grace, 10) * 1_000 >= delayMs + timeoutMs, grace);
+    }
+  });
+
+  it('balances the load between its processes', () => {
+    const servers = [...haproxy.matchAll(/^ +server (\S+) (\S+):8080$/gm)].map(([, , host]) => host);
+    assert.deepEqual(
+      servers,
+      processes.map(([name]) => name),
+    );
+  });
+});
+
+const isInstalled = spawnSync('haproxy', ['-v']).error === undefined;
+
+describe('The load balancer', { skip: !isInstalled && 'haproxy is not installed' }, () => {
+  const folder = new Folder();
+  let database: TestDatabase;
+  let running: Service[];
+  let balancer: Program;
+  let url: string;
+  let token: string;
+
+  before(async () => {
+    database = await postgres.create();
+    ({ token } = await createApiToken(folder, [], { env: database.env }));
+    running = await Promise.all(processes.map(([, composed]) => start(composed)));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    balancer = balance(port);
+    await eventually('an answer', async () => (await call('GET', '/readyz'))?.status === 200);
+  });
+  after(async () => {
+    await Promise.all([balancer, ...running].map((program) => program.kill()));
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  /** A process with the settings of the composition; what is a file there is a value here. */
+  function start({ environment = {} }: ComposedService, port = '0'): Promise<Service> {
+    const plain = Object.entries(environment).filter(([name]) => !name.endsWith('_FILE'));
+    return serve(folder, { env: { ...database.env, ...Object.fromEntries(plain), PORT: port } });
+  }
+
+  function balance(port: number): Program {
+    let text = haproxy.replace('bind :8080', `bind 127.0.0.1:${port}`);
+    for (const [index, [name]] of processes.entries()) {
+      text = text.replace(` ${name}:8080`, ` ${new URL(running[index]!.url).host}`);
+    }
+    writeFileSync(folder.join('haproxy.cfg'), text);
+    return new Program(folder, ['-db', '-f', 'haproxy.cfg'], { command: 'haproxy' });
+  }
+
+  /** null where there was no answer. */
+  function call(method: string, path: string, body?: unknown): Promise<TestAnswer | null> {
+    return send(url, { token, method, path, body }).catch(() => null);
+  }
+
+  it('passes every operation on as it is, also the body of a GET', async () => {
+    const created = await call('GET', '/api/user', { user_group_id: 'a', name: 'A', properties: { a: 1 } });
+    assert.equal(created?.json.new_user_group, true);
+    const updated = await call('PUT', '/api/user', { user_group_id: 'a', name: 'B' });
+    assert.equal(updated?.json.user_group.name, 'B');
+    const { token: current } = created?.json.user_group ?? {};
+    const rotated = await call('POST', '/api/user', { current_token: current });
+    assert.equal(rotated?.status, 200);
+    const big = await call('PUT', '/api/user', {
+      user_group_id: 'a',
+      properties: { big: 'x'.repeat(60_000) },
+    });
+    assert.equal(big?.json.user_group.properties.big.length, 60_000);
+  });
+
+  it('loses no call while one process after the other is ended and started anew', async () => {
+    let ended = false;
+    const statuses: (number | undefined)[] = [];
+    const load = Array.from({ length: 8 }, async (_, connection) => {
+      for (let turn = 0; !ended; turn++) {
+        const body = { user_group_id: `${connection}-${turn % 50}`, name: 'Name' };
+        statuses.push((await call('GET', '/api/user', body))?.status);
+      }
+    });
+    for (const [index, [name, composed]] of processes.entries()) {
+      const old = running[index]!;
+      old.signal('SIGTERM');
+      assert.equal((await old.exit()).code, 0);
+      running[index] = await start(composed, new URL(old.url).port);
+      await balancer.says(new RegExp(`Server processes/${name} is UP`));
+    }
+    ended = true;
+    await Promise.all(load);
+    assert.ok(statuses.length > 1_000, `${statuses.length} calls`);
+    assert.deepEqual(new Set(statuses), new Set([200]));
+  });
+
+  it('answers as the service does where no process is ready', async () => {
+    await Promise.all(running.map((service) => service.kill()));
+    await eventually('a refusal', async () => (await call('GET', '/readyz'))?.status === 503);
+    const answer = await call('GET', '/api/user', { user_group_id: 'a' });
+    assert.equal(answer?.status, 503);
+    assert.equal(answer.headers['content-type'], 'application/problem+json');
+    assert.equal(answer.headers['retry-after'], '1');
+    const { success, status, code, request_id: id } = answer.json;
+    assert.deepEqual({ success, status, code }, { success: 0, status: 503, code: 'overloaded' });
+    assert.match(id, /^\S+$/);
+  });
+});
+
+function read(file: string): string {
+  return readFileSync(`${ROOT}${file}`, 'utf8');
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
