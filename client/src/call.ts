@@ -176,7 +176,7 @@ function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<voi
       if (signal?.aborted) reject(signal.reason);
       else resolve();
     };
-    const timer = setTimeout(end, durationMs);
+    const timer = setTimeout(end, Math.min(durationMs, MAX_TIMER_MS));
     signal?.addEventListener('abort', end);
   });
 }

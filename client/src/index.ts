@@ -104,7 +104,7 @@ export class UserGroupClient {
   }
 
   /** Replaces each sent field whole and leaves the others. `user_group_not_found` where there is no such group. */
-  update(group: UserGroupRequest, options: ChangeOptions = {}): Promise<Versioned<UpdatedUserGroup>> {
+  async update(group: UserGroupRequest, options: ChangeOptions = {}): Promise<Versioned<UpdatedUserGroup>> {
     return this.#callVersioned({ method: 'PUT', path: '/api/user', body: group }, options);
   }
 
@@ -112,7 +112,7 @@ export class UserGroupClient {
    * Gives the group of the token a new one. The token that the last rotation replaced gives the same new one again.
    * `user_group_token_not_found` where it is no group's.
    */
-  rotate(rotation: RotateRequest, options: CallOptions = {}): Promise<Versioned<RotatedUserGroup>> {
+  async rotate(rotation: RotateRequest, options: CallOptions = {}): Promise<Versioned<RotatedUserGroup>> {
     return this.#callVersioned({ method: 'POST', path: '/api/user', body: rotation }, options);
   }
 
@@ -180,12 +180,15 @@ export class UserGroupClient {
 }
 
 function checkedUrl(url: string | URL): string {
-  const { protocol, username, password, search, hash, href } = new URL(url);
-  const hasMore = [username, password, search, hash].some((part) => part !== '');
-  if ((protocol !== 'http:' && protocol !== 'https:') || hasMore) {
-    throw new TypeError('The url must be of http or https, without user name, password, query and fragment.');
+  // The error of `new URL` would show a password.
+  if (URL.canParse(url)) {
+    const { protocol, username, password, search, hash, href } = new URL(url);
+    const isPlain = [username, password, search, hash].every((part) => part === '');
+    if (isPlain && (protocol === 'http:' || protocol === 'https:')) return href.replace(/\/+$/, '');
   }
-  return href.replace(/\/+$/, '');
+  throw new TypeError(
+    'The url must be one of http or https without user name, password, query and fragment.',
+  );
 }
 
 /** `fetch` would show a token that no header can carry in its error. */
