@@ -10,7 +10,7 @@ function call(method, path, body) {
   const headers = {
     Authorization: `Token ${process.env.API_TOKEN}`,
     'Content-Type': 'application/json',
-    // Without it Node frames no body of a GET, and the service takes the body for another request.
+    // Without it Node does not tell that a GET has a body.
     'Content-Length': Buffer.byteLength(text),
   };
   return new Promise((resolve, reject) => {
