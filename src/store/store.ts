@@ -3,6 +3,7 @@
 
 import type { ApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
+import type { Position, UserGroupList } from '../domain/cursor.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group.ts';
@@ -35,6 +36,8 @@ interface Queries {
   listTokenKeyIds: { query: object; result: string[] };
   /** Groups in the order of their keys after `after`, from the first where it is null. */
   listUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
+  /** Groups of one list from a position on, in the order of that; `isEnd` where no more come in this order. */
+  searchUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
   countUserGroups: { query: object; result: number };
   /** Fails where the database does not answer. */
   ping: { query: object; result: null };
@@ -44,6 +47,7 @@ interface Commands {
   /** Creates the group where its key is free; else returns the one that is there. */
   createUserGroup: { command: NewUserGroup; result: { created: boolean; userGroup: UserGroup } };
   updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
+  deleteUserGroup: { command: UserGroupDeletion; result: 'deleted' | 'not_found' | 'version_mismatch' };
   /** Replaces the token where it is still the current one; null where it is not. */
   rotateToken: { command: TokenRotation; result: UserGroup | null };
   /** Seals the same token anew, where it is still sealed as `expected`; says whether it was. */
@@ -111,6 +115,20 @@ export interface UserGroupUpdate {
   /** The version tags of which the stored one must be one; absent where any will do. */
   ifVersion?: readonly string[];
   now: number;
+}
+
+export interface UserGroupDeletion {
+  key: UserGroupKey;
+  /** As in an update. */
+  ifVersion?: readonly string[];
+}
+
+/** Gives at most `limit` groups, and none after one with which the mappings and properties come to `maxBytes`. */
+export interface UserGroupSearch {
+  list: UserGroupList;
+  from: Position;
+  limit: number;
+  maxBytes: number;
 }
 
 export interface TokenRotation {

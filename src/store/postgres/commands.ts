@@ -1,10 +1,12 @@
 // What executes each kind of command, and in which parts a batch is executed: a part changes the database with
 // one statement. Where a batch is one part, that statement is the transaction.
 
+import type { UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult } from '../store.ts';
 import { createApiToken, revokeApiToken } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
 import { createUserGroups } from './create-user-group.ts';
+import { deleteUserGroups } from './delete-user-group.ts';
 import { leaseIds } from './id-block.ts';
 import { importUserGroups } from './import-user-groups.ts';
 import { pingWrite } from './ping.ts';
@@ -35,6 +37,8 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   importUserGroups: singly(importUserGroups),
   // Between two tries of an update another one may have come, and have been acknowledged.
   updateUserGroup: { execute: updateUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
+  // As with an update; and what a lost answer has deleted may be made again by then.
+  deleteUserGroup: { execute: deleteUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
   rotateToken: { execute: rotateTokens, partsOf: together, isRepeatable: true },
   resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
   pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
@@ -85,7 +89,7 @@ function together(commands: readonly Command[]): number[] {
 }
 
 /** Commands on one key keep their order: the first of each key, then the second of each key, and so on. */
-function oneOfEachKey(commands: readonly Command<'updateUserGroup'>[]): number[] {
+function oneOfEachKey(commands: readonly { key: UserGroupKey }[]): number[] {
   const next = new Map<string, number>();
   return commands.map(({ key }) => {
     const part = next.get(spell(key)) ?? 0;

@@ -4,6 +4,7 @@
 import type { Query, QueryKind, QueryResult } from '../store.ts';
 import { findApiTokens, listApiTokens } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
+import { searchUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import type { ConnectionPool, Session } from './pool.ts';
 import { listTokenKeyIds } from './token-key.ts';
@@ -20,6 +21,7 @@ const answers: { [Kind in QueryKind]: Answer<Kind> } = {
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
   listUserGroups: singly(listUserGroups),
+  searchUserGroups: singly(searchUserGroups),
   listApiTokens: singly(listApiTokens),
   listWorkspaces: once(listWorkspaces),
   listTokenKeyIds: once(listTokenKeyIds),

@@ -98,8 +98,13 @@ function columnsOf(commands: readonly UserGroupUpdate[]): unknown[][] {
     commands.map(({ mapping }) => mapping),
     commands.map(({ properties }) => properties !== undefined),
     commands.map(({ properties }) => properties),
-    // What is no tag of ours is that of no version, and might hold a comma.
-    commands.map(({ ifVersion }) => ifVersion?.filter((tag) => VERSION_TAG.test(tag)).join(',')),
+    versionsOf(commands),
     commands.map(({ now }) => now),
   ];
+}
+
+/** For each command the tags of which one must match, with commas between; undefined where any will do. */
+export function versionsOf(commands: readonly Pick<UserGroupUpdate, 'ifVersion'>[]): (string | undefined)[] {
+  // What is no tag of ours is that of no version, and might hold a comma.
+  return commands.map(({ ifVersion }) => ifVersion?.filter((tag) => VERSION_TAG.test(tag)).join(','));
 }

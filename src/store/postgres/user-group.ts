@@ -32,8 +32,8 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
 export const LIST: Statement = {
   name: 'list_user_groups',
   sql: `select ${USER_GROUP_COLUMNS} from user_groups
-    where (bucket, workspace_id, environment, provided_id) > ($1, $2, $3, $4)
-    order by bucket, workspace_id, environment, provided_id limit $5`,
+    where (workspace_id, environment, provided_id) > ($1, $2, $3)
+    order by workspace_id, environment, provided_id limit $4`,
 };
 
 export const COUNT: Statement = { name: 'count_user_groups', sql: 'select count(*) from user_groups' };
@@ -68,11 +68,11 @@ async function findByDigest(
 }
 
 /** Before every key there is. */
-const FIRST_KEY = { bucket: -1, workspaceId: 0, environment: '', providedId: '' };
+const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
 
 export async function listUserGroups(session: Session, query: Query<'listUserGroups'>): Promise<UserGroup[]> {
-  const { bucket, workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
-  const rows = await session.query(LIST, [bucket, workspaceId, environment, providedId, query.limit]);
+  const { workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
+  const rows = await session.query(LIST, [workspaceId, environment, providedId, query.limit]);
   return rows.map((row) => toUserGroup(row)!);
 }
 

@@ -1,6 +1,7 @@
 // Queries on one connection, a batch of them on one snapshot.
 
 import type { ApiToken } from '../../domain/api-token.ts';
+import { lastWith, listedBytesOf } from '../../domain/cursor.ts';
 import type { TokenAddress, TokenDigest } from '../../domain/token.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import {
@@ -11,7 +12,7 @@ import {
   USER_GROUP_COLUMNS,
   WORKSPACE_COLUMNS,
 } from '../rows.ts';
-import type { ApiTokenRow, Query, QueryResult } from '../store.ts';
+import type { ApiTokenRow, Query, QueryResult, UserGroupSearch } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 const BY_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
@@ -19,8 +20,14 @@ const BY_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
 const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
 const AFTER_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
-  where (bucket, workspace_id, environment, provided_id) > (?, ?, ?, ?)
-  order by bucket, workspace_id, environment, provided_id limit ?`;
+  where (workspace_id, environment, provided_id) > (?, ?, ?)
+  order by workspace_id, environment, provided_id limit ?`;
+const FROM_ID = `select ${USER_GROUP_COLUMNS} from user_groups
+  where workspace_id = ? and environment = ? and provided_id >= ? and provided_id <= ?
+  order by provided_id limit ?`;
+const FROM_NAME = `select ${USER_GROUP_COLUMNS} from user_groups
+  where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?) and name <= ?
+  order by name, provided_id limit ?`;
 const API_TOKEN = `select ${API_TOKEN_COLUMNS} from api_tokens where digest = ?`;
 const API_TOKENS = `select ${API_TOKEN_COLUMNS},
   (select name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)
@@ -68,12 +75,14 @@ export class Reader {
       case 'listTokenKeyIds':
         return this.#rows('select key_id from token_keys order by key_id').map(([id]) => id as string);
       case 'listUserGroups': {
-        const { bucket, workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
+        const { workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
         const rows = this.#connection
           .statement(AFTER_KEY)
-          .all(bucket, workspaceId, environment, providedId, query.limit);
+          .all(workspaceId, environment, providedId, query.limit);
         return rows.map((row) => toUserGroup(row)!);
       }
+      case 'searchUserGroups':
+        return this.#searchUserGroups(query);
       case 'countUserGroups':
         return this.#rows('select count(*) from user_groups')[0]?.[0] as number;
       case 'ping':
@@ -100,10 +109,32 @@ export class Reader {
     return toUserGroup(row);
   }
 
+  #searchUserGroups({ list, from, limit, maxBytes }: UserGroupSearch): QueryResult<'searchUserGroups'> {
+    const { workspaceId, environment, search } = list;
+    const last = lastWith(search);
+    const rows =
+      from.order === 'id'
+        ? this.#iterate(FROM_ID, [workspaceId, environment, from.providedId, last, limit])
+        : this.#iterate(FROM_NAME, [workspaceId, environment, from.name, from.providedId, last, limit]);
+    const userGroups: UserGroup[] = [];
+    let bytes = 0;
+    for (const row of rows) {
+      const userGroup = toUserGroup(row)!;
+      userGroups.push(userGroup);
+      bytes += listedBytesOf(userGroup);
+      if (bytes >= maxBytes) return { userGroups, isEnd: false };
+    }
+    return { userGroups, isEnd: userGroups.length < limit };
+  }
+
+  #iterate(sql: string, values: readonly (string | number)[]): Iterable<unknown> {
+    return this.#connection.statement(sql).iterate(...values);
+  }
+
   #rows(sql: string): unknown[][] {
     return this.#connection.statement(sql).all() as unknown as unknown[][];
   }
 }
 
 /** Before every key there is. */
-const FIRST_KEY = { bucket: -1, workspaceId: 0, environment: '', providedId: '' };
+const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };

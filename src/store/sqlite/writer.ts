@@ -11,19 +11,28 @@ import {
   USER_GROUP_COLUMNS,
   WORKSPACE_COLUMNS,
 } from '../rows.ts';
-import type { Command, CommandResult, NewUserGroup, TokenRotation, UserGroupUpdate } from '../store.ts';
+import type {
+  Command,
+  CommandResult,
+  NewUserGroup,
+  TokenRotation,
+  UserGroupDeletion,
+  UserGroupUpdate,
+} from '../store.ts';
 import type { Connection } from './connection.ts';
 import { Reader } from './reader.ts';
 
 const CREATE = `insert into user_groups (${USER_GROUP_COLUMNS})
   values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?)
-  on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
+  on conflict (workspace_id, environment, provided_id) do nothing`;
 const IMPORT = `insert into user_groups (${USER_GROUP_COLUMNS})
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict (bucket, workspace_id, environment, provided_id) do nothing`;
+  on conflict (workspace_id, environment, provided_id) do nothing`;
 const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, version = version + 1, updated_at = ?
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
   returning ${USER_GROUP_COLUMNS}`;
+const DELETE = `delete from user_groups
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
 const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token_ciphertext = ?,
     previous_token_digest = token_digest, previous_token_expires_at = ?, version = version + 1, updated_at = ?
   where bucket = ? and token_digest = ? and team_id = ?
@@ -52,6 +61,8 @@ export class Writer {
         return this.#createUserGroup(command);
       case 'updateUserGroup':
         return this.#updateUserGroup(command);
+      case 'deleteUserGroup':
+        return this.#deleteUserGroup(command);
       case 'rotateToken':
         return this.#rotateToken(command);
       case 'resealToken': {
@@ -142,10 +153,18 @@ export class Writer {
     const { key, ifVersion, now } = command;
     const stored = this.#reader.findUserGroup(key);
     if (stored === null) return 'not_found';
-    if (ifVersion !== undefined && !ifVersion.includes(versionTag(stored))) return 'version_mismatch';
+    if (!isVersion(stored, ifVersion)) return 'version_mismatch';
     const { name, mapping, properties } = { ...stored, ...fieldsOf(command) };
     if (name === stored.name && mapping === stored.mapping && properties === stored.properties) return stored;
     return toUserGroup(this.#get(UPDATE, [name, mapping, properties, now, ...partsOf(key)]))!;
+  }
+
+  #deleteUserGroup({ key, ifVersion }: UserGroupDeletion): CommandResult<'deleteUserGroup'> {
+    const stored = this.#reader.findUserGroup(key);
+    if (stored === null) return 'not_found';
+    if (!isVersion(stored, ifVersion)) return 'version_mismatch';
+    this.#run(DELETE, partsOf(key));
+    return 'deleted';
   }
 
   #rotateToken(command: TokenRotation): UserGroup | null {
@@ -174,6 +193,10 @@ export class Writer {
 
 function partsOf(key: UserGroupKey): [number, number, string, string] {
   return [key.bucket, key.workspaceId, key.environment, key.providedId];
+}
+
+function isVersion(stored: UserGroup, ifVersion: readonly string[] | undefined): boolean {
+  return ifVersion === undefined || ifVersion.includes(versionTag(stored));
 }
 
 function fieldsOf({ name, mapping, properties }: UserGroupUpdate): Partial<UserGroup> {

@@ -1,0 +1,62 @@
+// Deleting user groups: one statement; the groups that it leaves are read, to tell why.
+
+import { type UserGroup, versionTag } from '../../domain/user-group.ts';
+import { type CommandResult, StoreUnavailable, type UserGroupDeletion } from '../store.ts';
+import type { Session, Statement } from './pool.ts';
+import { versionsOf } from './update-user-group.ts';
+import { byKey, columnsOfKeys, findByKey, spell } from './user-group.ts';
+
+export const DELETE: Statement = {
+  name: 'delete_user_groups',
+  sql: `delete from user_groups as stored
+    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+      as sent (bucket, workspace_id, environment, provided_id, versions)
+    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
+      and (sent.versions is null
+        or stored.team_id::text || '-' || stored.version::text = any (string_to_array(sent.versions, ',')))
+    returning stored.bucket, stored.workspace_id, stored.environment, stored.provided_id`,
+};
+
+/** A group may be made anew or changed between the two statements; no more often than this. */
+const MAX_ATTEMPTS = 5;
+
+type Result = CommandResult<'deleteUserGroup'>;
+
+/** No two commands may have the same key. */
+export async function deleteUserGroups(
+  session: Session,
+  commands: readonly UserGroupDeletion[],
+): Promise<Result[]> {
+  const results = new Map<string, Result>();
+  let rest = commands.toSorted(byKey);
+  for (let attempt = 1; rest.length > 0; attempt++) {
+    if (attempt > MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
+    rest = await deleteOrExplain(session, rest, results);
+  }
+  return commands.map(({ key }) => results.get(spell(key))!);
+}
+
+/** Settles commands; returns those whose group came or changed between the two statements. */
+async function deleteOrExplain(
+  session: Session,
+  commands: readonly UserGroupDeletion[],
+  results: Map<string, Result>,
+): Promise<UserGroupDeletion[]> {
+  const deleted = await session.query(DELETE, [...columnsOfKeys(commands), versionsOf(commands)]);
+  for (const key of deleted) results.set(key.join('/'), 'deleted');
+  const rest = commands.filter(({ key }) => !results.has(spell(key)));
+  if (rest.length === 0) return [];
+  const stored = await findByKey(session, rest);
+  for (const [index, command] of rest.entries()) {
+    const result = whyLeft(command, stored[index]!);
+    if (result !== null) results.set(spell(command.key), result);
+  }
+  return rest.filter(({ key }) => !results.has(spell(key)));
+}
+
+/** null where nothing of what is stored now explains it. */
+function whyLeft({ ifVersion }: UserGroupDeletion, stored: UserGroup | null): Result | null {
+  if (stored === null) return 'not_found';
+  return ifVersion === undefined || ifVersion.includes(versionTag(stored)) ? null : 'version_mismatch';
+}
