@@ -28,7 +28,8 @@ export interface ResolveBody {
 
 /** The schema of a body, and how its checked document becomes the value that an operation takes. */
 export interface BodyType<Body> {
-  readonly schema: BodySchema;
+  /** null where there must be no body. */
+  readonly schema: BodySchema | null;
   readonly read: (bytes: Buffer) => Body;
 }
 
@@ -60,6 +61,21 @@ export const userGroupBody = bodyType<UserGroupBody>({
   },
 });
 
+/** The merge patch of a group: null removes. */
+export const userGroupPatch = bodyType<UserGroupFields>({
+  fields: { name: field.name, mapping: field.mappingPatch, properties: field.properties },
+  required: [],
+  convert: ({ value, members }) => fieldsOf((value as { name?: string }).name, members),
+});
+
+export const noBody: BodyType<null> = {
+  schema: null,
+  read: (bytes) => {
+    if (bytes.length === 0) return null;
+    throw new Problem('invalid_request', 'This operation takes no body: send the request without one.');
+  },
+};
+
 export const rotateBody = bodyType<RotateBody>({
   fields: { current_token: field.token, grace_period_seconds: field.gracePeriodSeconds },
   required: ['current_token'],
@@ -90,12 +106,26 @@ function fieldsOf(name: string | undefined, members: JsonDocument['members']): U
     const text = members.get(key);
     if (text !== undefined) fields[key] = text === 'null' ? null : text;
   }
-  const size = Buffer.byteLength(fields.properties ?? '');
-  if (size > field.limits.propertiesBytes) {
-    const detail = `must be at most ${field.limits.propertiesBytes} bytes of JSON and has ${size}`;
-    throw invalid('invalid_request', [{ pointer: '/properties', detail }]);
-  }
+  checkBytes(fields);
   return fields;
+}
+
+/** What the schema of `properties` cannot say. Throws `invalid_request`. */
+export function checkBytes({ properties }: UserGroupFields): void {
+  const size = Buffer.byteLength(properties ?? '');
+  if (size <= field.limits.propertiesBytes) return;
+  const most = `${field.limits.propertiesBytes} bytes of JSON`;
+  throw invalidField('/properties', `must be at most ${most} and has ${size}`);
+}
+
+export function invalidField(pointer: string, detail: string): Problem {
+  return invalid('invalid_request', [{ pointer, detail }]);
+}
+
+/** A check of one value that is no body, such as a parameter: says what is wrong with it, or gives null. */
+export function valueCheck(schema: object): (value: unknown) => string | null {
+  const check = ajv.compile(schema);
+  return (value) => (check(value) ? null : faultOf(check.errors![0]!, []).detail);
 }
 
 function bodyType<Body>(definition: {

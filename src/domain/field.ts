@@ -9,6 +9,9 @@ export const limits = {
   mapEntries: 100,
   textCodePoints: 255,
   gracePeriodSeconds: 2_592_000,
+  pageGroups: 1_000,
+  /** Of the mappings and properties on one page of a list. */
+  pageBytes: 1024 * 1024,
 } as const;
 
 /** A schema, with the words for a caller whose value does not match `pattern`. */
@@ -49,6 +52,12 @@ export const mapping = {
   description: "Schema id to data source: the data source's id, or the caller's own id of it.",
 } as const satisfies FieldSchema;
 
+/** In a merge patch null removes an entry. */
+export const mappingPatch = {
+  ...mapping,
+  additionalProperties: { ...mapping.additionalProperties, type: ['string', 'integer', 'null'] },
+} as const satisfies FieldSchema;
+
 export const properties = {
   type: ['object', 'null'],
   maxProperties: limits.mapEntries,
@@ -70,4 +79,26 @@ export const gracePeriodSeconds = {
   minimum: 0,
   maximum: limits.gracePeriodSeconds,
   description: 'How long the replaced token goes on resolving. 0: dead at once.',
+} as const satisfies FieldSchema;
+
+export const pageLimit = {
+  type: 'integer',
+  minimum: 1,
+  maximum: limits.pageGroups,
+  default: 50,
+  description:
+    'How many user groups a page has at most. A page ends earlier after 1 MiB of mappings and properties.',
+} as const satisfies FieldSchema;
+
+export const cursor = {
+  type: 'string',
+  minLength: 1,
+  description: 'The next_cursor of the page before, for the same search. Absent for the first page.',
+} as const satisfies FieldSchema;
+
+export const search = {
+  ...text,
+  pattern: String.raw`^\P{Cc}*$`,
+  'x-pattern-detail': 'must have no control characters',
+  description: 'Only user groups whose id or name begins with this text, byte for byte.',
 } as const satisfies FieldSchema;

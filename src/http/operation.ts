@@ -8,19 +8,22 @@ import type { BodyType } from '../domain/body.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
-import { checkMediaType, readBody, requireBody } from './body.ts';
+import { readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
+import { checkMediaType, type MediaType } from './media-type.ts';
 import type { OperationId } from './openapi/operations.ts';
+import type { QueryType } from './query.ts';
 
-export interface Call<Body> {
+export interface Call<Body = null, Query = null> {
   context: Context;
   caller: Caller;
+  query: Query;
   body: Body;
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
-export interface Operation<Body> {
+export interface Operation<Body, Query> {
   /** Under which the operation is described in `openapi/operations.ts`. */
   operationId: OperationId;
   method: HTTPMethods;
@@ -28,13 +31,21 @@ export interface Operation<Body> {
   permissions: readonly Permission[];
   /** What the operation does, for a caller who may not: "may not …". */
   purpose: string;
+  query: QueryType<Query>;
   body: BodyType<Body>;
-  /** Answers with JSON text. A method, so that operations of different bodies stand in one table. */
-  handle(call: Call<Body>): Promise<string>;
+  /** What a body may be declared as: application/json where this is absent. */
+  mediaTypes?: readonly MediaType[];
+  /**
+   * Answers with JSON text, or with an empty one and the status that it has set. A method, so that operations of
+   * different bodies and queries stand in one table.
+   */
+  handle(call: Call<Body, Query>): Promise<string>;
 }
 
-/** An operation for the table of all: its body and its handler are held to each other here. */
-export function operation<Body>(definition: Operation<Body>): Operation<unknown> {
+export type AnyOperation = Operation<unknown, unknown>;
+
+/** An operation for the table of all: its query, its body and its handler are held to each other here. */
+export function operation<Body, Query>(definition: Operation<Body, Query>): AnyOperation {
   return definition;
 }
 
@@ -58,11 +69,13 @@ export function rateLimit(requestsPerMinute: number): RateLimit | null {
   };
 }
 
+const JSON_ONLY = ['application/json'] as const;
+
 export function addOperation(
   app: FastifyInstance,
   context: Context,
   limit: RateLimit | null,
-  operation: Operation<unknown>,
+  operation: AnyOperation,
 ): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
     // The body arrives while the database is asked who sends it.
@@ -71,23 +84,14 @@ export function addOperation(
     const caller = await authenticate(context, apiTokenDigestOf(request.raw));
     if (limit !== null) await limit(caller);
     permit(caller, operation.permissions, operation.purpose);
-    refuseQuery(request.url);
-    checkMediaType(request.raw);
+    const query = operation.query.read(request.url);
+    const takesBody = operation.body.schema !== null;
+    if (takesBody) checkMediaType(request.raw, operation.mediaTypes ?? JSON_ONLY);
     const bytes = await reading;
-    requireBody(bytes, request.method);
+    if (takesBody) requireBody(bytes, request.method);
     const body = operation.body.read(bytes);
     reply.header('content-type', 'application/json; charset=utf-8');
-    return operation.handle({ context, caller, body, request, reply });
+    return operation.handle({ context, caller, query, body, request, reply });
   };
   for (const url of operation.paths) app.route({ method: operation.method, url, handler });
-}
-
-function refuseQuery(url: string): void {
-  const query = url.indexOf('?');
-  if (query !== -1 && query < url.length - 1) {
-    throw new Problem(
-      'invalid_request',
-      'This operation takes its fields in the JSON body, not in the query of the URL.',
-    );
-  }
 }

@@ -1,23 +1,28 @@
 // Every path of the service.
 
 import type { FastifyInstance } from 'fastify';
-import { resolveBody, rotateBody, userGroupBody } from '../domain/body.ts';
+import { noBody, resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../domain/body.ts';
 import type { Context } from '../operations/context.ts';
 import { addHealth } from './health.ts';
-import { addOperation, type Operation, operation, type RateLimit } from './operation.ts';
+import { type AnyOperation, addOperation, operation, type RateLimit } from './operation.ts';
+import { listQuery, noQuery } from './query.ts';
 import { resolve } from './resolve.ts';
 import { createOrGet, getOrCreate, rotate, update } from './user-group.ts';
+import { list, patch, read, remove } from './v1-user-group.ts';
 
 const USER = ['/api/user', '/api/user/'];
+const USER_GROUPS = ['/v1/user-groups'];
+const USER_GROUP = ['/v1/user-groups/:user_group_id'];
 
 /** Every call that needs an API token. The description of the API is made from it too. */
-export const operations: readonly Operation<unknown>[] = [
+export const operations: readonly AnyOperation[] = [
   operation({
     operationId: 'getOrCreateUserGroup',
     method: 'GET',
     paths: USER,
     permissions: ['read-write', 'read-only'],
     purpose: 'get user groups',
+    query: noQuery,
     body: userGroupBody,
     handle: getOrCreate,
   }),
@@ -27,6 +32,7 @@ export const operations: readonly Operation<unknown>[] = [
     paths: USER,
     permissions: ['read-write'],
     purpose: 'update user groups',
+    query: noQuery,
     body: userGroupBody,
     handle: update,
   }),
@@ -36,17 +42,60 @@ export const operations: readonly Operation<unknown>[] = [
     paths: USER,
     permissions: ['read-write'],
     purpose: 'rotate tokens',
+    query: noQuery,
     body: rotateBody,
     handle: rotate,
   }),
   operation({
     operationId: 'createUserGroup',
     method: 'POST',
-    paths: ['/v1/user-groups'],
+    paths: USER_GROUPS,
     permissions: ['read-write', 'read-only'],
     purpose: 'get user groups',
+    query: noQuery,
     body: userGroupBody,
     handle: createOrGet,
+  }),
+  operation({
+    operationId: 'listUserGroups',
+    method: 'GET',
+    paths: USER_GROUPS,
+    permissions: ['read-write', 'read-only'],
+    purpose: 'list user groups',
+    query: listQuery,
+    body: noBody,
+    handle: list,
+  }),
+  operation({
+    operationId: 'readUserGroup',
+    method: 'GET',
+    paths: USER_GROUP,
+    permissions: ['read-write', 'read-only'],
+    purpose: 'read user groups',
+    query: noQuery,
+    body: noBody,
+    handle: read,
+  }),
+  operation({
+    operationId: 'patchUserGroup',
+    method: 'PATCH',
+    paths: USER_GROUP,
+    permissions: ['read-write'],
+    purpose: 'change user groups',
+    query: noQuery,
+    body: userGroupPatch,
+    mediaTypes: ['application/merge-patch+json', 'application/json'],
+    handle: patch,
+  }),
+  operation({
+    operationId: 'deleteUserGroup',
+    method: 'DELETE',
+    paths: USER_GROUP,
+    permissions: ['read-write'],
+    purpose: 'delete user groups',
+    query: noQuery,
+    body: noBody,
+    handle: remove,
   }),
   operation({
     operationId: 'resolveUserGroupToken',
@@ -54,6 +103,7 @@ export const operations: readonly Operation<unknown>[] = [
     paths: ['/v1/resolve'],
     permissions: ['read-write', 'read-only', 'resolve'],
     purpose: 'resolve tokens',
+    query: noQuery,
     body: resolveBody,
     handle: resolve,
   }),

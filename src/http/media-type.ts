@@ -1,0 +1,29 @@
+// How a body may be declared. A missing declaration is accepted.
+
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '../problem.ts';
+
+/** The charset is UTF-8 or not named. */
+const PARAMETERS = String.raw`(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*;?[ \t]*$`;
+const patterns = {
+  'application/json': new RegExp(`^application/json${PARAMETERS}`, 'i'),
+  'application/merge-patch+json': new RegExp(String.raw`^application/merge-patch\+json${PARAMETERS}`, 'i'),
+};
+
+export type MediaType = keyof typeof patterns;
+
+/** Refuses a body that is declared to be of none of the types, or to be compressed. */
+export function checkMediaType({ headers }: IncomingMessage, accepted: readonly MediaType[]): void {
+  const type = headers['content-type'];
+  if (type !== undefined && !accepted.some((each) => patterns[each].test(type))) {
+    const wanted = accepted.map((each) => `"Content-Type: ${each}"`).join(' or ');
+    throw new Problem('unsupported_media_type', `Send the body with ${wanted} (UTF-8).`);
+  }
+  const coding = headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    throw new Problem(
+      'unsupported_media_type',
+      'Send the body without a content coding: compressed bodies are not read.',
+    );
+  }
+}
