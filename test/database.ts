@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import pg from 'pg';
 import { generateKeyLine } from '../src/domain/key-ring.ts';
+import { createDatabase, createOnCluster, dropDatabase, dropOnCluster, inDatabase } from './postgres/node.ts';
 
 export interface TestDatabase {
   /** What DATABASE_URL is set to. */
@@ -17,7 +17,7 @@ export interface TestDatabase {
 }
 
 export interface DatabaseKind {
-  name: 'SQLite' | 'PostgreSQL';
+  name: 'SQLite' | 'PostgreSQL' | 'Citus';
   create(): Promise<TestDatabase>;
 }
 
@@ -32,41 +32,43 @@ export const sqlite: DatabaseKind = {
 
 export const postgres: DatabaseKind = {
   name: 'PostgreSQL',
-  create: async () => {
-    const name = `user_group_service_${randomBytes(8).toString('hex')}`;
-    await runOnServer(`create database ${name}`);
-    const url = new URL(postgresServerUrl());
-    url.pathname = `/${name}`;
-    return {
-      url: url.href,
-      env: { DATABASE_URL: url.href, UGS_TOKEN_KEYS: generateKeyLine().reveal() },
-      drop: () => runOnServer(`drop database ${name} with (force)`),
-    };
-  },
+  create: () => createOnServer('TEST_DATABASE_URL', createDatabase, dropDatabase),
 };
 
-export const databases: readonly DatabaseKind[] = [sqlite, postgres];
+export const citus: DatabaseKind = {
+  name: 'Citus',
+  create: () => createOnServer('TEST_CITUS_URL', createOnCluster, dropOnCluster),
+};
+
+/** Nobody but its users has a Citus cluster at hand; `test/postgres/citus.test.ts` says that it was left out. */
+export const databases: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
+  ? [sqlite, postgres, citus]
+  : [sqlite, postgres];
 
 /** Runs the same suite on every database: a promise holds on all of them or it is none. */
 export function describeOnEachDatabase(title: string, suite: (database: DatabaseKind) => void): void {
   for (const database of databases) describe(`${title} (${database.name})`, () => suite(database));
 }
 
-async function runOnServer(sql: string): Promise<void> {
-  const client = new pg.Client(postgresServerUrl());
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+type OnServer = (server: URL, name: string) => Promise<void>;
+
+async function createOnServer(variable: string, create: OnServer, drop: OnServer): Promise<TestDatabase> {
+  const server = serverUrl(variable);
+  const name = `user_group_service_${randomBytes(8).toString('hex')}`;
+  await create(server, name);
+  const url = inDatabase(server, name).href;
+  return {
+    url,
+    env: { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() },
+    drop: () => drop(server, name),
+  };
 }
 
-function postgresServerUrl(): string {
-  const url = process.env.TEST_DATABASE_URL;
-  if (url) return url;
+function serverUrl(variable: string): URL {
+  const url = process.env[variable];
+  if (url) return new URL(url);
   throw new Error(
-    'TEST_DATABASE_URL names no PostgreSQL server. "npm test -- test/NAME.test.ts" starts one and runs the file.',
+    `${variable} names no server. "npm test -- test/NAME.test.ts" starts a PostgreSQL and runs the file.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { Folder, run } from '../process.ts';
 
 const STORES = new URL('../../src/store/', import.meta.url);
 const MIGRATIONS = migrationsOf('sqlite');
-const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres' };
+const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres', Citus: 'postgres' };
 const PROCESSES = 20;
 
 describe('migrate', () => {
