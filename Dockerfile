@@ -32,5 +32,5 @@ STOPSIGNAL SIGTERM
 # Whether the process lives. Whether it can serve, for which it needs its database, is what a load balancer asks.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/bin/user-group-service.js"]
+ENTRYPOINT ["/app/bin/user-group-service.js"]
 CMD ["serve"]

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -59,6 +59,12 @@ describe('The image', () => {
     for (const instruction of ['ENTRYPOINT', 'CMD']) {
       assert.match(lastStage, new RegExp(`^ *${instruction} \\["`, 'm'));
     }
+  });
+
+  it('starts the executable itself, which knows the flags of Node that it wants', () => {
+    assert.match(lastStage, /^ENTRYPOINT \["\/app\/bin\/user-group-service\.js"\]$/m);
+    assert.match(lastStage, /^COPY bin bin$/m);
+    accessSync(`${ROOT}bin/user-group-service.js`, constants.X_OK);
   });
 
   it('is healthy while the process lives, and not when it has ended', async () => {
