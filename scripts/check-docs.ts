@@ -1,10 +1,13 @@
-// The documentation says what the code says: the table of settings is written from the table in the code
-// (`npm run format` does it), and every error code stands in the table of errors.
+// The documentation says what the code says: the table of settings and the description of the API are written from
+// the code (`npm run format` does it), and every error code stands in the table of errors.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Setting, settings } from '../src/config.ts';
+import { openApi } from '../src/http/openapi/document.ts';
+import { operations } from '../src/http/routes.ts';
 import { problems } from '../src/problem.ts';
 
+const OPENAPI = 'docs/openapi.json';
 const SETTINGS = /(<!-- settings: begin -->\n)[\s\S]*(<!-- settings: end -->)/;
 
 /** What README.md should be, given the settings of the code. */
@@ -17,6 +20,11 @@ function renderReadme(readme: string): string {
   return readme.replace(SETTINGS, (_, begin, end) => `${begin}${table}\n${end}`);
 }
 
+/** A line for each value, so that a review sees what has changed. */
+function renderOpenApi(): string {
+  return `${JSON.stringify(openApi(operations), null, 2)}\n`;
+}
+
 /** Where the documentation differs from the code, a line each. */
 export function findDocsFaults(): string[] {
   const readme = readFileSync('README.md', 'utf8');
@@ -25,7 +33,12 @@ export function findDocsFaults(): string[] {
     .map(([code, { status }]) => `README.md: the table of errors lacks ${code} at ${status}`);
   if (renderReadme(readme) !== readme)
     faults.push('README.md: the table of settings is old; run "npm run format"');
+  if (renderOpenApi() !== readFileSync(OPENAPI, 'utf8'))
+    faults.push(`${OPENAPI} is old; run "npm run format"`);
   return faults;
 }
 
-if (import.meta.main) writeFileSync('README.md', renderReadme(readFileSync('README.md', 'utf8')));
+if (import.meta.main) {
+  writeFileSync('README.md', renderReadme(readFileSync('README.md', 'utf8')));
+  writeFileSync(OPENAPI, renderOpenApi());
+}

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { noBody, resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../domain/body.ts';
 import type { Context } from '../operations/context.ts';
+import { addDocs } from './docs.ts';
 import { addHealth } from './health.ts';
 import { type AnyOperation, addOperation, operation, type RateLimit } from './operation.ts';
 import { listQuery, noQuery } from './query.ts';
@@ -117,4 +118,5 @@ export function addRoutes(
 ): void {
   for (const each of operations) addOperation(app, context, limit, each);
   addHealth(app, isReady);
+  addDocs(app, operations);
 }
