@@ -12,13 +12,13 @@ const PROCESSES = 3;
 describe('three processes on one PostgreSQL database', () => {
   const folder = new Folder();
   let database: TestDatabase;
-  let services: Service[];
+  const services: Service[] = [];
   let token: string;
 
   before(async () => {
     database = await postgres.create();
     const { env } = database;
-    services = await Promise.all(Array.from({ length: PROCESSES }, () => serve(folder, { env })));
+    for (let index = 0; index < PROCESSES; index++) services.push(await serve(folder, { env }));
     ({ token } = await createApiToken(folder, [], { env }));
   });
   after(async () => {

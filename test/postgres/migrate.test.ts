@@ -18,14 +18,6 @@ describe('a PostgreSQL database without a schema', () => {
   });
   after(() => database.drop());
 
-  const optionsFor = (url: string): PostgresOptions => ({
-    url: new Secret(url),
-    poolSize: 1,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 2_000,
-    preparedStatements: true,
-  });
-
   it('is left alone where the server is older than version 14', async () => {
     const version = await versionOf(database.url);
     await using proxy = await TcpProxy.start(database.url);
@@ -36,16 +28,36 @@ describe('a PostgreSQL database without a schema', () => {
       return true;
     });
   });
-
-  it('gets each migration once from twenty connections that migrate at the same moment', async () => {
-    const options = optionsFor(database.url);
-    const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(options)));
-    const names = applied.flat().sort();
-    assert.deepEqual(names, [...new Set(names)]);
-    assert.equal(names[0], '0001-user-groups.sql');
-    assert.deepEqual(await migrate(options), []);
-  });
 });
+
+describe('twenty connections that migrate at the same moment', () => {
+  // Where they meet differs from time to time.
+  for (let time = 1; time <= 5; time++) {
+    it(`run each migration once (${time})`, async () => {
+      const database = await postgres.create();
+      try {
+        const options = optionsFor(database.url);
+        const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(options)));
+        const names = applied.flat().sort();
+        assert.deepEqual(names, [...new Set(names)]);
+        assert.equal(names[0], '0001-user-groups.sql');
+        assert.deepEqual(await migrate(options), []);
+      } finally {
+        await database.drop();
+      }
+    });
+  }
+});
+
+function optionsFor(url: string): PostgresOptions {
+  return {
+    url: new Secret(url),
+    poolSize: 1,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 2_000,
+    preparedStatements: true,
+  };
+}
 
 async function versionOf(url: string): Promise<string> {
   const client = new pg.Client(url);

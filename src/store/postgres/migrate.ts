@@ -9,8 +9,11 @@ import type { PostgresOptions } from './options.ts';
 const FOLDER = new URL('./migrations/', import.meta.url);
 const OLDEST_SERVER = 14;
 const UNDEFINED_TABLE = '42P01';
-/** Two that create a table at one moment: "if not exists" does not keep them apart. */
-const CREATED_BY_ANOTHER = ['23505', '42P07'];
+/**
+ * Two that create a table at one moment: "if not exists" does not keep them apart. Which of the catalogues they
+ * meet in decides the code: a unique key, the table, or the type of its rows.
+ */
+const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
 
 /** The server is older than the service knows how to use. */
 export class ServerTooOld extends Error {
