@@ -59,6 +59,7 @@ export async function copyDatabase(copying: Copying, onProgress: OnProgress): Pr
   await copyKeyIds(copying);
   await copyIds(copying);
   for (const table of tables) await table.copyRest();
+  await to.write({ kind: 'gatherStatistics' });
   return {
     workspaces: await workspaces.verify(),
     apiTokens: await apiTokens.verify(),

@@ -70,6 +70,8 @@ interface Commands {
   addTokenKeyId: { command: { keyId: string; now: number }; result: null };
   /** Forgets the ids of keys that no stored token is sealed under any more. */
   removeTokenKeyIds: { command: { keep: string }; result: null };
+  /** For a database whose plans depend on how many rows there are, when many have come that no lease of ids foretold. */
+  gatherStatistics: { command: object; result: null };
   /** Fails where the database takes no writes. */
   pingWrite: { command: object; result: null };
 }

@@ -73,6 +73,11 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     const { user_groups, workspaces, api_tokens } = JSON.parse(stdout);
     assert.deepEqual([user_groups.count, workspaces.count, api_tokens.count], [TOTAL, 2, listed.length]);
     assert.ok(user_groups.copied < TOTAL);
+    assert.equal(
+      await rowsOfStatistics(database.url),
+      TOTAL,
+      'look-ups are planned for a table of this size',
+    );
   });
 
   it('finds nothing to do when it is done', async () => {
@@ -415,6 +420,17 @@ function holdPostgres(url: string): Hold {
       await client.end();
     }
   };
+}
+
+async function rowsOfStatistics(url: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query("select reltuples from pg_class where relname = 'user_groups'")).rows[0]
+      .reltuples;
+  } finally {
+    await client.end();
+  }
 }
 
 function holdSqlite(path: string): Hold {

@@ -12,6 +12,7 @@ import { importUserGroups } from './import-user-groups.ts';
 import { pingWrite } from './ping.ts';
 import type { ConnectionPool, Session } from './pool.ts';
 import { resealTokens, rotateTokens } from './rotate-token.ts';
+import { gatherStatistics } from './statistics.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroups } from './update-user-group.ts';
 import { spell } from './user-group.ts';
@@ -41,6 +42,7 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   deleteUserGroup: { execute: deleteUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
   rotateToken: { execute: rotateTokens, partsOf: together, isRepeatable: true },
   resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
+  gatherStatistics: { execute: gatherStatistics, partsOf: together, isRepeatable: true },
   pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
 };
 const kinds = Object.keys(executions) as CommandKind[];

@@ -3,7 +3,7 @@
 // autovacuum comes by, up to a minute later. Statistics that are gathered anew make every connection plan anew.
 
 import type { Command, CommandResult } from '../store.ts';
-import type { ConnectionPool, Statement } from './pool.ts';
+import type { ConnectionPool, Session, Statement } from './pool.ts';
 
 export const ANALYZE: Statement = { name: 'analyze_user_groups', sql: 'analyze user_groups' };
 
@@ -22,6 +22,14 @@ export async function keepPlansFitting(
   if (!hasDoubled) return;
   // Nothing depends on it: where it fails, autovacuum does it later.
   await pool.run((session) => session.query(ANALYZE), true).catch(() => {});
+}
+
+export async function gatherStatistics(
+  session: Session,
+  commands: readonly Command<'gatherStatistics'>[],
+): Promise<null[]> {
+  await session.query(ANALYZE);
+  return commands.map(() => null);
 }
 
 function holdsPowerOfTwo(first: number, count: number): boolean {

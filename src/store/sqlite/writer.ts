@@ -122,6 +122,9 @@ export class Writer {
           [command.keep],
         );
         return null;
+      case 'gatherStatistics':
+        // Without statistics, SQLite looks a row up by the index that has all columns of the key.
+        return null;
       case 'pingWrite':
         // The transaction around it has taken the write lock.
         return null;
