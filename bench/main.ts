@@ -10,6 +10,7 @@ import { measure } from './measure.ts';
 import { operations } from './operation.ts';
 import { profile } from './profile.ts';
 import { figuresAsJson, printFigures } from './report.ts';
+import { measureScaling } from './scaling.ts';
 import { compareWriters } from './writer-thread.ts';
 import { requireWrk, WrkMissing } from './wrk.ts';
 
@@ -51,6 +52,23 @@ program
   .addOption(groupsOption(10_000))
   .option('--sync-delay-ms <ms>', 'how much longer each sync of the slow disk takes', positive, 200)
   .action((flags) => compareWriters({ ...flags, folder: prepare(), say }));
+
+program
+  .command('scaling')
+  .summary('a small and a large database, on SQLite and PostgreSQL, by one process and by more')
+  .description(
+    'PostgreSQL is that of BENCH_POSTGRES_URL, on which databases can be made; without it, SQLite only.',
+  )
+  .addOption(secondsOption(5))
+  .option('--rounds <rounds>', 'rounds of each operation on each setup; their median counts', positive, 3)
+  .option('--small <groups>', 'user groups in the small database', positive, 10_000)
+  .option('--large <groups>', 'user groups in the large database', positive, 1_000_000)
+  .action(({ small, large, ...flags }) => {
+    const url = process.env.BENCH_POSTGRES_URL;
+    const postgres = url ? new URL(url) : null;
+    if (postgres === null) say('BENCH_POSTGRES_URL is not set: PostgreSQL is left out');
+    return measureScaling({ ...flags, sizes: [small, large], postgres, folder: prepare(), say });
+  });
 
 program
   .command('json')
