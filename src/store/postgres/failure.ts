@@ -22,6 +22,11 @@ export class Failure extends StoreUnavailable {
     this.outcome = outcome;
     this.connection = connection;
   }
+
+  /** Whether nothing came back at all. */
+  get isSilence(): boolean {
+    return SILENCE.includes(messageOf(this.cause));
+  }
 }
 
 const CONFLICTS = ['40001', '40P01'];
@@ -29,15 +34,15 @@ const CONFLICTS = ['40001', '40P01'];
 const READ_ONLY = '25006';
 /** Lock timeout, statement timeout; by class: connection exception, insufficient resources, ending, system error. */
 const PASSING = /^(?:55P03|57014|08...|53...|57P..|58...)$/;
-/** The words of `pg` for its own `query_timeout`. */
-const LATE = 'Query read timeout';
+/** The words of `pg` and its pool for their own timeouts, of statements and of connections. */
+const SILENCE = ['Query read timeout', 'Connection terminated due to connection timeout'];
 
 /** Of a statement that was sent. An error that is no passing trouble is given back as it is. */
 export function failureOfStatement(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error;
   if (!(error instanceof pg.DatabaseError)) {
     // Of the socket or of the client. A server that has gone silent is silent on every connection.
-    return new Failure(error, 'unknown', messageOf(error) === LATE ? 'all lost' : 'lost');
+    return new Failure(error, 'unknown', SILENCE.includes(messageOf(error)) ? 'all lost' : 'lost');
   }
   const { code = '', severity } = error;
   if (code === READ_ONLY) return new Failure(error, 'refused', 'all lost');

@@ -3,8 +3,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { Connection } from './connection.ts';
 import { Failure, failureBeforeCommit, failureOfConnecting, failureOfStatement } from './failure.ts';
 import { clientConfig, type PostgresOptions } from './options.ts';
+import { Probe } from './probe.ts';
 
 export interface Statement {
   /** Names the prepared statement: one text has it, and no other. */
@@ -17,6 +19,7 @@ export interface Session {
   query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
 }
 
+type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;
 
 const IDLE_TIMEOUT_MS = 30_000;
@@ -25,30 +28,32 @@ const MAX_LIFETIME_SECONDS = 300;
 const MAX_ATTEMPTS = 6;
 const LONGEST_PAUSE_MS = 50;
 /** A failure that took longer is not tried again: the caller has waited enough. */
-const QUICK_MS = 500;
+const QUICK_MS = 300;
 
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #named: boolean;
-  /** Clients that were opened in an earlier one are not used any more. */
+  readonly #open = new Set<Connection>();
   #generation = 0;
-  readonly #generations = new WeakMap<pg.ClientBase, number>();
+  #isSilent = false;
+  readonly #probe = new Probe(async () => {
+    (await this.#take()).release();
+    this.#isSilent = false;
+  });
 
   constructor(options: PostgresOptions) {
     this.#named = options.preparedStatements;
     this.#pool = new pg.Pool({
       ...clientConfig(options),
+      // Their types know of no constructor with settings, which is the one that they call.
+      Client: Connection as unknown as new () => pg.ClientBase,
       max: options.poolSize,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     });
     // The pool has dropped the connection already; without a listener the process would end.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => {
-      this.#generations.set(client, this.#generation);
-      // A client in use has no other listener; its statement is told of the error too.
-      client.on('error', () => {});
-    });
+    this.#pool.on('connect', (client) => this.#welcome(client as unknown as Connection));
   }
 
   /**
@@ -64,39 +69,65 @@ export class ConnectionPool {
     return retry(() => this.#onConnection((client) => this.#transact(client, work)), isRepeatable);
   }
 
-  close(): Promise<void> {
-    return this.#pool.end();
+  async close(): Promise<void> {
+    await this.#pool.end();
+    // The server may never answer their farewell, and the process is not to wait for it.
+    for (const connection of this.#open) connection.unref();
   }
 
-  async #onConnection<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  #welcome(connection: Connection): void {
+    connection.generation = this.#generation;
+    this.#open.add(connection);
+    connection.once('end', () => this.#open.delete(connection));
+  }
+
+  async #onConnection<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     const client = await this.#checkOut();
     try {
       const result = await work(client);
       client.release();
       return result;
     } catch (error) {
-      const connection = error instanceof Failure ? error.connection : 'lost';
-      if (connection === 'all lost' && this.#isCurrent(client)) this.#generation++;
-      client.release(connection !== 'good');
+      if (error instanceof Failure && error.connection === 'good') client.release();
+      else this.#abandon(client, error);
       throw error;
     }
   }
 
-  async #checkOut(): Promise<pg.PoolClient> {
+  #abandon(client: Client, error: unknown): void {
+    if (
+      error instanceof Failure &&
+      error.connection === 'all lost' &&
+      client.generation === this.#generation
+    ) {
+      this.#generation++;
+      this.#isSilent = error.isSilence;
+    }
+    client.abandon();
+    client.release(true);
+  }
+
+  async #checkOut(): Promise<Client> {
+    try {
+      if (this.#isSilent) await this.#probe.wait();
+      return await this.#take();
+    } catch (error) {
+      const failure = failureOfConnecting(error);
+      if (failure.isSilence) this.#isSilent = true;
+      throw failure;
+    }
+  }
+
+  async #take(): Promise<Client> {
     for (;;) {
-      const client = await this.#pool.connect().catch((error: unknown) => {
-        throw failureOfConnecting(error);
-      });
-      if (this.#isCurrent(client)) return client;
+      const client = (await this.#pool.connect()) as unknown as Client;
+      if (client.generation === this.#generation) return client;
+      client.abandon();
       client.release(true);
     }
   }
 
-  #isCurrent(client: pg.PoolClient): boolean {
-    return this.#generations.get(client) === this.#generation;
-  }
-
-  async #transact<Result>(client: pg.PoolClient, work: Work<Result>): Promise<Result> {
+  async #transact<Result>(client: Client, work: Work<Result>): Promise<Result> {
     let result: Result;
     try {
       await client.query('begin').catch(rethrow);
@@ -108,7 +139,7 @@ export class ConnectionPool {
     return result;
   }
 
-  #session(client: pg.PoolClient): Session {
+  #session(client: Client): Session {
     return {
       query: async ({ name, sql }, values = []) => {
         const query = { text: sql, values: [...values], rowMode: 'array' as const };

@@ -1,0 +1,81 @@
+// As much of PostgreSQL's wire protocol as a fault needs: where a message begins and ends, what a request asks
+// for, and how the server says no. https://www.postgresql.org/docs/18/protocol-message-formats.html
+
+const BIND = 'B'.charCodeAt(0);
+const ERROR_RESPONSE = 'E'.charCodeAt(0);
+const PARSE = 'P'.charCodeAt(0);
+const QUERY = 'Q'.charCodeAt(0);
+const READY_FOR_QUERY = 'Z'.charCodeAt(0);
+const SYNC = 'S'.charCodeAt(0);
+const TERMINATE = 'X'.charCodeAt(0);
+
+/** Cuts a stream of bytes into whole messages. */
+export class MessageSplitter {
+  #rest = Buffer.alloc(0);
+  /** The first message of a client has no byte in front that tells its type. */
+  #typeLength: 0 | 1;
+
+  constructor(from: 'client' | 'server') {
+    this.#typeLength = from === 'client' ? 0 : 1;
+  }
+
+  /** The messages that are whole with these bytes. */
+  push(bytes: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    const messages: Buffer[] = [];
+    for (;;) {
+      const lengthAt = this.#typeLength;
+      if (this.#rest.length < lengthAt + 4) return messages;
+      const end = lengthAt + this.#rest.readInt32BE(lengthAt);
+      if (this.#rest.length < end) return messages;
+      messages.push(this.#rest.subarray(0, end));
+      this.#rest = this.#rest.subarray(end);
+      this.#typeLength = 1;
+    }
+  }
+}
+
+/** Whether the server answers now: the messages that a client sends before are one request. */
+export function endsRequest([type]: Buffer): boolean {
+  return type === SYNC || type === QUERY || type === TERMINATE;
+}
+
+/** What a request asks for: the name of a prepared statement where it has one, else the SQL. */
+export function subjectOf(request: readonly Buffer[]): string {
+  for (const message of request) {
+    const [first, second] = message.subarray(5).toString('latin1').split('\0');
+    if (message[0] === QUERY) return first!;
+    if (message[0] === BIND && second) return second;
+    if (message[0] === PARSE) return first || second!;
+  }
+  return '';
+}
+
+/** The state of the transaction where the message says that the server waits for the next request, else null. */
+export function readyState(message: Buffer): string | null {
+  return message[0] === READY_FOR_QUERY ? String.fromCharCode(message[5]!) : null;
+}
+
+export interface ServerError {
+  code: string;
+  /** In the language of the server. */
+  severity?: string;
+}
+
+/** The whole answer of a server that refuses a request; `state` is that of the transaction before. */
+export function refusal({ code, severity = 'ERROR' }: ServerError, state: string): Buffer {
+  const fields = { S: severity, V: 'ERROR', C: code, M: 'refused by a test' };
+  const text = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);
+  return Buffer.concat([
+    message(ERROR_RESPONSE, `${text.join('')}\0`),
+    message(READY_FOR_QUERY, state === 'I' ? 'I' : 'E'),
+  ]);
+}
+
+function message(type: number, text: string): Buffer {
+  const body = Buffer.from(text);
+  const head = Buffer.alloc(5);
+  head.writeUInt8(type);
+  head.writeInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, body]);
+}
