@@ -98,12 +98,12 @@ export async function call<Body>(
 
 /**
  * Every call can be repeated: a creation finds what it made, an update sets what it set, a rotation gives its
- * result again. Only a change with `If-Match` that was done is refused the second time, as `version_mismatch`:
- * such a call is repeated where it was certainly not done.
+ * result again, a deletion finds nothing. Only a change with `If-Match` that was done is refused the second time,
+ * as `version_mismatch`: such a call is repeated where it was certainly not done.
  */
 function mayRepeat(request: CallRequest, { code, status }: UserGroupServiceError): boolean {
   if (REFUSED.includes(code)) return true;
-  if (request.ifMatch !== undefined) return false;
+  if (request.ifMatch !== undefined && request.method !== 'DELETE') return false;
   return UNCERTAIN.includes(code) || (code === 'unexpected_answer' && PROXY_STATUSES.includes(status));
 }
 

@@ -141,8 +141,8 @@ export class UserGroupClient {
   }
 
   /** Deletes the group; its token is dead at once. `user_group_not_found` where there is none. */
-  async delete(userGroupId: string, options: CallOptions = {}): Promise<void> {
-    await this.#call({ method: 'DELETE', path: pathOf(userGroupId) }, options);
+  async delete(userGroupId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
+    await this.#call({ method: 'DELETE', path: pathOf(userGroupId), ifMatch }, options);
   }
 
   /** All groups, or those that `search` finds, page by page as they are asked for. */

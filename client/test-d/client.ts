@@ -71,7 +71,7 @@ export async function change(): Promise<void> {
   await client.patch('a', { user_group_id: 'b' });
   // @ts-expect-error: a name cannot be removed.
   await client.patch('a', { name: null });
-  const deleted = await client.delete('a');
+  const deleted = await client.delete('a', { ifMatch: etag });
   same<typeof deleted, void>();
 }
 

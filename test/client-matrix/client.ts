@@ -13,6 +13,8 @@ export interface ClientKind {
   /** What runs the program; undefined where the machine has none. */
   command: string | undefined;
   program: string;
+  /** What drives the program where it does not do so itself. */
+  runner?: string;
   /** What becomes of a GET with a body. */
   getBody: 'sent' | 'refused' | 'becomes POST';
   patch: 'sent' | 'refused';
@@ -31,25 +33,34 @@ export const clients: readonly ClientKind[] = [
     name: 'curl',
     command: commandOf('curl') && commandOf('bash'),
     program: 'curl.sh',
+    runner: 'run.sh',
     connection: 'new each time',
   },
-  { ...usual, name: 'node:http', command: node, program: 'node-http.js' },
+  { ...usual, name: 'node:http', command: node, program: 'node-http.js', runner: 'run.js' },
   {
     ...usual,
     name: 'undici',
     command: node,
     program: 'undici.js',
+    runner: 'run.js',
     connection: 'new after a GET with a body',
   },
-  { ...usual, name: 'axios', command: node, program: 'axios.js' },
-  { ...usual, name: 'got', command: node, program: 'got.js' },
-  { ...usual, name: 'fetch', command: node, program: 'fetch.js', getBody: 'refused' },
-  { ...usual, name: 'Python http.client', command: python, program: 'python-http-client.py' },
+  { ...usual, name: 'axios', command: node, program: 'axios.js', runner: 'run.js' },
+  { ...usual, name: 'got', command: node, program: 'got.js', runner: 'run.js' },
+  { ...usual, name: 'fetch', command: node, program: 'fetch.js', runner: 'run.js', getBody: 'refused' },
+  {
+    ...usual,
+    name: 'Python http.client',
+    command: python,
+    program: 'python-http-client.py',
+    runner: 'run.py',
+  },
   {
     ...usual,
     name: 'Python urllib',
     command: python,
     program: 'python-urllib.py',
+    runner: 'run.py',
     connection: 'new each time',
   },
   { ...usual, name: 'Java HttpClient', command: java, program: 'java-http-client.java' },
@@ -69,8 +80,9 @@ export function commandOf(name: string, ...moreFolders: string[]): string | unde
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-export function pathOfProgram(program: string): string {
-  return fileURLToPath(new URL(`program/${program}`, import.meta.url));
+/** Of a file of the matrix. */
+export function pathOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
 }
 
 export interface ClientAnswer {
@@ -86,9 +98,10 @@ export class Client implements AsyncDisposable {
   readonly #lines: Interface;
   #errors = '';
 
-  constructor({ command, program }: ClientKind, serviceUrl: string, apiToken: string) {
+  constructor({ command, runner, program }: ClientKind, serviceUrl: string, apiToken: string) {
     const env = { ...process.env, SERVICE_URL: serviceUrl, API_TOKEN: apiToken };
-    this.#child = spawn(command!, [pathOfProgram(program)], { env, stdio: 'pipe' });
+    const args = [...(runner === undefined ? [] : [pathOf(runner)]), pathOf(`program/${program}`)];
+    this.#child = spawn(command!, args, { env, stdio: 'pipe' });
     this.#lines = createInterface({ input: this.#child.stdout! });
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#errors += text;

@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { clients, pathOfProgram } from './client.ts';
+import { clients, pathOf } from './client.ts';
 import { proxies } from './proxy.ts';
 
 const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block);
 
-/** The lines between the marks, without what they are indented by. */
+/** What the page shows of a file: the lines between the marks where there are some, else all. */
 function shownLines(path: string): string {
-  const [, indent = '', lines = ''] =
-    /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/m.exec(
-      readFileSync(path, 'utf8'),
-    ) ?? [];
+  const file = readFileSync(path, 'utf8');
+  const marked = /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/m.exec(file);
+  if (marked === null) return file;
+  const [, indent = '', lines = ''] = marked;
   return lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }
 
@@ -29,7 +29,7 @@ describe('docs/clients.md', () => {
 
   for (const { name, program } of clients) {
     it(`shows the lines with which ${name} calls`, () => {
-      assert.ok(blocks.includes(shownLines(pathOfProgram(program))));
+      assert.ok(blocks.includes(shownLines(pathOf(`program/${program}`))));
     });
   }
 
@@ -40,9 +40,7 @@ describe('docs/clients.md', () => {
   }
 
   it('speaks of every program of the matrix', () => {
-    const programs = readdirSync(pathOfProgram('')).filter(
-      (file) => /\.\w+$/.test(file) && !/^lines\./.test(file),
-    );
+    const programs = readdirSync(pathOf('program'));
     assert.deepEqual(programs.sort(), clients.map(({ program }) => program).sort());
   });
 });

@@ -2,9 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { eventually, Folder, Program } from '../process.ts';
-import { commandOf } from './client.ts';
+import { commandOf, pathOf } from './client.ts';
 
 export interface ProxyKind {
   name: string;
@@ -14,19 +13,17 @@ export interface ProxyKind {
   args: (folder: string, settings: string) => string[];
 }
 
-const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-
 export const proxies: readonly ProxyKind[] = [
   {
     name: 'nginx',
     command: commandOf('nginx', '/usr/sbin'),
-    settings: file('nginx.conf'),
+    settings: pathOf('nginx.conf'),
     args: (folder, settings) => ['-p', folder, '-c', settings, '-e', 'stderr'],
   },
   {
     name: 'HAProxy',
     command: commandOf('haproxy', '/usr/sbin'),
-    settings: file('haproxy.cfg'),
+    settings: pathOf('haproxy.cfg'),
     args: (_folder, settings) => ['-db', '-f', settings],
   },
 ];

@@ -74,8 +74,10 @@ describeOnEachDatabase('The client', (database) => {
       client.patch('versioned', { name: 'Three' }, { ifMatch: etag }),
       failsWith('version_mismatch'),
     );
+    await assert.rejects(client.delete('versioned', { ifMatch: etag }), failsWith('version_mismatch'));
     const patched = await client.patch('versioned', { name: 'Three' }, { ifMatch: updated.etag });
     assert.equal((await client.read('versioned')).etag, patched.etag);
+    await client.delete('versioned', { ifMatch: patched.etag });
   });
 
   it('rotates a token, and resolves the old and the new one', async () => {

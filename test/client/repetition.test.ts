@@ -105,6 +105,16 @@ describe('A call of the client that fails on its way', () => {
       await assert.rejects(client.read(id), { code: 'user_group_not_found' });
     });
 
+    it('has deleted the version of ifMatch, and leaves a user group that was made since then', async () => {
+      const { id, etag } = await newGroup();
+      proxy.faults = [...lost];
+      await client.delete(id, { ifMatch: etag });
+      const again = await client.getOrCreate({ user_group_id: id, name: 'Again' });
+      proxy.faults = ['lose request'];
+      await assert.rejects(client.delete(id, { ifMatch: etag }), { code: 'version_mismatch' });
+      assert.equal((await client.read(id)).etag, again.etag);
+    });
+
     it('reads, resolves and lists', async () => {
       const { id, token } = await newGroup();
       proxy.faults = [...lost];

@@ -1,10 +1,8 @@
-// axios
+// A call with axios.
 
-// docs: begin
 import axios from 'axios';
-import { answerLines } from './lines.js';
 
-async function call(method, path, body) {
+export async function call(method, path, body) {
   const { status, data } = await axios.request({
     method,
     url: process.env.SERVICE_URL + path,
@@ -14,6 +12,3 @@ async function call(method, path, body) {
   });
   return { status, value: data };
 }
-// docs: end
-
-await answerLines(call);

@@ -1,28 +1,23 @@
-// node:http
+// A call with node:http.
 
-// docs: begin
 import { request } from 'node:http';
-import { json } from 'node:stream/consumers';
-import { answerLines } from './lines.js';
+import { text } from 'node:stream/consumers';
 
-function call(method, path, body) {
-  const text = body === undefined ? '' : JSON.stringify(body);
+export function call(method, path, body) {
+  const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body));
   const headers = {
     Authorization: `Token ${process.env.API_TOKEN}`,
     'Content-Type': 'application/json',
     // Without it Node does not tell that a GET has a body.
-    'Content-Length': Buffer.byteLength(text),
+    'Content-Length': bytes.length,
   };
   return new Promise((resolve, reject) => {
     request(process.env.SERVICE_URL + path, { method, headers }, (response) => {
-      const status = response.statusCode;
-      if (status === 204) resolve({ status });
-      else json(response).then((value) => resolve({ status, value }), reject);
+      text(response)
+        .then((answer) => ({ status: response.statusCode, value: answer && JSON.parse(answer) }))
+        .then(resolve, reject);
     })
       .on('error', reject)
-      .end(text);
+      .end(bytes);
   });
 }
-// docs: end
-
-await answerLines(call);

@@ -1,8 +1,5 @@
-# Python: http.client
+# A call with http.client.
 
-from lines import answer_lines
-
-# docs: begin
 import http.client
 import json
 import os
@@ -17,7 +14,3 @@ def call(method, path, body=None):
     answer = connection.getresponse()
     text = answer.read()
     return answer.status, json.loads(text) if text else None
-# docs: end
-
-
-answer_lines(call)

@@ -1,8 +1,5 @@
-# Python: urllib
+# A call with urllib.
 
-from lines import answer_lines
-
-# docs: begin
 import json
 import os
 from urllib.error import HTTPError
@@ -20,7 +17,3 @@ def call(method, path, body=None):
     with answer:
         text = answer.read()
         return answer.status, json.loads(text) if text else None
-# docs: end
-
-
-answer_lines(call)

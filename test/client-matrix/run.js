@@ -1,0 +1,17 @@
+// Runs a program of this matrix that is JavaScript: requests come as lines on standard input, and answers go as
+// lines to standard output; see client.ts.
+
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+
+const { call } = await import(pathToFileURL(process.argv[2]));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [method, path, base64] = line.split('\t');
+  const body = base64 ? JSON.parse(Buffer.from(base64, 'base64').toString()) : undefined;
+  const { status, value } = await call(method, path, body).catch((error) => ({
+    status: 'refused',
+    value: String(error),
+  }));
+  console.log(`${status}\t${Buffer.from(JSON.stringify(value || null)).toString('base64')}`);
+}
