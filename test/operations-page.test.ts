@@ -1,0 +1,100 @@
+// The commands of docs/operations.md, run as they stand there: a night with a backup, a restore, a new key and a move.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { postgres, type TestDatabase } from './database.ts';
+import { send } from './http.ts';
+import { createApiToken, Folder, Program, serve } from './process.ts';
+
+const PAGE = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+const EXECUTABLE = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
+
+/** The blocks under a heading that says that they are run. */
+function blocksUnder(heading: string): string[] {
+  const [, section = ''] = PAGE.split(`### ▶ ${heading}\n`);
+  const [body = ''] = section.split(/^##/m);
+  return [...body.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+}
+
+describe('docs/operations.md', () => {
+  const folder = new Folder();
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  let token: string;
+
+  before(async () => {
+    database = await postgres.create();
+    mkdirSync(folder.join('bin'));
+    symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
+    const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
+    env = { PATH: path, TARGET_DATABASE_URL: database.url };
+    ({ token } = await createApiToken(folder));
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  function shell(script: string, more: Record<string, string> = {}): Program {
+    const args = ['-euo', 'pipefail', '-c', script];
+    return new Program(folder, args, { command: 'bash', env: { ...env, ...more } });
+  }
+
+  async function runBlock(script: string): Promise<string> {
+    await using program = shell(script);
+    const { code, stdout, stderr } = await program.exit();
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+
+  /** The token of the one group that there is. */
+  async function tokenAt(url: string): Promise<string> {
+    const { json } = await send(url, { token, body: { user_group_id: 'kept', name: 'Kept' } });
+    return json.user_group.token;
+  }
+
+  async function serveAndRead(): Promise<string> {
+    await using service = await serve(folder);
+    return await tokenAt(service.url);
+  }
+
+  it('restores a database to what a backup of the running service holds', async () => {
+    const [backup] = blocksUnder('Back up');
+    const [restore] = blocksUnder('Restore');
+    let kept = '';
+    {
+      await using service = await serve(folder);
+      kept = await tokenAt(service.url);
+      await runBlock(backup!);
+      await service.call(token, 'POST', '/api/user', { current_token: kept });
+    }
+    assert.match(await runBlock(restore!), /read-write/);
+    assert.equal(await serveAndRead(), kept);
+  });
+
+  it('replaces the key, and every token stays', async () => {
+    const [addKey, reencrypt] = blocksUnder('With the key file');
+    const before = await serveAndRead();
+    await runBlock(addKey!);
+    assert.equal(await serveAndRead(), before);
+    assert.match(await runBlock(reencrypt!), /^1 of 1 tokens were encrypted anew/);
+    const [newKey, ring] = ['new-key', 'data/token-keys'].map((file) =>
+      readFileSync(folder.join(file), 'utf8'),
+    );
+    assert.equal(ring, newKey);
+    assert.equal(await serveAndRead(), before);
+  });
+
+  it('moves to PostgreSQL, and every token stays', async () => {
+    const [move, serveThere] = blocksUnder('Move');
+    const before = await serveAndRead();
+    assert.match(await runBlock(move!), /user groups +1 +1 /);
+    const script = serveThere!.replace(/^user-group-service serve$/m, 'exec $&');
+    await using program = shell(script, { DATABASE_URL: database.url });
+    const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/);
+    assert.equal(await tokenAt(url), before);
+  });
+});
