@@ -94,7 +94,7 @@ export const settings = {
     fallback: '2000',
     parse: integer(0, 600_000),
     meaning:
-      'How long PostgreSQL may work on a statement, half of it waiting for a lock. 0 sends no settings with a connection: for a PgBouncer that is not told to ignore statement_timeout, lock_timeout, idle_in_transaction_session_timeout and options.',
+      'How long PostgreSQL may work on a statement, three quarters of it waiting for a lock. 0 sends no settings with a connection: for a PgBouncer that is not told to ignore statement_timeout, lock_timeout, idle_in_transaction_session_timeout and options.',
   },
   postgresPreparedStatements: {
     env: 'UGS_POSTGRES_PREPARED_STATEMENTS',

@@ -29,6 +29,8 @@ const MAX_ATTEMPTS = 6;
 const LONGEST_PAUSE_MS = 50;
 /** A failure that took longer is not tried again: the caller has waited enough. */
 const QUICK_MS = 300;
+/** PostgreSQL looks for a deadlock after a second. */
+const QUICK_CONFLICT_MS = 1_500;
 
 export class ConnectionPool {
   readonly #pool: pg.Pool;
@@ -163,11 +165,12 @@ async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boole
       return await attempt();
     } catch (error) {
       if (!(error instanceof Failure) || attempts === MAX_ATTEMPTS) throw error;
-      if (performance.now() - startedAt > QUICK_MS) throw error;
+      const isConflict = error.outcome === 'conflict';
+      if (performance.now() - startedAt > (isConflict ? QUICK_CONFLICT_MS : QUICK_MS)) throw error;
       if (error.outcome === 'unknown' && !isRepeatable) throw error;
-      if (error.outcome !== 'conflict' && ++losses > 1) throw error;
+      if (!isConflict && ++losses > 1) throw error;
       // Those that were in each other's way must not meet again at once.
-      if (error.outcome === 'conflict') await sleep(Math.random() * LONGEST_PAUSE_MS);
+      if (isConflict) await sleep(Math.random() * LONGEST_PAUSE_MS);
     }
   }
 }

@@ -1,0 +1,102 @@
+// Commands that come to several processes at once lock rows in one order. Where somebody else does not, PostgreSQL
+// ends the deadlock and the command is tried again.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { Secret } from '../../src/domain/secret.ts';
+import type { TokenDigest } from '../../src/domain/token.ts';
+import { keyOf } from '../../src/domain/user-group.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import type { Command, Store } from '../../src/store/store.ts';
+import { postgres, type TestDatabase } from '../database.ts';
+
+const PROCESSES = 3;
+const ROUNDS = 200;
+const KEYS = Array.from({ length: 20 }, (_, index) => keyOf(1, 'Customer', `group-${index}`));
+
+describe('updates of the same user groups', () => {
+  let database: TestDatabase;
+  const stores: Store[] = [];
+  before(async () => {
+    database = await postgres.create();
+    for (let index = 0; index < PROCESSES; index++) stores.push(await openStore(database.url));
+    await stores[0]!.write(KEYS.map(create));
+  });
+  after(async () => {
+    for (const store of stores) await store.close();
+    await database.drop();
+  });
+
+  it('that come in any order to three processes at once do not deadlock', async () => {
+    let longestMs = 0;
+    const updating = [...stores, ...stores].map(async (store, lane) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const batch = shuffled(KEYS).slice(Math.random() * KEYS.length);
+        const sentAt = performance.now();
+        await store.write(batch.map((key) => update(key, `${lane} ${round}`)));
+        longestMs = Math.max(longestMs, performance.now() - sentAt);
+      }
+    });
+    await Promise.all(updating);
+    // PostgreSQL looks for a deadlock when a lock has been waited for that long.
+    assert.ok(longestMs < 1_000, `${longestMs} ms`);
+  });
+
+  it('that deadlock with a transaction of somebody else are tried again', async () => {
+    const [first, second] = [KEYS[0]!, KEYS[1]!].sort((a, b) => a.bucket - b.bucket);
+    const other = new pg.Client(database.url);
+    await other.connect();
+    try {
+      await other.query('begin');
+      await touch(other, second!.providedId);
+      const updated = stores[0]!.write([update(first!, 'tried again'), update(second!, 'tried again')]);
+      await sleep(200);
+      await touch(other, first!.providedId);
+      await other.query('commit');
+      for (const group of await updated) assert.equal((group as { name: string }).name, 'tried again');
+    } finally {
+      await other.end();
+    }
+  });
+});
+
+function openStore(url: string): Promise<Store> {
+  return openPostgresStore({
+    url: new Secret(url),
+    poolSize: 4,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 4_000,
+    preparedStatements: true,
+  });
+}
+
+function create(key: (typeof KEYS)[number], index: number): Command<'createUserGroup'> {
+  return {
+    kind: 'createUserGroup',
+    key,
+    teamId: index + 1,
+    name: 'New',
+    mapping: null,
+    properties: null,
+    tokenDigest: `digest-${index}` as TokenDigest,
+    sealedToken: { keyId: 'key', ciphertext: `ciphertext-${index}` },
+    now: 1,
+  };
+}
+
+function update(key: (typeof KEYS)[number], name: string): Command<'updateUserGroup'> {
+  return { kind: 'updateUserGroup', key, name, now: 2 };
+}
+
+function touch(client: pg.Client, providedId: string): Promise<unknown> {
+  return client.query('update user_groups set updated_at = 3 where provided_id = $1', [providedId]);
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
