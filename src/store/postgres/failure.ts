@@ -32,8 +32,12 @@ export class Failure extends StoreUnavailable {
 const CONFLICTS = ['40001', '40P01'];
 /** The server has become a replica. The connections still lead to it; its name may lead elsewhere by now. */
 const READ_ONLY = '25006';
-/** Lock timeout, statement timeout; by class: connection exception, insufficient resources, ending, system error. */
-const PASSING = /^(?:55P03|57014|08...|53...|57P..|58...)$/;
+/** Of an error, unless the server speaks another language than English. */
+const FATAL = ['FATAL', 'PANIC'];
+/** In any language: the server or the session is ended, or the session was idle for too long in a transaction. */
+const ENDS_SESSION = /^(?:57P..|25P03)$/;
+/** Lock timeout, statement timeout; by class: connection exception, insufficient resources, system error. */
+const PASSING = /^(?:55P03|57014|08...|53...|58...)$/;
 /** The words of `pg` and its pool for their own timeouts, of statements and of connections. */
 const SILENCE = ['Query read timeout', 'Connection terminated due to connection timeout'];
 
@@ -41,13 +45,13 @@ const SILENCE = ['Query read timeout', 'Connection terminated due to connection 
 export function failureOfStatement(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error;
   if (!(error instanceof pg.DatabaseError)) {
-    // Of the socket or of the client. A server that has gone silent is silent on every connection.
-    return new Failure(error, 'unknown', SILENCE.includes(messageOf(error)) ? 'all lost' : 'lost');
+    // Of the socket or of the client. What has ended this connection has seldom spared the others.
+    return new Failure(error, 'unknown', 'all lost');
   }
-  const { code = '', severity } = error;
+  const { code = '', severity = '' } = error;
   if (code === READ_ONLY) return new Failure(error, 'refused', 'all lost');
   // What ends the session may come after a commit; an error that does not end it has undone its statement.
-  if (severity !== 'ERROR') return new Failure(error, 'unknown', 'lost');
+  if (FATAL.includes(severity) || ENDS_SESSION.test(code)) return new Failure(error, 'unknown', 'all lost');
   if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
   return PASSING.test(code) ? new Failure(error, 'refused', 'good') : error;
 }

@@ -1,0 +1,138 @@
+// A connection that breaks at the worst moment: what was asked is done, and nobody has been told. Whoever asked
+// cannot know, and asks again.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestAnswer } from '../http.ts';
+import { FAULT_MS, Installation } from './installation.ts';
+import type { Fate } from './proxy.ts';
+
+/** More than any answer to a statement that writes has; each of them breaks somewhere. */
+const ANSWER_BYTES = 400;
+/** In a longer run, at every byte. */
+const STEP_BYTES = process.env.FAULT_SECONDS ? 1 : 37;
+/** Of the requests to the database under load, one in so many is lost. */
+const LOST_ONE_IN = 13;
+
+describe('A lost answer of the database', () => {
+  let site: Installation;
+  before(async () => {
+    site = await Installation.start({ processes: 2 });
+  });
+  afterEach(() => {
+    site.proxy.decide = () => 'pass';
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const eachCut = async (statement: string, test: (cut: number) => Promise<void>): Promise<void> => {
+    for (let bytes = 0; bytes < ANSWER_BYTES; bytes += STEP_BYTES) {
+      const lost = site.proxy.once(statement, { answerBytes: bytes });
+      await test(bytes);
+      await lost;
+    }
+  };
+
+  it('to a create, at whatever byte, creates once and tells the caller that the group is new', () =>
+    eachCut('create_user_groups', async (cut) => {
+      const created = await site.get(`create-${cut}`, 'Lost');
+      assert.equal(created.json.new_user_group, true);
+      assertVersion(created, 1);
+      const found = await site.get(`create-${cut}`, 'Lost');
+      assert.equal(found.json.new_user_group, false);
+      assert.deepEqual(found.json.user_group, created.json.user_group);
+    }));
+
+  it('to a rotation, at whatever byte, rotates once and gives the caller the new token', async () => {
+    let { token } = (await site.get('rotate', 'Lost')).json.user_group;
+    let version = 1;
+    await eachCut('rotate_tokens', async () => {
+      const rotated = await site.rotate(token);
+      assertVersion(rotated, ++version);
+      assert.equal((await resolve(token)).status, 404);
+      ({ token } = rotated.json.user_group);
+      assert.equal((await resolve(token)).status, 200);
+    });
+  });
+
+  it('to an update, at whatever byte, is a 503, after which the call can be repeated', async () => {
+    await site.get('update', 'Lost');
+    let version = 1;
+    await eachCut('update_user_groups', async (cut) => {
+      const name = `Lost ${cut}`;
+      const first = await site.put('update', name);
+      const second = first.status === 200 ? first : await site.put('update', name);
+      assert.equal(second.json.user_group.name, name);
+      assertVersion(second, ++version);
+    });
+  });
+
+  it('to an update on a condition is a 503, after which the group tells whether it was done', async () => {
+    const { headers } = await site.get('condition', 'Lost');
+    const lost = site.proxy.once('update_user_groups', { answerBytes: 0 });
+    const ifMatch = { 'if-match': headers.etag! };
+    assert.equal((await site.put('condition', 'Done', ifMatch)).status, 503);
+    await lost;
+    assert.equal((await site.put('condition', 'Done', ifMatch)).status, 412);
+    const found = await site.get('condition');
+    assert.equal(found.json.user_group.name, 'Done');
+    assertVersion(found, 2);
+  });
+
+  for (const [title, fate] of [
+    ['that was done', { answerBytes: 0 }],
+    ['that never arrived', 'cut'],
+  ] as [string, Fate][]) {
+    it(`to a COMMIT ${title} does everything in it once`, async () => {
+      let isLost = false;
+      void site.proxy.once('commit', fate).then(() => {
+        isLost = true;
+      });
+      for (let round = 0; !isLost; round++) {
+        assert.ok(round < 50, 'creates and rotations that come together are one transaction');
+        await createAndRotate(`${title} ${round}`);
+      }
+    });
+  }
+
+  it('now and then, of any request at any byte, costs nothing acknowledged and does nothing twice', async () => {
+    using callers = site.callers();
+    let requests = 0;
+    site.proxy.decide = () => {
+      if (++requests % LOST_ONE_IN > 0) return 'pass';
+      return requests % 2 === 0 ? 'cut' : { answerBytes: requests % ANSWER_BYTES };
+    };
+    await sleep(FAULT_MS);
+    site.proxy.decide = () => 'pass';
+    await site.untilBack();
+    await callers.stopAndCheck();
+    assert.ok(requests > 10 * LOST_ONE_IN);
+  });
+
+  async function createAndRotate(prefix: string): Promise<void> {
+    const ids = Array.from({ length: 8 }, (_, index) => `${prefix} ${index}`);
+    const old = await Promise.all(ids.map((id) => site.get(`old ${id}`, 'Old')));
+    const creating = ids.map((id) => site.get(`new ${id}`, 'New'));
+    const rotating = old.map(({ json }) => site.rotate(json.user_group.token));
+    for (const created of await Promise.all(creating)) {
+      assert.equal(created.json.new_user_group, true);
+      assertVersion(created, 1);
+    }
+    for (const [index, rotated] of (await Promise.all(rotating)).entries()) {
+      assertVersion(rotated, 2);
+      const found = await site.get(`old ${ids[index]}`);
+      assert.equal(found.json.user_group.token, rotated.json.user_group.token);
+      assertVersion(found, 2);
+    }
+  }
+
+  function resolve(token: string): Promise<TestAnswer> {
+    return site.call({ method: 'POST', path: '/v1/resolve', body: { token } });
+  }
+});
+
+/** Each change makes one version. */
+function assertVersion(answer: TestAnswer, version: number): void {
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.headers.etag, `"${answer.json.user_group.team_id}-${version}"`);
+}
