@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-// The compiler leaves the SQL of the migrations behind.
-for (const folder of globSync('src/store/*/migrations')) {
-  cpSync(folder, join('dist', relative('src', folder)), { recursive: true });
+// The compiler leaves behind what is no code: the SQL of the migrations, and the style of the documentation.
+for (const path of globSync(['src/store/*/migrations', 'src/http/docs/page.css'])) {
+  cpSync(path, join('dist', relative('src', path)), { recursive: true });
 }

@@ -1,15 +1,42 @@
-// What is read about the API: its description, which tools read.
+// What is read about the API: by tools, and by people. Needs no API token: the source of the service says the same.
 
 import type { FastifyInstance } from 'fastify';
 import type { AnyOperation } from './operation.ts';
 
-/** No API token is needed: what is told here stands in the source of the service too. */
+interface Text {
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Each is loaded and made when somebody first asks for it: the service is ready the sooner. */
+const texts: Record<string, (operations: readonly AnyOperation[]) => Promise<Text>> = {
+  '/openapi.json': async (operations) => {
+    const { openApi } = await import('./openapi/document.ts');
+    const body = JSON.stringify(openApi(operations));
+    return { headers: { 'content-type': 'application/json; charset=utf-8' }, body };
+  },
+  '/docs': async (operations) => {
+    const { openApi } = await import('./openapi/document.ts');
+    const { referencePage } = await import('./docs/reference.ts');
+    const { pageHeaders } = await import('./docs/page.ts');
+    return { headers: pageHeaders, body: referencePage(openApi(operations)) };
+  },
+  '/errors': async (operations) => {
+    const { endpointsOf } = await import('./openapi/endpoint.ts');
+    const { errorsPage } = await import('./docs/errors.ts');
+    const { pageHeaders } = await import('./docs/page.ts');
+    return { headers: pageHeaders, body: errorsPage(endpointsOf(operations)) };
+  },
+};
+
 export function addDocs(app: FastifyInstance, operations: readonly AnyOperation[]): void {
-  let openApiText: string | undefined;
-  app.get('/openapi.json', { exposeHeadRoute: true }, async (_request, reply) => {
-    // Loaded and made when somebody asks: the service is ready sooner.
-    openApiText ??= JSON.stringify((await import('./openapi/document.ts')).openApi(operations));
-    reply.header('content-type', 'application/json; charset=utf-8');
-    return openApiText;
-  });
+  for (const [path, make] of Object.entries(texts)) {
+    let text: Promise<Text> | undefined;
+    app.get(path, { exposeHeadRoute: true }, async (_request, reply) => {
+      text ??= make(operations);
+      const { headers, body } = await text;
+      reply.headers(headers);
+      return body;
+    });
+  }
 }

@@ -50,7 +50,7 @@ function assertHoldsOnlyWhatRuns(folder: Folder): void {
   const files = globSync('**/*', { cwd: folder.join(INSTALLED), withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
-  const strange = files.filter((name) => !/\.(?:js|sql|md)$|^package\.json$|^LICENSE$/.test(name));
+  const strange = files.filter((name) => !/\.(?:js|sql|css|md)$|^package\.json$|^LICENSE$/.test(name));
   assert.deepEqual(strange, []);
   assert.ok(files.some((name) => name.endsWith('.sql')));
   assert.deepEqual(

@@ -3,16 +3,16 @@
 import { limits } from '../../domain/field.ts';
 
 export const about = `
-Three calls on \`/api/user\` are frozen: they never change. \`/v1\` only grows.
+A **user group** is one of your customers, by your own id of it: the \`user_group_id\`. The service gives each a token, which you save and render into an embedded dashboard; whoever serves that dashboard asks by the token who is viewing. A user group can have a \`mapping\` to data sources, and \`properties\` that dashboards read as variables.
 
-- **JSON in, JSON out.** A body is at most ${limits.bodyBytes / 1024} KiB of JSON in UTF-8, declared as \`application/json\` and not compressed.
+The three calls on \`/api/user\` are frozen: they never change. \`/v1\` only grows.
+
+- **JSON in, JSON out.** A body is at most ${limits.bodyBytes / 1024} KiB of JSON in UTF-8, declared as \`application/json\` and not compressed. Lengths count code points.
 - **What comes in goes out the same.** Numbers keep their digits (\`9007199254740993\`, \`1.10\`, \`1e400\`), keys their order, strings their code points. JSON that can be read in two ways is refused.
 - **Nothing is dropped in silence.** An unknown field or parameter is refused, and the answer names the nearest known one.
 - **Every call can be repeated.** A create finds what it has made, an update is absolute, a rotation that is repeated gives the same token.
 - **Nothing is stale.** A token that was rotated, deleted or revoked is refused by every process from the next request on.
-- **Errors are one object** (RFC 9457), whatever raised it. Act on its \`code\`; [every code](/errors) says what it means and what to do.
-
-A **user group** is one of your customers. It is named by your own id of it, the \`user_group_id\`, within the workspace and the environment of the API token. Lengths count code points.
+- **Errors are one object** (RFC 9457), whatever raised it. Act on its \`code\`; [the page of errors](/errors) says what each means and what to do.
 `.trim();
 
 const description = `

@@ -11,9 +11,9 @@ export interface OpenApi {
   paths: Record<string, Record<string, OperationObject>>;
   components: {
     schemas: Record<string, Schema | null>;
-    headers: Record<string, object>;
+    headers: Record<string, HeaderObject>;
     responses: Record<string, ResponseObject>;
-    securitySchemes: Record<string, object>;
+    securitySchemes: Record<string, { description: string }>;
   };
 }
 
@@ -41,6 +41,13 @@ export interface ResponseObject {
   description: string;
   headers: Record<string, { $ref: string }>;
   content?: Record<string, Content>;
+}
+
+export interface HeaderObject {
+  description: string;
+  required?: boolean;
+  schema: Schema;
+  example: unknown;
 }
 
 export type Referable = ResponseObject | { $ref: string };

@@ -7,9 +7,9 @@ import type { AnswerHeader } from './header.ts';
 import type { AnswerSchemaName } from './schema.ts';
 
 export const tags = {
-  'User groups': 'A user group is a customer of yours, by your own id of it.',
-  'User group tokens': 'The token of a user group tells a dashboard who is viewing.',
-  Service: 'For supervisors, load balancers and readers. Needs no API token.',
+  'User groups': 'Your customers, each by your own id of it.',
+  'User group tokens': 'What tells a dashboard who is viewing.',
+  Service: 'For supervisors, load balancers and readers. These need no API token.',
 } as const;
 
 export interface Example {
@@ -95,8 +95,8 @@ export const operationDescriptions = {
     tag: 'User groups',
     summary: 'Get or create a user group',
     description:
-      'Gives the user group of the id as it is stored, or creates it where there is none and a `name` is sent. ' +
-      'Without a `name` it only looks.\n\n' +
+      'Returns the user group of this id as it is stored, or creates it where there is none and a `name` is sent. ' +
+      'Without a `name` it is a pure look-up.\n\n' +
       '- A group that exists is **not changed**. Where a sent field differs from the stored one, the header ' +
       '`User-Group-Drift` names it.\n' +
       '- Of any number of concurrent first calls exactly one creates, and all answer the same token.\n' +
@@ -142,7 +142,7 @@ export const operationDescriptions = {
   },
   rotateUserGroupToken: {
     tag: 'User group tokens',
-    summary: 'Rotate the token of a user group',
+    summary: 'Rotate a token',
     description:
       'Gives the group a new token, valid when the answer is sent. The old one resolves until its grace period ends; ' +
       'with 0 seconds it is dead at once, in every process. At most one old token is alive: a second rotation ends ' +
@@ -168,7 +168,7 @@ export const operationDescriptions = {
   },
   createUserGroup: {
     tag: 'User groups',
-    summary: 'Get or create a user group, by POST',
+    summary: 'Get or create, by POST',
     description:
       'The same call as `GET /api/user`, for clients and proxies that cannot send a body with GET. It answers 201 ' +
       'where it has created, else 200.',
@@ -192,7 +192,7 @@ export const operationDescriptions = {
     tag: 'User groups',
     summary: 'Read a user group',
     description:
-      'Gives all that is stored of the user group. `token` is there only where the API token is `read-write`.',
+      'Returns all that is stored of the user group. `token` is there only where the API token is `read-write`.',
     answers: {
       200: {
         description: 'The user group.',
@@ -264,9 +264,9 @@ export const operationDescriptions = {
   },
   resolveUserGroupToken: {
     tag: 'User group tokens',
-    summary: 'Resolve a token: who is viewing?',
+    summary: 'Resolve a token',
     description:
-      'Tells whose token a viewer presents. For a dashboard server, whose API token needs the permission `resolve` ' +
+      'Tells whose token a viewer presents: who is viewing. For a dashboard server, whose API token needs the permission `resolve` ' +
       'and no more. A token that was rotated away or deleted is refused from the next request on: there is no cache ' +
       'to wait for.',
     requests: { resolve: { summary: 'Resolve', value: { token: example.TOKEN } } },

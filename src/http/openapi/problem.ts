@@ -11,17 +11,10 @@ import { problemOf } from '../problem.ts';
 import { MAX_HEADER_BYTES } from '../socket.ts';
 
 /** Where a code can occur; `named`: where the description of an operation names it. */
-export const occurrences = {
-  'every request': 'At every request.',
-  'API token': 'At every call that needs an API token.',
-  permission: 'At every call that not all API tokens may make.',
-  body: 'At every call that has a body.',
-  'path parameter': 'At every call that has an id in its path, and at paths that there are none of.',
-  named: '',
-} as const;
+export type Occurrence = 'every request' | 'API token' | 'permission' | 'body' | 'path parameter' | 'named';
 
 export interface ProblemDescription {
-  occurrence: keyof typeof occurrences;
+  occurrence: Occurrence;
   meaning: string;
   remedy: string;
   /** As the service throws it. */

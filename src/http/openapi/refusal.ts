@@ -60,7 +60,7 @@ function refusal(codes: readonly ProblemCode[], own: Examples): ResponseObject {
 }
 
 /** The problem as it is on the wire. */
-function exampleOf(problem: Problem): Example {
+export function exampleOf(problem: Problem): Example {
   return { summary: problems[problem.code].title, value: JSON.parse(problemBody(problem, REQUEST_ID)) };
 }
 

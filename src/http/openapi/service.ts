@@ -9,7 +9,7 @@ export const serviceDescriptions = {
   '/healthz': {
     operationId: 'checkAlive',
     tag: 'Service',
-    summary: 'Is the process alive?',
+    summary: 'Check that the process lives',
     description: 'For a supervisor: a process that does not answer is to be started anew.',
     answers: {
       200: {
@@ -22,7 +22,7 @@ export const serviceDescriptions = {
   '/readyz': {
     operationId: 'checkReady',
     tag: 'Service',
-    summary: 'Can the process serve?',
+    summary: 'Check that the process can serve',
     description:
       'For a load balancer: the database answers, takes writes, and the process is not shutting down.',
     answers: {
@@ -37,21 +37,21 @@ export const serviceDescriptions = {
   '/openapi.json': {
     operationId: 'readOpenApi',
     tag: 'Service',
-    summary: 'This description',
-    description: 'OpenAPI 3.1.',
+    summary: 'Read the OpenAPI document',
+    description: 'OpenAPI 3.1, for tools.',
     answers: { 200: { description: 'The description of the API.', schema: 'OpenApi' } },
   },
   '/docs': {
     operationId: 'readDocumentation',
     tag: 'Service',
-    summary: 'This description, to be read',
+    summary: 'Read the documentation',
     description: 'HTML without a script; it loads nothing.',
     answers: { 200: { description: 'The documentation of the API.', ...page } },
   },
   '/errors': {
     operationId: 'readErrors',
     tag: 'Service',
-    summary: 'Every error code, to be read',
+    summary: 'Read about the errors',
     description: 'HTML without a script; the `type` of an error points to its place here.',
     answers: { 200: { description: 'The codes: what each means and what to do about it.', ...page } },
   },
