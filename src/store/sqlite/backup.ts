@@ -45,10 +45,12 @@ async function copyPages(
   try {
     // One snapshot for all steps: without it, each commit of the service would start the copy from the beginning.
     guard(() => database.exec('begin; select 1 from schema_migrations limit 1'));
-    await backup(database, to, {
+    const pages = await backup(database, to, {
       rate: PAGES_A_STEP,
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
     });
+    // The last step is not reported.
+    onProgress(pages, pages);
   } catch (error) {
     guard(() => {
       throw error;
