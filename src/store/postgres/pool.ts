@@ -4,7 +4,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Connection } from './connection.ts';
-import { Failure, failureBeforeCommit, failureOfConnecting, failureOfStatement } from './failure.ts';
+import {
+  Failure,
+  failureAfterCommit,
+  failureBeforeCommit,
+  failureOfConnecting,
+  failureOfStatement,
+} from './failure.ts';
 import { clientConfig, type PostgresOptions } from './options.ts';
 import { Probe } from './probe.ts';
 
@@ -63,7 +69,8 @@ export class ConnectionPool {
    * by trying once more, where nothing has happened or where the work `isRepeatable`. Throws `Failure`.
    */
   run<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
-    return retry(() => this.#onConnection((client) => work(this.#session(client))), isRepeatable);
+    const steps = isRepeatable ? work : inSteps(work);
+    return retry(() => this.#onConnection((client) => steps(this.#session(client))), isRepeatable);
   }
 
   /** As `run`, but all statements are one transaction. */
@@ -156,6 +163,23 @@ export class ConnectionPool {
 
 function rethrow(error: unknown): never {
   throw failureOfStatement(error);
+}
+
+/** A statement that has succeeded is committed: where a later one fails, it is not true that nothing has happened. */
+function inSteps<Result>(work: Work<Result>): Work<Result> {
+  return async (session) => {
+    let hasCommitted = false;
+    const query: Session['query'] = async (statement, values) => {
+      const rows = await session.query(statement, values);
+      hasCommitted = true;
+      return rows;
+    };
+    try {
+      return await work({ query });
+    } catch (error) {
+      throw hasCommitted ? failureAfterCommit(error) : error;
+    }
+  };
 }
 
 async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boolean): Promise<Result> {

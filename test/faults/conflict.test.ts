@@ -1,0 +1,129 @@
+// Statements that the database undoes for the sake of others, and asks to be repeated.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { FAULT_MS, Installation, within } from './installation.ts';
+
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK = '40P01';
+/** More often than any statement is tried. */
+const OFTEN = 20;
+
+describe('A conflict in the database', () => {
+  let site: Installation;
+  let operator: pg.Client;
+  before(async () => {
+    site = await Installation.start({ processes: 2 });
+    operator = await site.operator();
+  });
+  afterEach(() => {
+    site.proxy.decide = () => 'pass';
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const severity of ['ERROR', 'FEHLER']) {
+    for (const code of [SERIALIZATION_FAILURE, DEADLOCK]) {
+      it(`that is reported as ${severity} ${code} some times is not noticed by anybody`, async () => {
+        const id = `${severity} ${code}`;
+        for (const [subject, call] of [
+          ['find_api_tokens', () => site.get(id, 'First')],
+          ['create_user_groups', () => site.get(id, 'First')],
+          ['find_user_groups', () => site.get(id)],
+          ['update_user_groups', () => site.put(id, 'Second')],
+        ] as const) {
+          refuse(subject, { code, severity }, 3);
+          assert.equal((await call()).status, 200, subject);
+        }
+        assert.match((await site.get(id)).headers.etag!, /-2"$/);
+      });
+    }
+  }
+
+  it('that does not end is a 503, and nothing has changed', async () => {
+    await site.get('endless', 'Before');
+    refuse('update_user_groups', { code: SERIALIZATION_FAILURE }, OFTEN);
+    assert.equal((await site.put('endless', 'Never')).status, 503);
+    site.proxy.decide = () => 'pass';
+    const { json, headers } = await site.get('endless');
+    assert.equal(json.user_group.name, 'Before');
+    assert.match(headers.etag!, /-1"$/);
+  });
+
+  it('in the second statement of an update does not repeat the first one', async () => {
+    const ids = Array.from({ length: 8 }, (_, index) => `half-${index}`);
+    await site.get('same', 'Same');
+    await Promise.all(ids.map((id) => site.get(id, 'Before')));
+    let statuses = new Set<number>();
+    for (let round = 0; !statuses.has(503); round++) {
+      assert.ok(round < 50, 'updates that come together are one batch');
+      const found = await Promise.all(ids.map((id) => site.get(id)));
+      // Where nothing is to change, the batch looks for the reason, after it has changed the others.
+      refuse('find_user_groups', { code: SERIALIZATION_FAILURE }, 1);
+      const same = site.put('same', 'Same');
+      const updates = found.map(({ json, headers }) =>
+        site.put(json.user_group.provided_id, `Round ${round}`, { 'if-match': headers.etag! }),
+      );
+      statuses = new Set((await Promise.all([same, ...updates])).map(({ status }) => status));
+      // Never 412: the groups had the versions that were named.
+      assert.ok(!statuses.has(412));
+    }
+  });
+
+  it('of two sessions that lock crosswise lets the other go first, and is not noticed by the caller', async () => {
+    const ids = ['cross-1', 'cross-2'];
+    for (const id of ids) await site.get(id, 'Before');
+    // The one who waits longer finds the deadlock, and gives way.
+    await operator.query("set deadlock_timeout = '10s'");
+    for (const [mine, theirs] of [ids, ids.toReversed()]) {
+      await operator.query('begin');
+      await lock(mine!);
+      const updates = ids.map((id) => site.put(id, `After ${mine}`));
+      await within(2_000, 'a session to wait for the lock', isSomebodyWaiting);
+      await lock(theirs!);
+      await operator.query('commit');
+      for (const { status } of await Promise.all(updates)) assert.equal(status, 200);
+    }
+  });
+
+  it('under load, of processes that work serializably, costs nothing acknowledged and does nothing twice', async () => {
+    await set("default_transaction_isolation = 'serializable'");
+    site.proxy.cut();
+    await site.untilBack();
+    const before = await undone();
+    using callers = site.callers();
+    await sleep(FAULT_MS);
+    await callers.stopAndCheck();
+    assert.ok((await undone()) > before);
+    await set("default_transaction_isolation = 'read committed'");
+  });
+
+  /** The next so many requests of the subject end so. */
+  function refuse(subject: string, error: { code: string; severity?: string }, times: number): void {
+    let left = times;
+    site.proxy.decide = (candidate) => (candidate === subject && left-- > 0 ? error : 'pass');
+  }
+
+  function set(setting: string): Promise<unknown> {
+    return operator.query(`alter database ${operator.database} set ${setting}`);
+  }
+
+  function lock(id: string): Promise<unknown> {
+    return operator.query('update user_groups set name = name where provided_id = $1', [id]);
+  }
+
+  async function isSomebodyWaiting(): Promise<boolean> {
+    const { rowCount } = await operator.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rowCount! > 0;
+  }
+
+  async function undone(): Promise<number> {
+    const { rows } = await operator.query(
+      'select xact_rollback from pg_stat_database where datname = current_database()',
+    );
+    return Number(rows[0].xact_rollback);
+  }
+});
