@@ -2,103 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { type ProblemCode, problems } from '../src/problem.ts';
-import { type DatabaseKind, describeOnEachDatabase } from './database.ts';
-import type { TestAnswer } from './http.ts';
+import { describeOnEachDatabase } from './database.ts';
 import { assertProblem } from './problem.ts';
+import { causes, runSql, withService } from './problem-cause.ts';
 import { TestService } from './service.ts';
 import { exchangeOne } from './socket.ts';
-
-/** Changes the database behind the service's back. */
-async function runSql(url: string, sql: string): Promise<void> {
-  if (url.startsWith('sqlite:')) {
-    using file = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5_000 });
-    file.exec(sql);
-    return;
-  }
-  const client = new pg.Client(url);
-  await client.connect();
-  await client.query(sql);
-  await client.end();
-}
-
-async function withService<Result>(
-  database: DatabaseKind,
-  env: Record<string, string>,
-  use: (service: TestService) => Promise<Result>,
-): Promise<Result> {
-  const service = await TestService.start(database, { env });
-  try {
-    return await use(service);
-  } finally {
-    await service.end();
-  }
-}
-
-/** One way to each code: a code that nothing can cause has no place in the table. */
-const causes = (database: DatabaseKind, service: () => TestService) =>
-  ({
-    invalid_json: () => service().get('{'),
-    invalid_request: () => service().get({ user_group_id: 7 }),
-    unknown_field: () => service().get({ user_group_id: 'a', colour: 'red' }),
-    body_missing: () => service().get(undefined),
-    unauthenticated: () => service().get({}, { token: null }),
-    permission_denied: async () => {
-      const { token } = await service().apiToken({ permission: 'resolve' });
-      return service().get({}, { token });
-    },
-    origin_not_allowed: () => service().get({}, { headers: { origin: 'https://evil.example.com' } }),
-    user_group_not_found: () => service().get({ user_group_id: 'nobody' }),
-    user_group_token_not_found: () => service().resolve('unknown'),
-    not_found: () => service().call('GET', '/nothing'),
-    method_not_allowed: () => service().call('TRACE', '/api/user'),
-    request_timeout: () =>
-      withService(database, { UGS_HEADERS_TIMEOUT_MS: '200' }, (slow) =>
-        exchangeOne(slow, 'GET /api/user HT'),
-      ),
-    version_mismatch: async () => {
-      await service().get({ user_group_id: 'version', name: 'V' });
-      return service().put({ user_group_id: 'version' }, { headers: { 'if-match': '"other"' } });
-    },
-    body_too_large: () => service().get(' '.repeat(256 * 1024 + 1)),
-    unsupported_media_type: () => service().get({}, { headers: { 'content-type': 'text/plain' } }),
-    rate_limited: () =>
-      withService(database, { UGS_RATE_LIMIT_PER_MINUTE: '1' }, async (limited) => {
-        await limited.resolve('unknown');
-        return limited.resolve('unknown');
-      }),
-    headers_too_large: () => exchangeOne(service(), `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
-    internal_error: () =>
-      withService(database, {}, async (broken) => {
-        await runSql(broken.database.url, 'alter table user_groups rename to elsewhere');
-        return broken.get({ user_group_id: 'a' });
-      }),
-    overloaded: () =>
-      withService(database, { UGS_QUEUE_LIMIT: '1' }, async (busy) => {
-        const ids = Array.from({ length: 200 }, (_, index) => `group-${index}`);
-        const answers = await Promise.all(ids.map((id) => busy.get({ user_group_id: id, name: id })));
-        return answers.find(({ status }) => status === 503)!;
-      }),
-    database_unavailable: async () => {
-      await service().get({ user_group_id: 'unreadable', name: 'U' });
-      await runSql(
-        service().database.url,
-        "update user_groups set token_ciphertext = 'damaged' where provided_id = 'unreadable'",
-      );
-      return service().get({ user_group_id: 'unreadable' });
-    },
-    shutting_down: () =>
-      withService(database, { UGS_SHUTDOWN_DELAY_MS: '500' }, async (ending) => {
-        const stopped = ending.stop();
-        const answer = await ending.call('GET', '/readyz');
-        await stopped;
-        await ending.startApp();
-        return answer;
-      }),
-  }) satisfies Record<ProblemCode, () => Promise<TestAnswer>>;
 
 describeOnEachDatabase('problems', (database) => {
   let service: TestService;
