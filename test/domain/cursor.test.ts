@@ -1,0 +1,99 @@
+// Cursors: opaque texts that say where a list goes on, and that are good for that list only.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  cursorOf,
+  lastWith,
+  type Position,
+  positionAfter,
+  positionOf,
+  startOf,
+  type UserGroupList,
+} from '../../src/domain/cursor.ts';
+import { keyOf, type UserGroup } from '../../src/domain/user-group.ts';
+
+const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };
+const position: Position = { order: 'name', name: 'Acme', providedId: 'customer-1' };
+
+/** What ids and names are: code points of every length in UTF-8, and no control characters. */
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', ' ', '/', '%', 'é', '中', '\u{10ffff}', '😀'),
+  maxLength: 20,
+});
+const anyPosition: fc.Arbitrary<Position> = fc.oneof(
+  fc.record({ order: fc.constant('id' as const), providedId: text }, { noNullPrototype: true }),
+  fc.record({ order: fc.constant('name' as const), name: text, providedId: text }, { noNullPrototype: true }),
+);
+
+describe('a cursor', () => {
+  it('gives back every position that it was made of', () => {
+    fc.assert(
+      fc.property(anyPosition, (any) => {
+        assert.deepEqual(positionOf(list, cursorOf(list, any)), any);
+      }),
+    );
+  });
+
+  it('holds only characters that need no encoding in a URL', () => {
+    fc.assert(fc.property(anyPosition, (any) => assert.match(cursorOf(list, any), /^[\w-]+$/)));
+  });
+
+  it('is not good for another workspace, environment or search', () => {
+    const cursor = cursorOf(list, position);
+    const others: UserGroupList[] = [
+      { ...list, workspaceId: 8 },
+      { ...list, workspaceId: 77 },
+      { ...list, environment: 'Testing' },
+      { ...list, search: '' },
+      { ...list, search: 'A' },
+      { ...list, search: 'ab' },
+    ];
+    for (const other of others) assert.equal(positionOf(other, cursor), null);
+  });
+
+  it('is not good with any of its characters changed, left out, doubled or added', () => {
+    const cursor = cursorOf(list, position);
+    for (let at = 0; at <= cursor.length; at++) {
+      const [before, after] = [cursor.slice(0, at), cursor.slice(at)];
+      const changed = ['A', 'B', '-', '_', '9', '=', '+', '%', 'é'].map(
+        (put) => before + put + after.slice(1),
+      );
+      for (const each of [...changed, before + after.slice(1), before + (after[0] ?? 'A') + after]) {
+        if (each !== cursor) assert.equal(positionOf(list, each), null, each);
+      }
+    }
+  });
+
+  it('is not any other text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (any) => assert.equal(positionOf(list, any), null)));
+  });
+});
+
+describe('the order of a list', () => {
+  const bytes = (any: string): Buffer => Buffer.from(any);
+  const groupOf = (providedId: string): UserGroup =>
+    ({ ...keyOf(1, 'Customer', providedId), name: 'Acme' }) as UserGroup;
+
+  it('has no id between that of a group and the place after it', () => {
+    fc.assert(
+      fc.property(text, text, (id, other) => {
+        const place = bytes(positionAfter('id', groupOf(id)).providedId);
+        assert.ok(bytes(id).compare(place) < 0);
+        // Another one is on the same side of both.
+        if (id !== other) assert.equal(bytes(other).compare(bytes(id)), bytes(other).compare(place));
+      }),
+    );
+  });
+
+  it('has all texts that begin with the search between its start and its end, and no others', () => {
+    fc.assert(
+      fc.property(text, text, (search, any) => {
+        const start = bytes(startOf({ ...list, search }).providedId);
+        const isWithin = start.compare(bytes(any)) <= 0 && bytes(any).compare(bytes(lastWith(search))) <= 0;
+        assert.equal(isWithin, any.startsWith(search));
+      }),
+    );
+  });
+});

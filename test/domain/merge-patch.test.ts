@@ -1,0 +1,156 @@
+// The merge of exact texts against RFC 7396: as values it does what the RFC says, as text it changes nothing else.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { mergePatch } from '../../src/domain/merge-patch.ts';
+import type { JsonText } from '../../src/domain/strict-json.ts';
+
+function merge(target: string | null, patch: string): string {
+  return mergePatch(target as JsonText | null, patch as JsonText);
+}
+
+describe('a merge patch', () => {
+  /** RFC 7396, appendix A. */
+  const examples: [target: string, patch: string, result: string][] = [
+    ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+    ['{"a":"b"}', '{"a":null}', '{}'],
+    ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+    ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+    ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+    ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+    ['["a","b"]', '["c","d"]', '["c","d"]'],
+    ['{"a":"b"}', '["c"]', '["c"]'],
+    ['{"a":"foo"}', 'null', 'null'],
+    ['{"a":"foo"}', '"bar"', '"bar"'],
+    ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+    ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+    ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+  ];
+  for (const [target, patch, result] of examples) {
+    it(`of ${patch} makes ${target} to ${result}, as the RFC shows`, () => {
+      assert.equal(merge(target, patch), result);
+    });
+  }
+
+  it('makes an object where there was nothing, without the members that are null', () => {
+    assert.equal(merge(null, '{"a":1,"b":null,"c":{"d":null}}'), '{"a":1,"c":{}}');
+  });
+
+  it('leaves what it does not name as it was written: digits, keys in their order, escapes', () => {
+    const kept = '"2":1.10,"1":[9007199254740993,{"b":null}],"é\\n":1e400,"😀":-0';
+    assert.equal(merge(`{${kept},"x":1}`, '{"x":null}'), `{${kept}}`);
+  });
+
+  it('sets a member at its old place, and new ones behind the others in its own order', () => {
+    assert.equal(merge('{"b":1,"a":2}', '{"10":0,"a":3,"9":0}'), '{"b":1,"a":3,"10":0,"9":0}');
+  });
+
+  it('takes a key for the same however it is named in JavaScript', () => {
+    const target = '{"constructor":1,"":2,"length":3,"toString":4}';
+    assert.equal(merge(target, '{"constructor":null,"":null,"length":null,"toString":null}'), '{}');
+  });
+});
+
+/** Keys that meet often, some of which JavaScript moves, or has in every object. */
+const KEYS = ['a', 'b', '', '1', '0', 'é', '"', '\n', 'constructor', '😀'];
+
+describe('a merge patch of any document', () => {
+  // No backslash: JSON.parse takes other escaped keys for it (nodejs/node#63785).
+  const key = fc.constantFrom(...KEYS);
+  const document = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5 },
+      fc.constantFrom(null, true, 0, 'x'),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 5, noNullPrototype: true }),
+      fc.dictionary(key, tie('value'), { maxKeys: 5, noNullPrototype: true }),
+    ),
+  })).value;
+
+  it('makes of values what the procedure of the RFC makes of them', () => {
+    const property = fc.property(document, document, (target, patch) => {
+      const merged = merge(JSON.stringify(target), JSON.stringify(patch));
+      assert.deepEqual(JSON.parse(merged), mergeValues(target, patch));
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it('never makes it deeper than the deeper of the two', () => {
+    const property = fc.property(document, document, (target, patch) => {
+      const merged = JSON.parse(merge(JSON.stringify(target), JSON.stringify(patch)));
+      assert.ok(levelsOf(merged) <= Math.max(levelsOf(target), levelsOf(patch)));
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+});
+
+/** RFC 7396, section 2. */
+function mergeValues(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name];
+    else result[name] = mergeValues(Object.hasOwn(result, name) ? result[name] : undefined, value);
+  }
+  return result;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(levelsOf));
+}
+
+describe('the text of any merge', () => {
+  /** A document as its text: an object as its members in their order, whatever else as it is. */
+  type Text = string | [key: string, Text][];
+
+  const key = fc.constantFrom(...KEYS, '\\');
+  const text = fc.letrec<{ text: Text }>((tie) => ({
+    text: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(
+        'null',
+        'true',
+        '"x"',
+        '1.10',
+        '1e400',
+        '-0',
+        '9007199254740993',
+        '[1,{"b":null}]',
+        '[]',
+      ),
+      fc.uniqueArray(fc.tuple(key, tie('text')), { maxLength: 5, selector: ([name]) => name }),
+    ),
+  })).text;
+
+  it('has all that the patch leaves alone, to the letter and in its place', () => {
+    const property = fc.property(text, text, (target, patch) => {
+      assert.equal(merge(print(target), print(patch)), print(mergeTexts(target, patch)));
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+
+  function mergeTexts(target: Text | undefined, patch: Text): Text {
+    if (typeof patch === 'string') return patch;
+    const members = Array.isArray(target) ? [...target] : [];
+    for (const [name, value] of patch) {
+      const found = members.findIndex(([each]) => each === name);
+      const place = found === -1 ? members.length : found;
+      if (value === 'null') members.splice(place, 1);
+      else members[place] = [name, mergeTexts(members[place]?.[1], value)];
+    }
+    return members;
+  }
+
+  function print(document: Text): string {
+    if (typeof document === 'string') return document;
+    return `{${document.map(([name, value]) => `${JSON.stringify(name)}:${print(value)}`).join(',')}}`;
+  }
+});
