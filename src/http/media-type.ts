@@ -13,7 +13,10 @@ const patterns = {
 export type MediaType = keyof typeof patterns;
 
 /** Refuses a body that is declared to be of none of the types, or to be compressed. */
-export function checkMediaType({ headers }: IncomingMessage, accepted: readonly MediaType[]): void {
+export function checkMediaType(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  accepted: readonly MediaType[],
+): void {
   const type = headers['content-type'];
   if (type !== undefined && !accepted.some((each) => patterns[each].test(type))) {
     const wanted = accepted.map((each) => `"Content-Type: ${each}"`).join(' or ');

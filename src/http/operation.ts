@@ -69,7 +69,8 @@ export function rateLimit(requestsPerMinute: number): RateLimit | null {
   };
 }
 
-const JSON_ONLY = ['application/json'] as const;
+/** What a body may be declared as where the operation does not say. */
+export const JSON_ONLY = ['application/json'] as const;
 
 export function addOperation(
   app: FastifyInstance,

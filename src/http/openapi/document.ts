@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../../domain/body.ts';
 import { userGroupId } from '../../domain/field.ts';
-import type { AnyOperation } from '../operation.ts';
+import { type AnyOperation, JSON_ONLY } from '../operation.ts';
 import { about, authentication } from './about.ts';
 import { type Endpoint, endpointsOf } from './endpoint.ts';
 import { ETAG } from './example.ts';
@@ -72,7 +72,7 @@ function pathsOf(endpoints: readonly Endpoint[]): OpenApi['paths'] {
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   const paths = Array.from(byPath, ([path, ofPath]) => {
     const allowed = ofPath.flatMap(({ method, operation }) =>
-      operation === null ? ['HEAD', method] : [method],
+      operation === null ? [method, 'HEAD'] : [method],
     );
     const objects = ofPath.map((endpoint) => [
       endpoint.method.toLowerCase(),
@@ -121,7 +121,7 @@ function requestBody({ operation, description }: Endpoint): Pick<OperationObject
   if (!schema) return {};
   const [name] = Object.entries(requestSchemas).find(([, candidate]) => candidate === schema)!;
   const content = { schema: { $ref: `#/components/schemas/${name}` }, examples: description.requests ?? {} };
-  const mediaTypes = operation.mediaTypes ?? ['application/json'];
+  const mediaTypes = operation.mediaTypes ?? JSON_ONLY;
   return {
     requestBody: { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) },
   };

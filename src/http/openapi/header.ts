@@ -1,4 +1,6 @@
-// The headers of answers, and the one of requests that an operation reads beside its API token.
+// The headers of answers.
+
+import type { HeaderObject } from './object.ts';
 
 export const answerHeaders = {
   'X-Request-Id': {
@@ -45,7 +47,25 @@ export const answerHeaders = {
     schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' },
     example: 'GET, PUT, POST',
   },
-} as const;
+  'Content-Security-Policy': {
+    description: 'A page may show its own style, and load and run nothing.',
+    required: true,
+    schema: { type: 'string', pattern: "^default-src 'none'; " },
+    example: "default-src 'none'; style-src 'sha256-…'",
+  },
+  'X-Content-Type-Options': {
+    description: 'A browser takes the page for what it is declared to be.',
+    required: true,
+    schema: { type: 'string', const: 'nosniff' },
+    example: 'nosniff',
+  },
+  'Referrer-Policy': {
+    description: 'A link that is followed does not tell where it was.',
+    required: true,
+    schema: { type: 'string', const: 'no-referrer' },
+    example: 'no-referrer',
+  },
+} as const satisfies Record<string, HeaderObject>;
 
 export type AnswerHeader = keyof typeof answerHeaders;
 

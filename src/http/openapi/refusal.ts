@@ -5,6 +5,8 @@ import type { Caller, Permission } from '../../domain/api-token.ts';
 import { permit } from '../../operations/context.ts';
 import { Problem, type ProblemCode, problems } from '../../problem.ts';
 import { requireBody } from '../body.ts';
+import { checkMediaType } from '../media-type.ts';
+import { JSON_ONLY } from '../operation.ts';
 import { problemBody } from '../problem.ts';
 import { type Endpoint, insufficientPermission, problemCodesOf } from './endpoint.ts';
 import { REQUEST_ID } from './example.ts';
@@ -15,6 +17,7 @@ import { caught, problemDescriptions } from './problem.ts';
 
 type Examples = Partial<Record<ProblemCode, Problem>>;
 
+const TEXT = { headers: { 'content-type': 'text/plain' } };
 const SHARED = '#/components/responses/';
 const OR = '-or-';
 
@@ -68,7 +71,7 @@ export function exampleOf(problem: Problem): Example {
 function examplesOf(endpoint: Endpoint, allowed: readonly string[]): Examples {
   const named = Object.entries(endpoint.description.problems ?? {}) as [ProblemCode, string][];
   return {
-    invalid_request: new Problem('invalid_request', 'A request of HTTP/1.1 needs a Host header.'),
+    invalid_request: new Problem('invalid_request', 'The header origin must not stand twice.'),
     method_not_allowed: new Problem('method_not_allowed', `This path takes ${allowed.join(', ')}.`),
     ...permissionExample(endpoint),
     ...queryExample(endpoint),
@@ -104,5 +107,6 @@ function bodyExamples({ operation, description, method }: Endpoint): Examples {
     invalid_request: refused(JSON.stringify({ ...sample, [name]: 7 })),
     unknown_field: refused(JSON.stringify({ ...sample, [name.slice(0, -1)]: value })),
     body_missing: caught(() => requireBody(Buffer.alloc(0), method)),
+    unsupported_media_type: caught(() => checkMediaType(TEXT, operation.mediaTypes ?? JSON_ONLY)),
   };
 }

@@ -2,7 +2,11 @@
 
 import type { OperationDescription } from './operations.ts';
 
-const page = { mediaType: 'text/html', schema: 'Page' } as const;
+const page = {
+  mediaType: 'text/html',
+  schema: 'Page',
+  headers: ['Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
+} as const;
 
 /** By path. All take GET and HEAD. */
 export const serviceDescriptions = {
