@@ -7,16 +7,10 @@ import { Problem } from '../problem.ts';
 
 const faultOf = valueCheck(userGroupId);
 
-/** Throws `invalid_request` where the path holds none that a group can have. */
-export function userGroupIdOf({ url, params }: FastifyRequest): string {
-  // The router has decoded it, and refused what cannot be decoded; Node takes bytes beyond ASCII for Latin-1.
+/** Throws `invalid_request` where the path has none that a group can have. The router has decoded it. */
+export function userGroupIdOf({ params }: FastifyRequest): string {
   const { user_group_id: id } = params as { user_group_id: string };
-  const fault = isEncoded(url) ? faultOf(id) : 'must be UTF-8, percent-encoded';
+  const fault = faultOf(id);
   if (fault === null) return id;
   throw new Problem('invalid_request', `The user_group_id in the path ${fault}.`);
-}
-
-/** Whether the text has only characters that may stand in a URL. */
-export function isEncoded(text: string): boolean {
-  return /^[!-~]*$/.test(text);
 }

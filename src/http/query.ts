@@ -6,7 +6,6 @@ import * as field from '../domain/field.ts';
 import { nearest } from '../domain/nearest.ts';
 import type { ListQuery } from '../operations/list.ts';
 import { Problem } from '../problem.ts';
-import { isEncoded } from './path.ts';
 
 /** The schemas of parameters, and how the query of a URL becomes the value that an operation takes. */
 export interface QueryType<Query> {
@@ -18,9 +17,7 @@ export const noQuery: QueryType<null> = {
   parameters: {},
   read: (url) => {
     if (queryOf(url) === '') return null;
-    throw invalid(
-      'This operation takes no parameters in the query of the URL; its fields stand in the JSON body.',
-    );
+    throw invalid('This operation takes nothing in the query of the URL: fields stand in the JSON body.');
   },
 };
 
@@ -42,7 +39,9 @@ function queryType<Query>(definition: {
     for (const [name, text] of parametersOf(queryOf(url))) {
       const parameter = checks.get(name);
       if (parameter === undefined) {
-        throw invalid(`${name} is not a known parameter${nearest(name, [...checks.keys()])}.`);
+        throw invalid(
+          `"${name.slice(0, 64)}" is no parameter of this operation${nearest(name, [...checks.keys()])}.`,
+        );
       }
       if (name in values) throw invalid(`The parameter ${name} must not stand twice.`);
       const value = parameter.schema.type === 'integer' ? integerOf(text) : text;
@@ -72,9 +71,10 @@ function parametersOf(query: string): [name: string, text: string][] {
 
 function decode(text: string): string {
   try {
-    if (isEncoded(text)) return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {}
-  throw invalid('The query of the URL must be UTF-8, percent-encoded.');
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalid('The query of the URL must be UTF-8, percent-encoded.');
+  }
 }
 
 function integerOf(text: string): number | string {

@@ -1,7 +1,7 @@
 // Values that a field must refuse: by sentence, by field. Each stands for the whole value of its field.
 
 import type { ProblemCode } from '../../src/problem.ts';
-import { type Members, nameOf, type Operation, objectText, requestOf } from './operation.ts';
+import { nameOf, type Operation, objectText, onGroup, requestOf } from './operation.ts';
 import type { BadCase } from './refusal.ts';
 import { codePoints, controls, entries, loneSurrogates, notOf, whiteSpace, words } from './value.ts';
 
@@ -119,7 +119,7 @@ export const fieldTables: Readonly<Record<string, FieldTable>> = {
   },
   'a mapping to what is no data source': {
     mapping: [
-      ...mapped(notOf('string', 'number')),
+      ...mapped(notOf('string', 'number', 'null')),
       ...mapped(['""', '1.5', '-0.1', '1e-3']),
       ...mapped(['9007199254740992', '-9007199254740992', '1e16', '1e400', '-1e400']),
       ...mapped(tooLongTexts.map((text) => JSON.stringify(text))),
@@ -157,12 +157,15 @@ export const fieldTables: Readonly<Record<string, FieldTable>> = {
   'the key __proto__': { mapping: prototypes, properties: prototypes },
 };
 
+/** In a merge patch, null removes the entry. */
+export const mappedToNull: FieldTable = { mapping: mapped(['null']) };
+
 /** Crosses the values with the operations that know the field, and with a group that exists and one that does not. */
 export function casesOf(operations: readonly Operation[], table: FieldTable): BadCase[] {
   return operations.flatMap((operation) =>
     Object.entries(operation.members).flatMap(([field]) =>
       (table[field as Field] ?? []).flatMap((value) =>
-        targetsOf(operation, field).map((target) => caseOf(operation, field, value, target)),
+        targetsOf(operation, field).map((target) => caseOf(target, field, value)),
       ),
     ),
   );
@@ -170,19 +173,19 @@ export function casesOf(operations: readonly Operation[], table: FieldTable): Ba
 
 interface Target {
   name: string;
-  members: Members;
+  operation: Operation;
 }
 
-function targetsOf({ members, isById }: Operation, field: string): Target[] {
-  const present = { name: 'of a group', members };
-  if (!isById || field === 'user_group_id') return [present];
-  return [present, { name: 'of no group', members: { ...members, user_group_id: '"absent"' } }];
+function targetsOf(operation: Operation, field: string): Target[] {
+  const present = { name: 'of a group', operation };
+  if (operation.idIn === null || field === 'user_group_id') return [present];
+  return [present, { name: 'of no group', operation: onGroup(operation, 'absent') }];
 }
 
-function caseOf(operation: Operation, field: string, { text, code, at }: BadValue, target: Target): BadCase {
+function caseOf({ name, operation }: Target, field: string, { text, code, at }: BadValue): BadCase {
   return {
-    name: `${nameOf(operation)} ${target.name}, ${field} ${abridged(text)}`,
-    request: requestOf(operation, { body: objectText({ ...target.members, [field]: text }) }),
+    name: `${nameOf(operation)} ${name}, ${field} ${abridged(text)}`,
+    request: requestOf(operation, { body: objectText({ ...operation.members, [field]: text }) }),
     status: 400,
     code,
     pointer: `/${field}${at}`,
@@ -240,14 +243,16 @@ export function fieldsOfOthers(operations: readonly Operation[]): BadCase[] {
 /** Each accepted body without its required field, down to the empty object. */
 export function missingFields(operations: readonly Operation[]): BadCase[] {
   return operations.flatMap((operation) => {
-    const { [operation.required]: _, ...others } = operation.members;
+    const { required } = operation;
+    if (required === null) return [];
+    const { [required]: _, ...others } = operation.members;
     const bodies = [{}, ...Object.entries(others).map(([field, text]) => ({ [field]: text })), others];
     return [...new Set(bodies.map(objectText))].map((body) => ({
       name: `${nameOf(operation)} with just ${body}`,
       request: requestOf(operation, { body }),
       status: 400,
       code: 'invalid_request' as const,
-      pointer: `/${operation.required}`,
+      pointer: `/${required}`,
     }));
   });
 }

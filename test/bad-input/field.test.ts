@@ -2,7 +2,14 @@
 
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../database.ts';
-import { casesOf, fieldsOfOthers, fieldTables, missingFields, unknownFields } from './field-cases.ts';
+import {
+  casesOf,
+  fieldsOfOthers,
+  fieldTables,
+  mappedToNull,
+  missingFields,
+  unknownFields,
+} from './field-cases.ts';
 import { operationsOn } from './operation.ts';
 import { refuses } from './refusal.ts';
 import { Victim } from './victim.ts';
@@ -17,6 +24,11 @@ describeOnEachDatabase('A field of a body', (database) => {
   for (const [sentence, table] of Object.entries(fieldTables)) {
     it(`refuses ${sentence}`, (t) => refuses(t, victim, casesOf(operationsOn(victim), table)));
   }
+
+  it('refuses a mapping to null, but in a merge patch', (t) => {
+    const operations = operationsOn(victim).filter(({ method }) => method !== 'PATCH');
+    return refuses(t, victim, casesOf(operations, mappedToNull));
+  });
 
   it('is refused where the operation does not know it', (t) =>
     refuses(t, victim, unknownFields(operationsOn(victim))));

@@ -1,19 +1,23 @@
 // Headers and URLs that a request must not have, each with a body that the operation accepts: by sentence.
 
 import type { TestRequest } from '../http.ts';
-import { nameOf, type Operation, requestOf } from './operation.ts';
+import { type BodilessOperation, nameOf, type Operation, requestOf } from './operation.ts';
 import { type BadCase, invalidRequest, type Refusal } from './refusal.ts';
 import { phrases, words } from './value.ts';
 import type { Victim } from './victim.ts';
 
 type Headers = NonNullable<TestRequest['headers']>;
+type AnyOperation = Operation | BodilessOperation;
 
 const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
 const unsupported = { status: 415, code: 'unsupported_media_type' } as const;
 const forbiddenOrigin = { status: 403, code: 'origin_not_allowed' } as const;
 
 /** No text of these is `Token`, spaces, and a good API token. */
-export function badAuthorizations(operations: readonly Operation[], { service, token }: Victim): BadCase[] {
+export function badAuthorizations(
+  operations: readonly AnyOperation[],
+  { service, token }: Victim,
+): BadCase[] {
   const good = service.token;
   const schemes = words('Bearer Basic Digest Negotiate ApiKey Tokens Tok-en X-Token Token: Token= "Token"');
   const prefixes = phrases(
@@ -45,7 +49,7 @@ export function badAuthorizations(operations: readonly Operation[], { service, t
 }
 
 /** Nothing about a body is told to a caller who is nobody. */
-export function badBodiesOfNobody(operations: readonly Operation[], { apiTokens }: Victim): BadCase[] {
+export function badBodiesOfNobody(operations: readonly AnyOperation[], { apiTokens }: Victim): BadCase[] {
   const bodies = {
     'an empty body': '',
     'no JSON': '{',
@@ -117,20 +121,27 @@ const origins = [
 ];
 const queries = words('?x ?user_group_id=present ?x=1&y=2 ?__proto__[polluted]=1 ?? ?%00 ?token=x ?& ?= ?x?');
 
-export function badMediaTypes(operations: readonly Operation[]): BadCase[] {
-  return crossed(operations, 'content-type', mediaTypes, unsupported);
+export function badMediaTypes(operations: readonly AnyOperation[]): BadCase[] {
+  return operations.filter(takesBody).flatMap((operation) => {
+    const accepted = operation.method === 'PATCH' ? ['application/merge-patch+json'] : [];
+    const others = mediaTypes.filter((type) => !accepted.includes(type));
+    return crossed([operation], 'content-type', others, unsupported);
+  });
 }
 
-export function contentCoded(operations: readonly Operation[]): BadCase[] {
-  return crossed(operations, 'content-encoding', contentCodings, unsupported);
+export function contentCoded(operations: readonly AnyOperation[]): BadCase[] {
+  return crossed(operations.filter(takesBody), 'content-encoding', contentCodings, unsupported);
 }
 
-export function foreignOrigins(operations: readonly Operation[]): BadCase[] {
+export function foreignOrigins(operations: readonly AnyOperation[]): BadCase[] {
   return crossed(operations, 'origin', origins, forbiddenOrigin);
 }
 
 /** Headers of which Node keeps the first and drops the others without a word. */
-export function repeatedHeaders(operations: readonly Operation[], { service, apiTokens }: Victim): BadCase[] {
+export function repeatedHeaders(
+  operations: readonly AnyOperation[],
+  { service, apiTokens }: Victim,
+): BadCase[] {
   const good = `Token ${service.token}`;
   const repeated: Record<string, Headers> = {
     'an API token twice': { authorization: [good, good] },
@@ -156,7 +167,7 @@ export function repeatedHeaders(operations: readonly Operation[], { service, api
   );
 }
 
-export function fieldsInTheQuery(operations: readonly Operation[]): BadCase[] {
+export function fieldsInTheQuery(operations: readonly AnyOperation[]): BadCase[] {
   return operations.flatMap((operation) =>
     queries.map((query) => ({
       name: `${nameOf(operation)}${query}`,
@@ -178,17 +189,21 @@ const otherVersions = [
 ];
 
 /** A weak tag never matches, not even that of the stored version (RFC 9110 §13.1.1). */
-export function badConditions(operations: readonly Operation[], { etag }: Victim): BadCase[] {
+export function badConditions(operations: readonly AnyOperation[], { etag }: Victim): BadCase[] {
   const others = [...otherVersions, `W/${etag}`, `W/${etag}, "x"`];
-  const updates = operations.filter(({ method }) => method === 'PUT');
+  const updates = operations.filter(({ method }) => ['PUT', 'PATCH', 'DELETE'].includes(method));
   return [
     ...crossed(updates, 'if-match', noEntityTags, invalidRequest),
     ...crossed(updates, 'if-match', others, { status: 412, code: 'version_mismatch' }),
   ];
 }
 
+function takesBody({ members }: AnyOperation): boolean {
+  return members !== undefined;
+}
+
 function crossed(
-  operations: readonly Operation[],
+  operations: readonly AnyOperation[],
   header: string,
   texts: readonly string[],
   refusal: Refusal,

@@ -4,11 +4,13 @@
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../database.ts';
 import * as headers from './header-cases.ts';
-import { type Operation, operationsOn } from './operation.ts';
+import { type BodilessOperation, bodilessOperationsOn, type Operation, operationsOn } from './operation.ts';
 import { type BadCase, refuses } from './refusal.ts';
 import { Victim } from './victim.ts';
 
-const tables: Readonly<Record<string, (operations: readonly Operation[], victim: Victim) => BadCase[]>> = {
+const tables: Readonly<
+  Record<string, (operations: readonly (Operation | BodilessOperation)[], victim: Victim) => BadCase[]>
+> = {
   'is refused where it bears no good API token': headers.badAuthorizations,
   'tells nobody what is wrong with a body': headers.badBodiesOfNobody,
   'is refused where the body is not declared as JSON': headers.badMediaTypes,
@@ -27,6 +29,8 @@ describeOnEachDatabase('A request', (database) => {
   after(() => victim.end());
 
   for (const [sentence, casesOf] of Object.entries(tables)) {
-    it(sentence, (t) => refuses(t, victim, casesOf(operationsOn(victim), victim)));
+    it(sentence, (t) =>
+      refuses(t, victim, casesOf([...operationsOn(victim), ...bodilessOperationsOn(victim)], victim)),
+    );
   }
 });

@@ -11,46 +11,70 @@ export interface Operation {
   path: string;
   /** The members of a body that is accepted. */
   members: Members;
-  required: string;
-  /** Whether it takes an id, so that what it does depends on whether there is a group of it. */
-  isById: boolean;
+  /** The field that must be there; null where none must. */
+  required: string | null;
+  /** Where the id of a group stands, so that what it does depends on whether there is such a group; null where none does. */
+  idIn: 'body' | 'path' | null;
 }
 
-export function operationsOn(victim: Pick<Victim, 'id' | 'token'>): Operation[] {
-  const userGroup = {
-    members: {
-      user_group_id: JSON.stringify(victim.id),
-      name: JSON.stringify(storedGroup.name),
-      mapping: JSON.stringify(storedGroup.mapping),
-      properties: JSON.stringify(storedGroup.properties),
-    },
-    required: 'user_group_id',
-    isById: true,
+/** One that takes no body. */
+export type BodilessOperation = Omit<Operation, 'members' | 'required'> & { members?: never };
+
+const USER_GROUPS = '/v1/user-groups';
+
+export function operationsOn({ id, token }: Pick<Victim, 'id' | 'token'>): Operation[] {
+  const fields = {
+    name: JSON.stringify(storedGroup.name),
+    mapping: JSON.stringify(storedGroup.mapping),
+    properties: JSON.stringify(storedGroup.properties),
   };
-  const token = JSON.stringify(victim.token);
+  const userGroup = {
+    members: { user_group_id: JSON.stringify(id), ...fields },
+    required: 'user_group_id',
+    idIn: 'body',
+  } as const;
+  const tokenText = JSON.stringify(token);
   return [
     { method: 'GET', path: '/api/user', ...userGroup },
     { method: 'PUT', path: '/api/user', ...userGroup },
-    { method: 'POST', path: '/v1/user-groups', ...userGroup },
+    { method: 'POST', path: USER_GROUPS, ...userGroup },
+    { method: 'PATCH', path: `${USER_GROUPS}/${id}`, members: fields, required: null, idIn: 'path' },
     {
       method: 'POST',
       path: '/api/user',
-      members: { current_token: token, grace_period_seconds: '0' },
+      members: { current_token: tokenText, grace_period_seconds: '0' },
       required: 'current_token',
-      isById: false,
+      idIn: null,
     },
-    { method: 'POST', path: '/v1/resolve', members: { token }, required: 'token', isById: false },
+    { method: 'POST', path: '/v1/resolve', members: { token: tokenText }, required: 'token', idIn: null },
   ];
 }
 
-export function nameOf({ method, path }: Operation): string {
+export function bodilessOperationsOn({ id }: Pick<Victim, 'id'>): BodilessOperation[] {
+  return [
+    { method: 'GET', path: USER_GROUPS, idIn: null },
+    { method: 'GET', path: `${USER_GROUPS}/${id}`, idIn: 'path' },
+    { method: 'DELETE', path: `${USER_GROUPS}/${id}`, idIn: 'path' },
+  ];
+}
+
+export function nameOf({ method, path }: Pick<Operation, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
+/** The same operation on the group of another id, where it takes one. */
+export function onGroup(operation: Operation, id: string): Operation {
+  const { idIn, members } = operation;
+  if (idIn === 'path') return { ...operation, path: `${USER_GROUPS}/${encodeURIComponent(id)}` };
+  return idIn === null
+    ? operation
+    : { ...operation, members: { ...members, user_group_id: JSON.stringify(id) } };
+}
+
 /** A request of the operation, with the accepted body where `request` has no other. */
-export function requestOf(operation: Operation, request: TestRequest = {}): TestRequest {
+export function requestOf(operation: Operation | BodilessOperation, request: TestRequest = {}): TestRequest {
   const { method, path, members } = operation;
-  return { method, path, body: objectText(members), ...request };
+  return { method, path, body: members && objectText(members), ...request };
 }
 
 export function objectText(members: Members): string {

@@ -6,7 +6,7 @@ import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../database.ts';
 import type { TestAnswer } from '../http.ts';
 import type { TestService } from '../service.ts';
-import { nameOf, type Operation, objectText, operationsOn, requestOf } from './operation.ts';
+import { nameOf, type Operation, objectText, onGroup, operationsOn, requestOf } from './operation.ts';
 import { type BadCase, faultsOf, leavesNoTrace, refuses } from './refusal.ts';
 import { Victim } from './victim.ts';
 
@@ -191,10 +191,10 @@ describeOnEachDatabase('A call', (database) => {
   });
 });
 
-/** Updates, and look-ups without a name, of ids of which there is no group. */
+/** Updates, patches, and look-ups without a name, of ids of which there is no group. */
 function tooEarly(operations: readonly Operation[], ids: readonly string[]): BadCase[] {
   return operations
-    .filter(({ isById }) => isById)
+    .filter(({ idIn }) => idIn !== null)
     .flatMap((operation) => {
       const { name, mapping, properties } = operation.members as Record<string, string>;
       const fields = [
@@ -203,13 +203,17 @@ function tooEarly(operations: readonly Operation[], ids: readonly string[]): Bad
         { properties: properties! },
         { mapping: 'null', properties: 'null' },
       ];
-      const named = operation.method === 'PUT' ? fields.map((each) => ({ ...each, name: name! })) : [];
+      const creates = operation.path === '/v1/user-groups' || operation.method === 'GET';
+      const named = creates ? [] : fields.map((each) => ({ ...each, name: name! }));
       return [...fields, ...named].flatMap((each) =>
-        ids.map((id) => ({
-          name: `${nameOf(operation)} of ${id} with ${Object.entries(each)}`,
-          request: requestOf(operation, { body: objectText({ user_group_id: JSON.stringify(id), ...each }) }),
-          ...userGroupNotFound,
-        })),
+        ids.map((id) => {
+          const onId = onGroup({ ...operation, members: {} }, id);
+          return {
+            name: `${nameOf(operation)} of ${id} with ${Object.entries(each)}`,
+            request: requestOf(onId, { body: objectText({ ...onId.members, ...each }) }),
+            ...userGroupNotFound,
+          };
+        }),
       );
     });
 }

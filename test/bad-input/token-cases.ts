@@ -1,7 +1,14 @@
 // Tokens that are of no use where they are presented: mistyped, of another kind, another's, or dead.
 
 import { crc32 } from 'node:zlib';
-import { nameOf, type Operation, objectText, requestOf } from './operation.ts';
+import {
+  type BodilessOperation,
+  nameOf,
+  type Operation,
+  objectText,
+  onGroup,
+  requestOf,
+} from './operation.ts';
 import type { BadCase, Refusal } from './refusal.ts';
 import { words } from './value.ts';
 import type { Victim } from './victim.ts';
@@ -106,48 +113,57 @@ export const unknownApiTokens: readonly string[] = Array.from(DIGITS, (digit) =>
 );
 
 export function uselessTokens(operations: readonly Operation[], tokens: readonly string[]): BadCase[] {
-  const byToken = operations.filter(({ isById }) => !isById);
+  const byToken = operations.filter(({ idIn }) => idIn === null);
   return crossed(byToken, tokens, tokenNotFound, (operation, token) => ({
-    body: objectText({ ...operation.members, [operation.required]: JSON.stringify(token) }),
+    body: objectText({ ...operation.members, [operation.required!]: JSON.stringify(token) }),
   }));
 }
 
-export function uselessApiTokens(operations: readonly Operation[], tokens: readonly string[]): BadCase[] {
+export function uselessApiTokens(
+  operations: readonly (Operation | BodilessOperation)[],
+  tokens: readonly string[],
+): BadCase[] {
   return crossed(operations, tokens, unauthenticated, (_operation, token) => ({
     token: null,
     headers: { authorization: `Token ${token}` },
   }));
 }
 
+/** The operations that an API token with the permission may do nothing with; only read-write may do all. */
+const beyond: Readonly<Record<'resolve' | 'readOnly', readonly RegExp[]>> = {
+  resolve: [/\/api\/user/, /\/v1\/user-groups/],
+  readOnly: [/^(?:PUT|POST) \/api\/user$/, /^(?:PATCH|DELETE) /],
+};
+
 /** What the permission of an API token leaves out. */
-export function beyondPermission(operations: readonly Operation[], { apiTokens }: Victim): BadCase[] {
-  const [get, put, createOrGet, rotate] = operations as [Operation, Operation, Operation, Operation];
-  const creating = (operation: Operation) => {
-    const members = { ...operation.members, user_group_id: '"absent"' };
-    return { ...operation, members };
-  };
-  const byName = (rights: readonly Operation[], token: string, what: string) =>
-    rights.map((operation) => ({
-      name: `${nameOf(operation)} with ${what}`,
-      request: requestOf(operation, { token }),
+export function beyondPermission(
+  operations: readonly Operation[],
+  bodiless: readonly BodilessOperation[],
+  { apiTokens }: Victim,
+): BadCase[] {
+  const deniedTo = (permission: keyof typeof beyond) =>
+    [...operations, ...bodiless]
+      .filter((operation) => beyond[permission].some((pattern) => pattern.test(nameOf(operation))))
+      .map((operation) => ({
+        name: `${nameOf(operation)} with the permission ${permission}`,
+        request: requestOf(operation, { token: apiTokens[permission] }),
+        ...denied,
+      }));
+  const creating = operations
+    .filter((operation) => ['GET /api/user', 'POST /v1/user-groups'].includes(nameOf(operation)))
+    .map((operation) => ({
+      name: `${nameOf(operation)} with the permission readOnly, to create`,
+      request: requestOf(onGroup(operation, 'absent'), { token: apiTokens.readOnly }),
       ...denied,
     }));
-  return [
-    ...byName([get, put, createOrGet, rotate], apiTokens.resolve, 'the permission resolve'),
-    ...byName([put, rotate], apiTokens.readOnly, 'the permission read-only'),
-    ...byName(
-      [creating(get), creating(createOrGet)],
-      apiTokens.readOnly,
-      'the permission read-only, to create',
-    ),
-  ];
+  return [...deniedTo('resolve'), ...deniedTo('readOnly'), ...creating];
 }
 
-function crossed(
-  operations: readonly Operation[],
+function crossed<Each extends Operation | BodilessOperation>(
+  operations: readonly Each[],
   tokens: readonly string[],
   refusal: Refusal,
-  requestWith: (operation: Operation, token: string) => Parameters<typeof requestOf>[1],
+  requestWith: (operation: Each, token: string) => Parameters<typeof requestOf>[1],
 ): BadCase[] {
   return operations.flatMap((operation) =>
     tokens.map((token, index) => ({

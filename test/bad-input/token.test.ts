@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../database.ts';
-import { operationsOn } from './operation.ts';
+import { bodilessOperationsOn, operationsOn } from './operation.ts';
 import { faultsOf, leavesNoTrace, refuses } from './refusal.ts';
 import {
   beyondPermission,
@@ -63,7 +63,11 @@ describeOnEachDatabase('A token', (database) => {
     };
     for (const [which, tokensOf] of Object.entries(useless)) {
       it(`authenticates nobody where it is one ${which}`, (t) =>
-        refuses(t, victim, uselessApiTokens(operationsOn(victim), tokensOf())));
+        refuses(
+          t,
+          victim,
+          uselessApiTokens([...operationsOn(victim), ...bodilessOperationsOn(victim)], tokensOf()),
+        ));
     }
 
     it('is refused in the same words whatever is wrong with it', () =>
@@ -82,7 +86,7 @@ describeOnEachDatabase('A token', (database) => {
       }));
 
     it('does no more than its permission says', (t) =>
-      refuses(t, victim, beyondPermission(operationsOn(victim), victim)));
+      refuses(t, victim, beyondPermission(operationsOn(victim), bodilessOperationsOn(victim), victim)));
   });
 
   describe('that was rotated', () => {
