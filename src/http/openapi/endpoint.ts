@@ -1,6 +1,6 @@
 // A method of a path with all that is known of it: what the description says, and the operation where it is one.
 
-import { permissions } from '../../domain/api-token.ts';
+import { type Permission, permissions } from '../../domain/api-token.ts';
 import { type ProblemCode, problems } from '../../problem.ts';
 import type { AnyOperation } from '../operation.ts';
 import { type OperationDescription, operationDescriptions } from './operations.ts';
@@ -55,6 +55,6 @@ const canOccur = {
 };
 
 /** A permission that does not suffice for the operation; undefined where each does. */
-export function insufficientPermission(operation: AnyOperation): (typeof permissions)[number] | undefined {
+export function insufficientPermission(operation: AnyOperation): Permission | undefined {
   return permissions.find((permission) => !operation.permissions.includes(permission));
 }

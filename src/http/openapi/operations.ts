@@ -114,8 +114,8 @@ export const operationDescriptions = {
     summary: 'Update a user group',
     description:
       'Changes the user group of the id. A field that is absent stays as it is; one that is sent replaces the stored ' +
-      'one whole, nothing is merged. `mapping: null` and `properties: null` clear. A group that does not exist is ' +
-      `not created.${conditional}`,
+      'one whole, nothing is merged. `mapping: null` and `properties: null` clear; a `name` cannot be cleared. ' +
+      `A group that does not exist is not created.${conditional}`,
     requests: {
       properties: {
         summary: 'Replace the properties',
@@ -145,8 +145,8 @@ export const operationDescriptions = {
     summary: 'Rotate a token',
     description:
       'Gives the group a new token, valid when the answer is sent. The old one resolves until its grace period ends; ' +
-      'with 0 seconds it is dead at once, in every process. At most one old token is alive: a second rotation ends ' +
-      'the grace of an older one.\n\n' +
+      'with 0 seconds, which is the default unless the operator sets another, it is dead at once, in every process. ' +
+      'At most one old token is alive: a second rotation ends the grace of an older one.\n\n' +
       '**Repeat it safely.** The token that the last rotation has replaced gives the same new one again and rotates ' +
       'nothing, so a lost answer loses nothing.',
     requests: {

@@ -145,7 +145,7 @@ export const problemDescriptions = {
     ),
   },
   body_too_large: {
-    occurrence: 'body',
+    occurrence: 'API token',
     meaning: `The body has more than ${limits.bodyBytes / 1024} KiB. Nothing was done.`,
     remedy: `Send less: \`properties\` may have ${limits.propertiesBytes / 1024} KiB.`,
     example: new Problem('body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`),
