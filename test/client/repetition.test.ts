@@ -198,7 +198,9 @@ describe('A call of the client that fails on its way', () => {
     }
   });
 
-  it('is given up at once where Retry-After asks for more than the time that is left', async () => {
+  it('is given up at once where Retry-After asks for more than the time that is left', {
+    timeout: 10_000,
+  }, async () => {
     proxy.faults = [refusal(429, 'rate_limited', '3600')];
     await assert.rejects(client.resolve('any'), { code: 'rate_limited', retryAfterSeconds: 3_600 });
     assert.equal(proxy.seen.length, 1);
