@@ -1,0 +1,294 @@
+// Contract: PATCH /v1/user-groups/{user_group_id} merges (RFC 7396) into what is stored, exactly and atomically.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { describeOnEachDatabase, postgres } from './database.ts';
+import type { TestAnswer, TestRequest } from './http.ts';
+import { assertProblem } from './problem.ts';
+import { TestService } from './service.ts';
+
+const KIB = 1024;
+const PARALLEL = 50;
+
+describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  function patch(
+    id: string,
+    body: unknown,
+    more: Pick<TestRequest, 'token' | 'headers'> = {},
+  ): Promise<TestAnswer> {
+    return service.call('PATCH', `/v1/user-groups/${id}`, body, more);
+  }
+
+  /** A new group with these fields, each as its text. */
+  async function create(
+    id: string,
+    fields: { mapping?: string; properties?: string } = {},
+  ): Promise<TestAnswer> {
+    const { mapping = 'null', properties = 'null' } = fields;
+    const answer = await service.get(
+      `{"user_group_id":"${id}","name":"Acme","mapping":${mapping},"properties":${properties}}`,
+    );
+    assert.equal(answer.json.new_user_group, true, answer.text);
+    return answer;
+  }
+
+  /** The texts of mapping and properties that an answer shows. */
+  function textsIn({ text }: TestAnswer): { mapping: string; properties: string } {
+    const [, mapping = '', properties = ''] =
+      /"mapping":(.*),"properties":(.*),"api_environment_tag"/s.exec(text) ?? [];
+    return { mapping, properties };
+  }
+
+  it('answers as the read does, byte for byte and with its ETag', async () => {
+    await create('answer', { mapping: '{"40":"213"}', properties: '{"a":1.10}' });
+    const answer = await patch('answer', { name: 'Umbrella', properties: { b: null, c: true } });
+    const read = await service.call('GET', '/v1/user-groups/answer');
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, read.text);
+    assert.equal(answer.headers.etag, read.headers.etag);
+    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    assert.deepEqual([answer.json.user_group.name, answer.json.user_group.version], ['Umbrella', 2]);
+    assert.deepEqual(textsIn(answer), { mapping: '{"40":"213"}', properties: '{"a":1.10,"c":true}' });
+  });
+
+  describe('merges', () => {
+    const merges: Record<string, [stored: string, patch: string, result: string]> = {
+      'a member that is there, at its place': ['{"b":1,"a":2}', '{"b":3}', '{"b":3,"a":2}'],
+      'a new member, behind the others': ['{"b":1,"1":2}', '{"0":3}', '{"b":1,"1":2,"0":3}'],
+      'null by removing the member': ['{"a":1,"b":2,"c":null}', '{"a":null}', '{"b":2,"c":null}'],
+      'an object into an object': [
+        '{"a":{"b":{"c":1,"d":2}},"e":3}',
+        '{"a":{"b":{"c":null}}}',
+        '{"a":{"b":{"d":2}},"e":3}',
+      ],
+      'an array by replacing it': ['{"a":[1,2,{"b":1}]}', '{"a":[{"b":null}]}', '{"a":[{"b":null}]}'],
+      'into nothing': ['null', '{"a":{"b":null,"c":1}}', '{"a":{"c":1}}'],
+      'null by removing all': ['{"a":1}', 'null', 'null'],
+      'numbers without touching the digits of others': [
+        '{"n":9007199254740993,"x":1e400,"y":1.10}',
+        '{"z":-0.0}',
+        '{"n":9007199254740993,"x":1e400,"y":1.10,"z":-0.0}',
+      ],
+      'keys however they are spelt': [
+        String.raw`{"é":1,"a\"b":2,"\u0000":3}`,
+        String.raw`{"\u00e9":null,"\u0061\"b":4}`,
+        String.raw`{"a\"b":4,"\u0000":3}`,
+      ],
+      'strings without touching those of others': [
+        '{"s":"\\u0000\\n😀/","t":1}',
+        '{"t":"\\ud83d\\ude00"}',
+        '{"s":"\\u0000\\n😀/","t":"😀"}',
+      ],
+    };
+    for (const [index, [what, [stored, sent, result]]] of Object.entries(merges).entries()) {
+      it(what, async () => {
+        await create(`merge-${index}`, { properties: stored });
+        const answer = await patch(`merge-${index}`, `{"properties":${sent}}`);
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(textsIn(answer).properties, result);
+      });
+    }
+
+    it('mapping as it does properties', async () => {
+      await create('mapping', { mapping: '{"40":"213","7":9007199254740991,"x":"y"}' });
+      const answer = await patch('mapping', { mapping: { 7: null, 40: 214, new: 'z' } });
+      assert.equal(textsIn(answer).mapping, '{"40":214,"x":"y","new":"z"}');
+      assert.equal(textsIn(await patch('mapping', { mapping: null })).mapping, 'null');
+    });
+  });
+
+  it('leaves what it does not name, and the token', async () => {
+    const { token } = (await create('rest', { mapping: '{"1":2}', properties: '{"a":1}' })).json.user_group;
+    const { user_group: group } = (await patch('rest', { name: 'New' })).json;
+    assert.deepEqual([group.token, group.mapping, group.properties], [token, { 1: 2 }, { a: 1 }]);
+    assert.equal((await service.resolve(token)).json.user_group.name, 'New');
+  });
+
+  it('keeps the version where it changes nothing', async () => {
+    const { headers } = await create('same', { mapping: '{"1":2}', properties: '{"a":1,"b":{"c":2}}' });
+    for (const body of [
+      {},
+      { name: 'Acme' },
+      { properties: {}, mapping: {} },
+      { properties: { a: 1 } },
+      { properties: { b: { c: 2, d: null } }, mapping: { 1: 2, 3: null } },
+    ]) {
+      const answer = await patch('same', body);
+      assert.deepEqual([answer.status, answer.headers.etag], [200, headers.etag], JSON.stringify(body));
+    }
+  });
+
+  it('takes application/merge-patch+json, application/json and no media type', async () => {
+    await create('media');
+    for (const type of [
+      'application/merge-patch+json',
+      'Application/Merge-Patch+JSON; charset=utf-8',
+      'application/json',
+      undefined,
+    ]) {
+      const answer = await patch(
+        'media',
+        { properties: { type: String(type) } },
+        { headers: { 'content-type': type } },
+      );
+      assert.equal(answer.json.user_group?.properties.type, String(type), answer.text);
+    }
+    assertProblem(
+      await patch('media', [], { headers: { 'content-type': 'application/json-patch+json' } }),
+      'unsupported_media_type',
+    );
+  });
+
+  it('is refused where it is no object, takes away the name, or names a field that no patch has', async () => {
+    const { headers } = await create('refused');
+    for (const body of ['null', '[]', '"name"', '1', 'true']) {
+      assertProblem(await patch('refused', body), 'invalid_request');
+    }
+    for (const body of [
+      { name: null },
+      { name: ' ' },
+      { properties: 1 },
+      { mapping: { a: true } },
+      { mapping: [] },
+    ]) {
+      const answer = await patch('refused', body);
+      assertProblem(answer, 'invalid_request');
+      assert.match(answer.json.errors[0].pointer, new RegExp(`^/${Object.keys(body)[0]}`));
+    }
+    for (const field of ['user_group_id', 'token', 'version', 'team_id', 'names']) {
+      assertProblem(await patch('refused', { [field]: null }), 'unknown_field');
+    }
+    assert.equal((await service.get({ user_group_id: 'refused' })).headers.etag, headers.etag);
+  });
+
+  it('answers 404 where there is no group, and creates none', async () => {
+    for (let time = 0; time < 2; time++) {
+      assertProblem(await patch('nobody', { name: 'Nobody' }), 'user_group_not_found');
+    }
+    const { token } = await service.apiToken({ environment: 'Testing' });
+    await create('ours');
+    assertProblem(await patch('ours', { name: 'Theirs' }, { token }), 'user_group_not_found');
+  });
+
+  describe('holds the limits for what it makes of the group, and changes nothing beyond them', () => {
+    const entries = (from: number, to: number, text: string) =>
+      `{${Array.from({ length: to - from }, (_, index) => `"k${from + index}":${text}`).join(',')}}`;
+
+    for (const field of ['mapping', 'properties'] as const) {
+      it(`100 entries of ${field}`, async () => {
+        const id = `entries-${field}`;
+        await create(id, { [field]: entries(0, 60, '1') });
+        assert.equal((await patch(id, `{"${field}":${entries(60, 100, '1')}}`)).status, 200);
+        const before = await service.call('GET', `/v1/user-groups/${id}`);
+        const answer = await patch(id, `{"${field}":${entries(100, 101, '1')}}`);
+        assertProblem(answer, 'invalid_request');
+        assert.deepEqual(answer.json.errors, [
+          { pointer: `/${field}`, detail: 'must have at most 100 entries and would have 101' },
+        ]);
+        assert.equal((await service.call('GET', `/v1/user-groups/${id}`)).text, before.text);
+        const swapped = await patch(id, `{"${field}":{"k0":null,"k100":1}}`);
+        assert.equal(Object.keys(swapped.json.user_group[field]).length, 100);
+      });
+    }
+
+    it('64 KiB of properties', async () => {
+      const half = (key: string, bytes: number) =>
+        `{"${key}":"${'x'.repeat(bytes - `{"${key}":""}`.length)}"}`;
+      await create('bytes', { properties: half('a', 32 * KIB) });
+      // Of two objects one brace each goes, and a comma comes.
+      const fits = await patch('bytes', `{"properties":${half('b', 32 * KIB + 1)}}`);
+      assert.equal(textsIn(fits).properties.length, 64 * KIB);
+      const answer = await patch('bytes', `{"properties":${half('c', 10)}}`);
+      assertProblem(answer, 'invalid_request');
+      assert.equal(answer.json.errors[0].pointer, '/properties');
+      assert.equal((await patch('bytes', '{"properties":{"a":null,"c":1}}')).status, 200);
+    });
+
+    it('16 levels', async () => {
+      const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+      await create('levels', { properties: nested(16) });
+      assertProblem(await patch('levels', `{"properties":{"b":${nested(16)}}}`), 'invalid_json');
+      const answer = await patch('levels', `{"properties":${nested(15).replace('1', '{"b":2}')}}`);
+      assert.equal(textsIn(answer).properties, nested(15).replace('1', '{"a":1,"b":2}'));
+    });
+  });
+
+  describe('If-Match', () => {
+    const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } });
+
+    it('lets a patch of that version through, and refuses one of another with 412', async () => {
+      const { headers } = await create('match', { properties: '{"a":1}' });
+      const first = await patch('match', { properties: { b: 2 } }, ifMatch(headers.etag!));
+      assert.equal(first.status, 200);
+      for (const tag of [headers.etag!, `W/${first.headers.etag}`, '"x"']) {
+        assertProblem(await patch('match', { properties: { c: 3 } }, ifMatch(tag)), 'version_mismatch');
+        assertProblem(await patch('match', {}, ifMatch(tag)), 'version_mismatch');
+      }
+      assertProblem(await patch('match', {}, ifMatch('x')), 'invalid_request');
+      const any = await patch('match', { properties: { d: 4 } }, ifMatch('*'));
+      assert.equal(textsIn(any).properties, '{"a":1,"b":2,"d":4}');
+    });
+
+    it('lets one of many parallel patches of a version through', async () => {
+      const { headers } = await create('one');
+      const answers = await Promise.all(
+        Array.from({ length: PARALLEL }, (_, index) =>
+          patch('one', { properties: { [`k${index}`]: 1 } }, ifMatch(headers.etag!)),
+        ),
+      );
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+      assert.equal(answers.filter(({ status }) => status === 412).length, PARALLEL - 1);
+      const { properties } = (await service.call('GET', '/v1/user-groups/one')).json.user_group;
+      assert.equal(Object.keys(properties).length, 1);
+    });
+  });
+
+  it('loses nothing of many parallel patches, updates and rotations', async () => {
+    const { token } = (await create('lost')).json.user_group;
+    const calls = Array.from({ length: PARALLEL }, (_, index) =>
+      patch('lost', { properties: { [`k${index}`]: index } }),
+    );
+    const others = [
+      service.post({ current_token: token }),
+      service.put({ user_group_id: 'lost', name: 'Updated' }),
+      ...Array.from({ length: 10 }, (_, index) => patch('lost', { mapping: { [index]: index } })),
+    ];
+    const answers = await Promise.all([...calls, ...others]);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    const { user_group: group } = (await service.call('GET', '/v1/user-groups/lost')).json;
+    assert.equal(Object.keys(group.properties).length, PARALLEL);
+    assert.equal(Object.keys(group.mapping).length, 10);
+    assert.equal(group.name, 'Updated');
+    assert.equal(group.version, 1 + answers.length);
+  });
+});
+
+// SQLite has one serving process.
+describe('two services that patch one group (PostgreSQL)', () => {
+  it('lose nothing of each other', async () => {
+    const first = await TestService.start(postgres);
+    const second = await TestService.start(postgres, { database: first.database });
+    try {
+      await first.get({ user_group_id: 'both', name: 'Both' });
+      const answers = await Promise.all(
+        Array.from({ length: PARALLEL }, (_, index) =>
+          (index % 2 === 0 ? first : second).call('PATCH', '/v1/user-groups/both', {
+            properties: { [`k${index}`]: 1 },
+          }),
+        ),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      const { properties } = (await first.call('GET', '/v1/user-groups/both')).json.user_group;
+      assert.equal(Object.keys(properties).length, PARALLEL);
+    } finally {
+      await second.stop();
+      await first.end();
+    }
+  });
+});

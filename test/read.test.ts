@@ -1,0 +1,182 @@
+// Contract: GET /v1/user-groups/{user_group_id} is a pure read of all that is stored.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import fc from 'fast-check';
+import { oddTexts } from './bad-input/odd-value.ts';
+import { describeOnEachDatabase } from './database.ts';
+import { assertProblem } from './problem.ts';
+import { TestService } from './service.ts';
+import { exchangeOne } from './socket.ts';
+
+const RFC_3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const pathOf = (id: string): string => `/v1/user-groups/${encodeURIComponent(id)}`;
+
+describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  it('answers with all that is stored, in the order of the contract and with no other field', async () => {
+    const body =
+      '{"user_group_id":"bytes","name":"B \\u00e9","mapping":{"40":213},"properties":{"b":1.10,"a":[]}}';
+    const { team_id, token } = (await service.get(body)).json.user_group;
+    const answer = await service.call('GET', pathOf('bytes'));
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    const { created_at, updated_at } = answer.json.user_group;
+    assert.equal(
+      answer.text,
+      `{"success":1,"user_group":{"team_id":${team_id},"token":"${token}","name":"B é","provided_id":"bytes",` +
+        '"mapping":{"40":213},"properties":{"b":1.10,"a":[]},"api_environment_tag":"Customer","version":1,' +
+        `"created_at":"${created_at}","updated_at":"${updated_at}"}}`,
+    );
+  });
+
+  it('shows null where nothing is stored', async () => {
+    await service.get({ user_group_id: 'bare', name: 'Bare' });
+    const { mapping, properties } = (await service.call('GET', pathOf('bare'))).json.user_group;
+    assert.deepEqual([mapping, properties], [null, null]);
+  });
+
+  it('shows the token to a read-write API token only', async () => {
+    const { token } = await service.apiToken({ permission: 'read-only' });
+    await service.get({ user_group_id: 'masked', name: 'Masked' });
+    const full = await service.call('GET', pathOf('masked'));
+    const masked = await service.call('GET', pathOf('masked'), undefined, { token });
+    assert.equal(masked.status, 200);
+    assert.equal(masked.text, full.text.replace(/"token":"ugt_\w+",/, ''));
+    assert.notEqual(masked.text, full.text);
+  });
+
+  it('tells when the group was created and last changed, and counts its versions', async () => {
+    const create = await service.get({ user_group_id: 'times', name: 'Times' });
+    const read = async () => (await service.call('GET', pathOf('times'))).json.user_group;
+    const first = await read();
+    assert.match(first.created_at, RFC_3339_UTC);
+    assert.ok(Math.abs(Date.parse(first.created_at) - Date.now()) < 60_000);
+    assert.deepEqual([first.version, first.updated_at], [1, first.created_at]);
+    service.clockAheadMs += 1_000;
+    await service.put({ user_group_id: 'times', name: 'New' });
+    const second = await read();
+    assert.deepEqual([second.version, second.created_at], [2, first.created_at]);
+    assert.ok(Date.parse(second.updated_at) - Date.parse(first.updated_at) >= 1_000);
+    await service.post({ current_token: create.json.user_group.token });
+    assert.equal((await read()).version, 3);
+    await service.put({ user_group_id: 'times', name: 'New' });
+    assert.equal((await read()).version, 3);
+  });
+
+  it('shows the same ETag as the other calls, and an update with it goes through', async () => {
+    const created = await service.get({ user_group_id: 'tag', name: 'Tag' });
+    const { headers } = await service.call('GET', pathOf('tag'));
+    assert.equal(headers.etag, created.headers.etag);
+    const body = { user_group_id: 'tag', name: 'New' };
+    assert.equal((await service.put(body, { headers: { 'if-match': headers.etag! } })).status, 200);
+  });
+
+  it('changes nothing and creates nothing', async () => {
+    await service.get({ user_group_id: 'pure', name: 'Pure' });
+    const first = await service.call('GET', pathOf('pure'));
+    assert.equal((await service.call('GET', pathOf('pure'))).text, first.text);
+    for (let time = 0; time < 2; time++) {
+      assertProblem(await service.call('GET', pathOf('nobody')), 'user_group_not_found');
+    }
+  });
+
+  it('finds no group of another environment or workspace', async () => {
+    await service.get({ user_group_id: 'ours', name: 'Ours' });
+    for (const fields of [{ environment: 'Testing' as const }, { workspaceName: 'other' }]) {
+      const { token } = await service.apiToken(fields);
+      assertProblem(await service.call('GET', pathOf('ours'), undefined, { token }), 'user_group_not_found');
+    }
+  });
+
+  it('is refused on other methods, which Allow lists', async () => {
+    const answer = await service.call('PUT', pathOf('x'), {});
+    assertProblem(answer, 'method_not_allowed');
+    assert.equal(answer.headers.allow, 'GET, PATCH, DELETE');
+    assert.equal((await service.call('HEAD', pathOf('x'))).status, 405);
+  });
+});
+
+describeOnEachDatabase('an id in a path', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  /** What becomes of a group whose id is in the path of three calls, as a caller sees it; nothing where all is well. */
+  async function faultsOf(id: string): Promise<string[]> {
+    const created = await service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' });
+    const expected = { ...created.json.user_group, name: 'Patched' };
+    const patched = await service.call('PATCH', pathOf(id), { name: 'Patched' });
+    const read = await service.call('GET', pathOf(id));
+    const deleted = await service.call('DELETE', pathOf(id));
+    const gone = await service.call('GET', pathOf(id));
+    const { team_id, token, name, provided_id } = read.json.user_group ?? {};
+    const faults = [
+      [created.status, patched.status, read.status, deleted.status, gone.status].join() !==
+        '201,200,200,204,404',
+      JSON.stringify({ team_id, token, name, provided_id }) !== JSON.stringify(expected),
+      patched.text !== read.text,
+    ];
+    return faults.includes(true) ? [`${id}: ${faults} ${created.text} ${patched.text}`] : [];
+  }
+
+  // Clients that follow the URL Standard resolve these two before they send them, also where they are encoded.
+  const dots = ['.', '..'];
+
+  it('survives whatever it is: slashes, dots, spaces, %, quotes, emoji, every script', async (t) => {
+    const ids = oddTexts.filter((id) => !dots.includes(id));
+    t.diagnostic(`${ids.length} ids`);
+    const faults = await Promise.all(ids.map(faultsOf));
+    assert.deepEqual(faults.flat(), []);
+  });
+
+  it('survives where it was drawn at random', async () => {
+    const id = fc
+      .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+      .filter((text) => /^(?!\s)\P{Cc}*(?<!\s)$/u.test(text) && !dots.includes(text));
+    const ids = new Set(fc.sample(id, 300));
+    const faults = await Promise.all(Array.from(ids, faultsOf));
+    assert.deepEqual(faults.flat(), []);
+  });
+
+  for (const id of dots) {
+    it(`is ${id} as it is and percent-encoded, and leads nowhere else`, async () => {
+      await service.get({ user_group_id: id, name: `Dots ${id}` });
+      for (const text of [id, id.replaceAll('.', '%2E'), id.replaceAll('.', '%2e')]) {
+        const head = `GET /v1/user-groups/${text} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+        const answer = await exchangeOne(service, `${head}Connection: close\r\n\r\n`);
+        assert.equal(answer.json.user_group?.name, `Dots ${id}`, text);
+      }
+    });
+  }
+
+  it('is the same however much of it is percent-encoded, and is decoded once', async () => {
+    await service.get({ user_group_id: 'a/b', name: 'Slash' });
+    await service.get({ user_group_id: 'a%2Fb', name: 'Percent' });
+    const nameAt = async (path: string) =>
+      (await service.call('GET', `/v1/user-groups/${path}`)).json.user_group?.name;
+    for (const path of ['a%2Fb', 'a%2fb', '%61%2F%62']) assert.equal(await nameAt(path), 'Slash');
+    for (const path of ['a%252Fb', '%61%25%32Fb']) assert.equal(await nameAt(path), 'Percent');
+  });
+
+  it('ends at a slash: more than one segment is no id', async () => {
+    await service.get({ user_group_id: 'a/b', name: 'Slash' });
+    for (const path of ['a/b', 'a/b/', 'a/']) {
+      assertProblem(await service.call('GET', `/v1/user-groups/${path}`), 'not_found');
+    }
+  });
+
+  it('has no fragment behind it', async () => {
+    await service.get({ user_group_id: 'a', name: 'A' });
+    const head = `GET /v1/user-groups/a#b HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+    assertProblem(await exchangeOne(service, `${head}Connection: close\r\n\r\n`), 'invalid_request');
+  });
+});
