@@ -2,8 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { HeaderObject, OpenApi, OperationObject, ResponseObject } from '../src/http/openapi/object.ts';
-import type { Example } from '../src/http/openapi/operations.ts';
+import type {
+  Example,
+  HeaderObject,
+  OpenApi,
+  OperationObject,
+  ResponseObject,
+} from '../src/http/openapi/object.ts';
 import { type ProblemCode, problems } from '../src/problem.ts';
 import type { TestAnswer } from './http.ts';
 

@@ -1,6 +1,5 @@
 // One user group, as it looks in every example of the documentation.
 
-export const API_TOKEN_VARIABLE = '$API_TOKEN';
 export const REQUEST_ID = 'FsX-pj4u-6';
 export const ETAG = '"1042-3"';
 

@@ -1,6 +1,5 @@
 // The objects of OpenAPI, as far as the description uses them.
 
-import type { Example } from './operations.ts';
 import type { Schema } from './schema.ts';
 
 export interface OpenApi {
@@ -55,4 +54,9 @@ export type Referable = ResponseObject | { $ref: string };
 export interface Content {
   schema: { $ref: string };
   examples?: Readonly<Record<string, Example>>;
+}
+
+export interface Example {
+  summary: string;
+  value: unknown;
 }

@@ -4,6 +4,7 @@
 import type { ProblemCode } from '../../problem.ts';
 import * as example from './example.ts';
 import type { AnswerHeader } from './header.ts';
+import type { Example } from './object.ts';
 import type { AnswerSchemaName } from './schema.ts';
 
 export const tags = {
@@ -11,11 +12,6 @@ export const tags = {
   'User group tokens': 'What tells a dashboard who is viewing.',
   Service: 'For supervisors, load balancers and readers. These need no API token.',
 } as const;
-
-export interface Example {
-  summary: string;
-  value: unknown;
-}
 
 export interface AnswerDescription {
   description: string;

@@ -11,8 +11,7 @@ import { problemBody } from '../problem.ts';
 import { type Endpoint, insufficientPermission, problemCodesOf } from './endpoint.ts';
 import { REQUEST_ID } from './example.ts';
 import { type AnswerHeader, headerReferences } from './header.ts';
-import type { Referable, ResponseObject } from './object.ts';
-import type { Example } from './operations.ts';
+import type { Example, Referable, ResponseObject } from './object.ts';
 import { caught, problemDescriptions } from './problem.ts';
 
 type Examples = Partial<Record<ProblemCode, Problem>>;
