@@ -6,8 +6,7 @@ import { type Content, type Html, html } from './html.ts';
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*"(?=:)|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|\btrue\b|\bfalse\b|\bnull\b)/;
 
 export function jsonExample(value: unknown): Html {
-  // A block that scrolls can be reached by the keyboard.
-  return html`<pre tabindex="0"><code>${highlighted(JSON.stringify(value, null, 2))}</code></pre>`;
+  return html`<pre><code>${highlighted(JSON.stringify(value, null, 2))}</code></pre>`;
 }
 
 /** A command that calls the operation, for a shell that knows BASE_URL and API_TOKEN. */
@@ -23,7 +22,7 @@ export function curlExample(method: string, path: string, operation: OperationOb
     lines.push(html`-d '${highlighted(JSON.stringify(body, null, 2))}'`);
   }
   const command = lines.map((line, index) => (index === 0 ? line : html` \\\n  ${line}`));
-  return html`<pre tabindex="0"><code>${command}</code></pre>`;
+  return html`<pre><code>${command}</code></pre>`;
 }
 
 function header(text: string): Html {

@@ -21,7 +21,7 @@ Every answer that is no success is one object (RFC 9457) with \`success: 0\`, as
 - \`request_id\` finds the request in the log of the service; the header \`X-Request-Id\` has it too.
 - \`type\` leads to the code on this page.
 
-A 4xx is refused again until the request changes (but 408 and 429); what is 408, 429 or 5xx may be sent again as it is, since every call can be repeated. 429 and 503 say by \`Retry-After\` how many seconds to wait.
+A 4xx stays refused until the request changes, except 408 and 429. These and every 5xx may be sent again as they are, since every call can be repeated; 429 and 503 say by \`Retry-After\` how many seconds to wait.
 `.trim();
 
 export function errorsPage(endpoints: readonly Endpoint[]): string {

@@ -63,12 +63,12 @@ function requestBody(document: OpenApi, { requestBody }: OperationObject): Html 
   if (requestBody === undefined) return nothing;
   const mediaTypes = Object.keys(requestBody.content).map((mediaType) => html` <code>${mediaType}</code>`);
   const schema = schemaOf(document, requestBody);
-  return html`<h4>Body <small>${mediaTypes}</small></h4>${fieldList(fieldsOf(schema, 'required'))}`;
+  return html`<h4>Body <small>${mediaTypes}</small></h4>${fieldList(fieldsOf(schema, 'request'))}`;
 }
 
 function answers(document: OpenApi, operation: OperationObject): Html {
   return html`${responsesOf(document, operation, isSuccess).map(([status, response]) => {
-    const fields = fieldsOf(schemaOf(document, response), '');
+    const fields = fieldsOf(schemaOf(document, response), 'answer');
     return html`<h4>${statusBadge(status)} ${inline(response.description)}</h4>
 ${headers(document, response)}
 ${fields.length === 0 ? nothing : html`<details><summary>Fields of the answer</summary>${fieldList(fields)}</details>`}`;

@@ -7,8 +7,8 @@ import { inline } from './prose.ts';
 export interface Field {
   name: string;
   schema: Schema;
-  /** Stands beside the name: "required", "always". */
-  note?: string;
+  /** Stands beside the name. */
+  note?: string | undefined;
   description?: string | undefined;
 }
 
@@ -16,14 +16,19 @@ export function fieldList(fields: readonly Field[]): Html {
   return html`<dl class="fields">${fields.map(fieldEntry)}</dl>`;
 }
 
-/** `note` is for the fields that are required. */
-export function fieldsOf({ properties = {}, required = [] }: Schema, note: string): Field[] {
+/** Of a request the fields that must be there are marked, of an answer those that may not be. */
+export function fieldsOf({ properties = {}, required = [] }: Schema, of: 'request' | 'answer'): Field[] {
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     schema,
-    ...(required.includes(name) && { note }),
+    note: required.includes(name) ? marks[of].required : marks[of].optional,
   }));
 }
+
+const marks = {
+  request: { required: 'required', optional: undefined },
+  answer: { required: undefined, optional: 'not always' },
+} as const;
 
 function fieldEntry({ name, schema, note, description = schema.description }: Field): Html {
   const limits = limitsOf(schema);
@@ -37,8 +42,8 @@ function fieldEntry({ name, schema, note, description = schema.description }: Fi
 
 function nested(schema: Schema): Html {
   const inner = schema.items ?? schema;
-  if (inner.properties !== undefined) return fieldList(fieldsOf(inner, ''));
-  return html`${(schema.oneOf ?? []).map((choice) => fieldList(fieldsOf(choice, '')))}`;
+  if (inner.properties !== undefined) return fieldList(fieldsOf(inner, 'answer'));
+  return html`${(schema.oneOf ?? []).map((choice) => fieldList(fieldsOf(choice, 'answer')))}`;
 }
 
 function typeOf({ type, const: constant, items, oneOf }: Schema): string {

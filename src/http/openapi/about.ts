@@ -13,6 +13,7 @@ The three calls on \`/api/user\` are frozen: they never change. \`/v1\` only gro
 - **Every call can be repeated.** A create finds what it has made, an update is absolute, a rotation that is repeated gives the same token.
 - **Nothing is stale.** A token that was rotated, deleted or revoked is refused by every process from the next request on.
 - **Errors are one object** (RFC 9457), whatever raised it. Act on its \`code\`; [the page of errors](/errors) says what each means and what to do.
+- **Every answer** has an \`X-Request-Id\`, which finds it in the log of the service, and \`Cache-Control: no-store\`.
 `.trim();
 
 const description = `
