@@ -19,22 +19,26 @@ interface InstallationOptions {
   env?: Record<string, string>;
   /** Where there is none, a new database on the server that all tests share. */
   database?: TestDatabase;
+  /** Whether the proxy is on the way to the database. */
+  proxied?: boolean;
 }
 
 export class Installation implements AsyncDisposable {
   readonly folder = new Folder();
   readonly database: TestDatabase;
   readonly proxy: FaultProxy;
+  /** The settings of each process. */
+  readonly env: Record<string, string>;
   services: Service[] = [];
   readonly #operators: pg.Client[] = [];
   token = '';
 
-  static async start({ processes = 1, env, database }: InstallationOptions = {}): Promise<Installation> {
-    const used = database ?? (await postgres.create());
-    const installation = new Installation(used, await FaultProxy.start(used.url));
+  static async start(options: InstallationOptions = {}): Promise<Installation> {
+    const { processes = 1, env, database = await postgres.create(), proxied = true } = options;
+    const installation = new Installation(database, await FaultProxy.start(database.url), proxied);
     try {
       for (let process = 0; process < processes; process++) await installation.serve(env);
-      const { token } = await createApiToken(installation.folder, [], { env: used.env });
+      const { token } = await createApiToken(installation.folder, [], { env: database.env });
       installation.token = token;
       return installation;
     } catch (error) {
@@ -43,9 +47,10 @@ export class Installation implements AsyncDisposable {
     }
   }
 
-  private constructor(database: TestDatabase, proxy: FaultProxy) {
+  private constructor(database: TestDatabase, proxy: FaultProxy, proxied: boolean) {
     this.database = database;
     this.proxy = proxy;
+    this.env = proxied ? { ...database.env, DATABASE_URL: proxy.url } : database.env;
   }
 
   /** A session of the database's operator, with no fault on the way. */
@@ -63,11 +68,6 @@ export class Installation implements AsyncDisposable {
     const service = await serve(this.folder, { env: { ...this.env, ...env } });
     this.services.push(service);
     return service;
-  }
-
-  /** The settings of a process whose way to the database is the proxy. */
-  get env(): Record<string, string> {
-    return { ...this.database.env, DATABASE_URL: this.proxy.url };
   }
 
   callers(count?: number): Callers {

