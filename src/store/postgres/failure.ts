@@ -23,6 +23,11 @@ export class Failure extends StoreUnavailable {
     this.connection = connection;
   }
 
+  /** Whether the server has no connection to give. */
+  get isFull(): boolean {
+    return (this.cause as { code?: string }).code === TOO_MANY_CONNECTIONS;
+  }
+
   /** Whether nothing came back at all. */
   get isSilence(): boolean {
     return SILENCE.includes(messageOf(this.cause));
@@ -32,6 +37,7 @@ export class Failure extends StoreUnavailable {
 const CONFLICTS = ['40001', '40P01'];
 /** The server has become a replica. The connections still lead to it; its name may lead elsewhere by now. */
 const READ_ONLY = '25006';
+const TOO_MANY_CONNECTIONS = '53300';
 /** Of an error, unless the server speaks another language than English. */
 const FATAL = ['FATAL', 'PANIC'];
 /** In any language: the server or the session is ended, or the session was idle for too long in a transaction. */

@@ -1,7 +1,6 @@
 // Connections to PostgreSQL: how many there are, how long anything may take, and what is tried again when one
 // fails. Holds no state in a session, so that a pooler such as PgBouncer may stand between.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Connection } from './connection.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from './failure.ts';
 import { clientConfig, type PostgresOptions } from './options.ts';
 import { Probe } from './probe.ts';
+import { retry } from './retry.ts';
 
 export interface Statement {
   /** Names the prepared statement: one text has it, and no other. */
@@ -31,31 +31,30 @@ type Work<Result> = (session: Session) => Promise<Result>;
 const IDLE_TIMEOUT_MS = 30_000;
 /** After a failover, connections to the old server do not linger. */
 const MAX_LIFETIME_SECONDS = 300;
-const MAX_ATTEMPTS = 6;
-const LONGEST_PAUSE_MS = 50;
-/** A failure that took longer is not tried again: the caller has waited enough. */
-const QUICK_MS = 300;
-/** PostgreSQL looks for a deadlock after a second. */
-const QUICK_CONFLICT_MS = 1_500;
+/** How long a server that had no connection to give is not asked for another one. */
+const FULL_PAUSE_MS = 1_000;
 
 export class ConnectionPool {
   readonly #pool: pg.Pool;
+  readonly #size: number;
   readonly #named: boolean;
   readonly #open = new Set<Connection>();
   #generation = 0;
   #isSilent = false;
+  #fullUntil = 0;
   readonly #probe = new Probe(async () => {
     (await this.#take()).release();
     this.#isSilent = false;
   });
 
   constructor(options: PostgresOptions) {
+    this.#size = options.poolSize;
     this.#named = options.preparedStatements;
     this.#pool = new pg.Pool({
       ...clientConfig(options),
       // Their types know of no constructor with settings, which is the one that they call.
       Client: Connection as unknown as new () => pg.ClientBase,
-      max: options.poolSize,
+      max: this.#size,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     });
@@ -123,11 +122,15 @@ export class ConnectionPool {
     } catch (error) {
       const failure = failureOfConnecting(error);
       if (failure.isSilence) this.#isSilent = true;
+      if (failure.isFull) this.#fullUntil = performance.now() + FULL_PAUSE_MS;
       throw failure;
     }
   }
 
   async #take(): Promise<Client> {
+    const isFull = performance.now() < this.#fullUntil;
+    // Whoever comes then waits for one of those that there are.
+    this.#pool.options.max = isFull ? Math.max(1, this.#pool.totalCount) : this.#size;
     for (;;) {
       const client = (await this.#pool.connect()) as unknown as Client;
       if (client.generation === this.#generation) return client;
@@ -180,21 +183,4 @@ function inSteps<Result>(work: Work<Result>): Work<Result> {
       throw hasCommitted ? failureAfterCommit(error) : error;
     }
   };
-}
-
-async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boolean): Promise<Result> {
-  const startedAt = performance.now();
-  for (let attempts = 1, losses = 0; ; attempts++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof Failure) || attempts === MAX_ATTEMPTS) throw error;
-      const isConflict = error.outcome === 'conflict';
-      if (performance.now() - startedAt > (isConflict ? QUICK_CONFLICT_MS : QUICK_MS)) throw error;
-      if (error.outcome === 'unknown' && !isRepeatable) throw error;
-      if (!isConflict && ++losses > 1) throw error;
-      // Those that were in each other's way must not meet again at once.
-      if (isConflict) await sleep(Math.random() * LONGEST_PAUSE_MS);
-    }
-  }
 }

@@ -1,0 +1,29 @@
+// What is done again, and when: a trouble that passes quickly is not the caller's.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from './failure.ts';
+
+const MAX_ATTEMPTS = 6;
+const LONGEST_PAUSE_MS = 50;
+/** A failure that took longer is not tried again: the caller has waited enough. */
+const QUICK_MS = 300;
+/** PostgreSQL looks for a deadlock after a second. */
+const QUICK_CONFLICT_MS = 1_500;
+
+/** Tries once more where nothing has happened, or where what may have happened `isRepeatable`. */
+export async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boolean): Promise<Result> {
+  const startedAt = performance.now();
+  for (let attempts = 1, losses = 0; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Failure) || attempts === MAX_ATTEMPTS) throw error;
+      const isConflict = error.outcome === 'conflict';
+      if (performance.now() - startedAt > (isConflict ? QUICK_CONFLICT_MS : QUICK_MS)) throw error;
+      if (error.outcome === 'unknown' && !isRepeatable) throw error;
+      if (!isConflict && ++losses > 1) throw error;
+      // Those that were in each other's way must not meet again at once.
+      if (isConflict) await sleep(Math.random() * LONGEST_PAUSE_MS);
+    }
+  }
+}
