@@ -2,14 +2,37 @@
 // itself runs on a cluster too, beside the other databases, where TEST_CITUS_URL names its coordinator.
 
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { nameShards } from '../../src/store/postgres/citus.ts';
+import type { Statement } from '../../src/store/postgres/pool.ts';
+import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group.ts';
 import { citus } from '../database.ts';
 import { TestService } from '../service.ts';
 
 const GROUPS = 500;
 const skip =
   !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL names no coordinator: nothing of the suite has run on Citus';
+
+describe('a statement for many groups', async () => {
+  const modules = await Promise.all(
+    globSync('src/store/postgres/*.ts').map((file) => import(`../../${file}`) as Promise<object>),
+  );
+  const statements = modules
+    .flatMap((module) => Object.values(module) as Partial<Statement>[])
+    .filter(
+      ({ sql = '' }) => sql.includes('unnest($1::integer[]') && !sql.startsWith('insert'),
+    ) as Statement[];
+
+  it('is there', () => assert.ok(statements.length >= 6));
+
+  for (const { name, sql } of statements) {
+    it(`names the shards of its batch on Citus: ${name}`, () => {
+      assert.match(nameShards(sql), /bucket = any \(\$1::integer\[\]\)/);
+    });
+  }
+});
 
 describe('a Citus cluster', { skip }, () => {
   let service: TestService;
@@ -38,6 +61,18 @@ describe('a Citus cluster', { skip }, () => {
         ['workspaces', 'reference', '<none>'],
       ],
     );
+  });
+
+  it('asks one shard for a group, by its id and by its token', async () => {
+    const lookUps: [Statement, unknown[]][] = [
+      [FIND_BY_KEY, [[1], [1], ['Customer'], ['group']]],
+      [FIND_BY_TOKEN, [[1], ['digest']]],
+    ];
+    for (const [{ sql }, values] of lookUps) {
+      const { rows } = await client.query(`explain ${nameShards(sql)}`, values);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(plan, /Task Count: 1\n/);
+    }
   });
 
   it('spreads the groups of one workspace over all of its workers', async () => {

@@ -19,7 +19,7 @@ import {
   serve,
 } from '../process.ts';
 
-const GROUPS_A_CALLER = 1_500;
+const GROUPS_A_CALLER = 1_000;
 const TOTAL = 3 * GROUPS_A_CALLER;
 /** Kills between the first page and the last, and kills at any moment from the start of the process on. */
 const KILLS_MIDWAY = 3;

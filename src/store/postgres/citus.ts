@@ -13,8 +13,7 @@ const DISTRIBUTE: Record<string, string> = {
 
 /** Distributes what is not yet; does nothing on a PostgreSQL without Citus. */
 export async function distributeTables(run: RunSql): Promise<void> {
-  const installed = await run("select 1 from pg_extension where extname = 'citus'");
-  if (installed.length === 0) return;
+  if (!(await hasCitus(run))) return;
   for (const [table, sql] of Object.entries(DISTRIBUTE)) {
     if (await isDistributed(run, table)) continue;
     await run('begin');
@@ -23,6 +22,28 @@ export async function distributeTables(run: RunSql): Promise<void> {
     if (!(await isDistributed(run, table))) await run(sql);
     await run('commit');
   }
+}
+
+export async function hasCitus(run: RunSql): Promise<boolean> {
+  const installed = await run("select 1 from pg_extension where extname = 'citus'");
+  return installed.length === 1;
+}
+
+/**
+ * The statement with the shards of its batch named: Citus does not see them through the join with what was sent, and
+ * asks all shards (18 ms for a look-up in place of 0.8). The buckets are the first that is sent. Not for a plain
+ * PostgreSQL, which reads all rows of a bucket for it.
+ */
+export function nameShards(sql: string): string {
+  return sql
+    .replace(
+      /join user_groups using \([^)]*\)/,
+      (join) => `${join} where user_groups.bucket = any ($1::integer[])`,
+    )
+    .replace(
+      'where stored.bucket = sent.bucket',
+      (condition) => `${condition} and stored.bucket = any ($1::integer[])`,
+    );
 }
 
 async function isDistributed(run: RunSql, table: string): Promise<boolean> {

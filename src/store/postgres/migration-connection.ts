@@ -12,7 +12,10 @@ export async function onMigrationConnection<Result>(
   options: PostgresOptions,
   work: (run: RunSql) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({ ...clientConfig({ ...options, statementTimeoutMs: 0 }), query_timeout: 0 });
+  const client = new pg.Client({
+    ...clientConfig({ ...options, statementTimeoutMs: 0 }, false),
+    query_timeout: 0,
+  });
   // Whoever runs a statement is told; without a listener the process would end.
   client.on('error', () => {});
   try {

@@ -2,6 +2,7 @@
 // fails. Holds no state in a session, so that a pooler such as PgBouncer may stand between.
 
 import pg from 'pg';
+import { nameShards } from './citus.ts';
 import { Connection } from './connection.ts';
 import {
   Failure,
@@ -38,6 +39,7 @@ export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #size: number;
   readonly #named: boolean;
+  readonly #isCitus: boolean;
   readonly #open = new Set<Connection>();
   #generation = 0;
   #isSilent = false;
@@ -47,11 +49,12 @@ export class ConnectionPool {
     this.#isSilent = false;
   });
 
-  constructor(options: PostgresOptions) {
+  constructor(options: PostgresOptions, isCitus: boolean) {
+    this.#isCitus = isCitus;
     this.#size = options.poolSize;
     this.#named = options.preparedStatements;
     this.#pool = new pg.Pool({
-      ...clientConfig(options),
+      ...clientConfig(options, isCitus),
       // Their types know of no constructor with settings, which is the one that they call.
       Client: Connection as unknown as new () => pg.ClientBase,
       max: this.#size,
@@ -154,7 +157,8 @@ export class ConnectionPool {
   #session(client: Client): Session {
     return {
       query: async ({ name, sql }, values = []) => {
-        const query = { text: sql, values: [...values], rowMode: 'array' as const };
+        const text = this.#isCitus ? nameShards(sql) : sql;
+        const query = { text, values: [...values], rowMode: 'array' as const };
         const { rows } = await client
           .query<unknown[]>(this.#named ? { name, ...query } : query)
           .catch(rethrow);
