@@ -3,7 +3,7 @@
 
 import { checkBytes, invalidField, type UserGroupFields } from './body.ts';
 import { limits } from './field.ts';
-import { type JsonText, parseStrictJson } from './strict-json.ts';
+import { type JsonText, membersOf } from './strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
 /**
@@ -32,7 +32,7 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
  */
 export function mergePatch(target: JsonText | null, patch: JsonText): JsonText {
   if (!isObject(patch)) return patch;
-  const members = target !== null && isObject(target) ? membersOf(target) : new Map<string, JsonText>();
+  const members = new Map(target !== null && isObject(target) ? membersOf(target) : []);
   for (const [key, value] of membersOf(patch)) {
     if (value === 'null') members.delete(key);
     else members.set(key, mergePatch(members.get(key) ?? null, value));
@@ -42,11 +42,6 @@ export function mergePatch(target: JsonText | null, patch: JsonText): JsonText {
 
 function isObject(text: JsonText): boolean {
   return text.startsWith('{');
-}
-
-/** The text was accepted before; its levels are counted no more. */
-function membersOf(object: JsonText): Map<string, JsonText> {
-  return new Map(parseStrictJson(Buffer.from(object), Number.POSITIVE_INFINITY).members);
 }
 
 function objectOf(members: ReadonlyMap<string, JsonText>): JsonText {

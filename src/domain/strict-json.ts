@@ -43,6 +43,11 @@ export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
   return { value: parseExactly(source), members };
 }
 
+/** The exact text of each member of an object that was accepted before. */
+export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
+  return new Scanner(object, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).scan();
+}
+
 function invalidJson(pointer: string, detail: string): Problem {
   const errors: FieldError[] = [{ pointer, detail }];
   const place = pointer === '' ? 'The body' : `The body at ${pointer}`;

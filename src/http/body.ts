@@ -5,8 +5,6 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 
-const JSON_TYPE = /^application\/json(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*;?[ \t]*$/i;
-
 /** Reads at most `limits.bodyBytes`; what comes after is discarded. Rejects with `body_too_large`. */
 export function readBody(message: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -25,24 +23,6 @@ export function readBody(message: IncomingMessage): Promise<Buffer> {
       reject(new Problem('invalid_request', 'The connection ended before the body did.')),
     );
   });
-}
-
-/** Refuses a body that is declared to be anything but plain JSON. A missing declaration is accepted. */
-export function checkMediaType({ headers }: IncomingMessage): void {
-  const type = headers['content-type'];
-  if (type !== undefined && !JSON_TYPE.test(type)) {
-    throw new Problem(
-      'unsupported_media_type',
-      'Send the body with "Content-Type: application/json" (UTF-8).',
-    );
-  }
-  const coding = headers['content-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    throw new Problem(
-      'unsupported_media_type',
-      'Send the body without a content coding: compressed bodies are not read.',
-    );
-  }
 }
 
 /** Tells a missing body, which a client or a proxy may have dropped, from one that is not right. */

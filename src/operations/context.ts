@@ -51,8 +51,16 @@ export function openToken({ keyRing }: Context, userGroup: UserGroup): OpenUserG
   }
 }
 
-export function userGroupNotFound(detail: string): Problem {
-  return new Problem('user_group_not_found', detail);
+/** `hint` says what the caller can do, where there is something. */
+export function userGroupNotFound(hint = ''): Problem {
+  return new Problem('user_group_not_found', `There is no user group with this user_group_id.${hint}`);
+}
+
+export function versionMismatch(): Problem {
+  return new Problem(
+    'version_mismatch',
+    'The user group has changed since the version that If-Match names. Read it again and decide anew.',
+  );
 }
 
 /** One answer for every token that is of no use, so that it tells nothing about other people's tokens. */

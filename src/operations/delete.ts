@@ -1,7 +1,6 @@
 import type { Caller } from '../domain/api-token.ts';
 import { keyOf } from '../domain/user-group.ts';
-import { type Context, userGroupNotFound } from './context.ts';
-import { versionMismatch } from './patch.ts';
+import { type Context, userGroupNotFound, versionMismatch } from './context.ts';
 
 /**
  * Deletes the group: its token is dead at once, its id free for another one. With `ifVersion` only where the stored
@@ -18,6 +17,6 @@ export async function deleteUserGroup(
     key: keyOf(caller.workspaceId, caller.environment, userGroupId),
     ...(ifVersion !== undefined && { ifVersion }),
   });
-  if (result === 'not_found') throw userGroupNotFound('There is no user group with this user_group_id.');
+  if (result === 'not_found') throw userGroupNotFound();
   if (result === 'version_mismatch') throw versionMismatch();
 }

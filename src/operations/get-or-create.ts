@@ -34,9 +34,7 @@ async function create(
   { name, mapping = null, properties = null }: UserGroupBody,
 ): Promise<{ created: boolean; userGroup: UserGroup }> {
   if (name === undefined) {
-    throw userGroupNotFound(
-      'There is no user group with this user_group_id. Send a name with it to create one.',
-    );
+    throw userGroupNotFound(' Send a name with it to create one.');
   }
   permit(caller, ['read-write'], 'create a user group');
   const teamId = await teamIds.next();

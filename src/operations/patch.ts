@@ -3,7 +3,13 @@ import type { UserGroupFields } from '../domain/body.ts';
 import { mergeFields } from '../domain/merge-patch.ts';
 import { keyOf, versionTag } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
-import { type Context, type OpenUserGroup, openToken, userGroupNotFound } from './context.ts';
+import {
+  type Context,
+  type OpenUserGroup,
+  openToken,
+  userGroupNotFound,
+  versionMismatch,
+} from './context.ts';
 
 /** Of patches of one group that meet, one is done in each attempt: so many may meet. */
 const MAX_ATTEMPTS = 100;
@@ -24,7 +30,7 @@ export async function patchUserGroup(
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await store.read({ kind: 'findUserGroup', key });
-    if (stored === null) throw userGroupNotFound('There is no user group with this user_group_id.');
+    if (stored === null) throw userGroupNotFound();
     const version = versionTag(stored);
     if (ifVersion !== undefined && !ifVersion.includes(version)) throw versionMismatch();
     const fields = mergeFields(stored, patch);
@@ -41,11 +47,4 @@ export async function patchUserGroup(
   throw new Problem('overloaded', 'This user group is being changed too often. Try again shortly.', {
     retryAfterSeconds: 1,
   });
-}
-
-export function versionMismatch(): Problem {
-  return new Problem(
-    'version_mismatch',
-    'The user group has changed since the version that If-Match names. Read it again and decide anew.',
-  );
 }

@@ -17,6 +17,6 @@ export async function readUserGroup(
 ): Promise<ReadResult> {
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   const userGroup = await context.store.read({ kind: 'findUserGroup', key });
-  if (userGroup === null) throw userGroupNotFound('There is no user group with this user_group_id.');
+  if (userGroup === null) throw userGroupNotFound();
   return caller.permission === 'read-write' ? openToken(context, userGroup) : { userGroup, token: null };
 }
