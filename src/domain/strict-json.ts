@@ -3,11 +3,13 @@
 // with a pointer to the place: duplicate keys, `__proto__`, lone surrogates, invalid UTF-8, a byte order mark,
 // excessive depth.
 //
-// Why not a library: `JSON.parse` keeps the last of two equal keys, rounds numbers and moves integer keys to
-// the front; lossless-json accepts equal duplicates and lone surrogates and gives no pointer. `bench/README.md`
-// has the figures. The scanner is held to `JSON.parse` by a fuzz test.
+// Why not a library: `JSON.parse` keeps the last of two equal keys, rounds numbers, moves integer keys to the
+// front, and V8's gives a key with an escape the name of another one that it has met before (nodejs/node#63785);
+// lossless-json accepts equal duplicates and lone surrogates and gives no pointer. `bench/README.md` has the
+// figures. The scanner is held to `JSON.parse` by a fuzz test.
 
 import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, Problem } from '../problem.ts';
 
 declare const jsonTextBrand: unique symbol;
@@ -24,6 +26,7 @@ export interface JsonDocument {
   members: ReadonlyMap<string, JsonText>;
 }
 
+const INTEGER = /^-?\d+$/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids just these inside a string.
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
@@ -39,13 +42,16 @@ export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
   }
   const source = bytes.toString('utf8');
   const invalidFrom = isUtf8(bytes) ? Number.POSITIVE_INFINITY : firstReplaced(bytes, source);
-  const members = new Scanner(source, maxDepth, invalidFrom).scan();
-  return { value: parseExactly(source), members };
+  return new Scanner(source, maxDepth, invalidFrom, checkableNumber).scan();
 }
 
 /** The exact text of each member of an object that was accepted before. */
 export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
-  return new Scanner(object, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).scan();
+  return scanAccepted(object).members;
+}
+
+function scanAccepted(text: JsonText): JsonDocument {
+  return new Scanner(text, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, exactNumber).scan();
 }
 
 function invalidJson(pointer: string, detail: string): Problem {
@@ -54,11 +60,22 @@ function invalidJson(pointer: string, detail: string): Problem {
   return new Problem('invalid_json', `${place} ${detail}.`, { errors });
 }
 
-function parseExactly(source: string): unknown {
-  if (!/\d[.eE]/.test(source)) return JSON.parse(source);
-  return JSON.parse(source, (_key, value, context?: { source?: string }) =>
-    Number.isInteger(value) && !/^-?\d+$/.test(context?.source ?? '') ? Number.NaN : value,
-  );
+/** A number as it is written: 1.0 is not 1. */
+class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function exactNumber(text: string): ExactNumber {
+  return new ExactNumber(text);
+}
+
+function checkableNumber(text: string): number {
+  const value = Number(text);
+  return Number.isInteger(value) && !INTEGER.test(text) ? Number.NaN : value;
 }
 
 /** Where `source` first has a replacement character that does not stand in `bytes`. */
@@ -83,6 +100,7 @@ class Scanner {
   readonly #maxDepth: number;
   /** Where the first bytes stood that are not UTF-8; a string that reaches there is refused. */
   readonly #invalidFrom: number;
+  readonly #numberOf: (text: string) => unknown;
   readonly #path: (string | number)[] = [];
   readonly #members = new Map<string, JsonText>();
   #position = 0;
@@ -90,80 +108,84 @@ class Scanner {
   /** How many escapes and runs of white space were met: a value during which it stays the same is compact. */
   #rewrites = 0;
 
-  constructor(source: string, maxDepth: number, invalidFrom: number) {
+  constructor(source: string, maxDepth: number, invalidFrom: number, numberOf: (text: string) => unknown) {
     this.#source = source;
     this.#maxDepth = maxDepth;
     this.#invalidFrom = invalidFrom;
+    this.#numberOf = numberOf;
   }
 
-  scan(): ReadonlyMap<string, JsonText> {
+  scan(): JsonDocument {
     this.#skipWhiteSpace();
     if (this.#position === this.#source.length) this.#fail('must not be empty');
-    this.#value();
+    const value = this.#value();
     this.#skipWhiteSpace();
     if (this.#position < this.#source.length) this.#fail('must end after one JSON value');
-    return this.#members;
+    return { value, members: this.#members };
   }
 
-  #value(): void {
+  #value(): unknown {
     const start = this.#source.charCodeAt(this.#position);
-    if (start === 0x7b) this.#object();
-    else if (start === 0x5b) this.#array();
-    else if (start === 0x22) this.#string();
-    else if (start === 0x74) this.#word('true');
-    else if (start === 0x66) this.#word('false');
-    else if (start === 0x6e) this.#word('null');
-    else this.#number();
+    if (start === 0x7b) return this.#object();
+    if (start === 0x5b) return this.#array();
+    if (start === 0x22) return this.#string();
+    if (start === 0x74) return this.#word('true', true);
+    if (start === 0x66) return this.#word('false', false);
+    if (start === 0x6e) return this.#word('null', null);
+    return this.#number();
   }
 
-  #object(): void {
+  #object(): Record<string, unknown> {
     this.#enter();
-    const keys = new Set<string>();
+    const object: Record<string, unknown> = {};
     if (!this.#endsWith(0x7d)) {
       do {
         this.#skipWhiteSpace();
         if (this.#source.charCodeAt(this.#position) !== 0x22) this.#fail('must have a key in double quotes');
         const key = this.#string();
         this.#path.push(key);
-        if (keys.has(key)) this.#fail('must not stand twice');
         if (key === '__proto__') this.#fail('must not be a key');
-        keys.add(key);
+        if (Object.hasOwn(object, key)) this.#fail('must not stand twice');
         this.#skipWhiteSpace();
         if (this.#source.charCodeAt(this.#position) !== 0x3a) this.#fail('must be followed by a colon');
         this.#position++;
         this.#skipWhiteSpace();
-        this.#member(key);
+        object[key] = this.#member(key);
         this.#path.pop();
         this.#skipWhiteSpace();
       } while (this.#continues());
       if (!this.#endsWith(0x7d)) this.#fail('must have a comma or a closing brace here');
     }
     this.#depth--;
+    return object;
   }
 
-  #member(key: string): void {
+  #member(key: string): unknown {
     const start = this.#position;
     const rewrites = this.#rewrites;
-    this.#value();
-    if (this.#depth > 1) return;
-    const text = this.#source.slice(start, this.#position);
-    this.#members.set(key, (this.#rewrites === rewrites ? text : compact(text)) as JsonText);
+    const value = this.#value();
+    if (this.#depth === 1) {
+      const text = this.#source.slice(start, this.#position);
+      this.#members.set(key, (this.#rewrites === rewrites ? text : compact(text)) as JsonText);
+    }
+    return value;
   }
 
-  #array(): void {
+  #array(): unknown[] {
     this.#enter();
+    const array: unknown[] = [];
     if (!this.#endsWith(0x5d)) {
-      let index = 0;
       do {
-        this.#path.push(index++);
+        this.#path.push(array.length);
         this.#skipWhiteSpace();
-        this.#value();
+        array.push(this.#value());
         this.#path.pop();
         this.#skipWhiteSpace();
       } while (this.#continues());
       if (!this.#endsWith(0x5d)) this.#fail('must have a comma or a closing bracket here');
     }
     this.#depth--;
+    return array;
   }
 
   #enter(): void {
@@ -199,15 +221,18 @@ class Scanner {
     return decoded;
   }
 
-  #number(): void {
-    NUMBER.lastIndex = this.#position;
+  #number(): unknown {
+    const start = this.#position;
+    NUMBER.lastIndex = start;
     if (!NUMBER.test(this.#source)) this.#fail('must have a value here');
     this.#position = NUMBER.lastIndex;
+    return this.#numberOf(this.#source.slice(start, this.#position));
   }
 
-  #word(word: string): void {
+  #word<Value>(word: string, value: Value): Value {
     if (!this.#source.startsWith(word, this.#position)) this.#fail('must have a value here');
     this.#position += word.length;
+    return value;
   }
 
   #skipWhiteSpace(): void {
@@ -240,16 +265,5 @@ function compact(text: string): string {
 export function sameJson(a: JsonText | null, b: JsonText | null): boolean {
   if (a === b) return true;
   if (a === null || b === null || a.length !== b.length) return false;
-  return sorted(a) === sorted(b);
-}
-
-function sorted(text: JsonText): string {
-  // A number becomes a string that no JSON string can be mistaken for: those keep their quotes.
-  const value = JSON.parse(text, (_key, item, context?: { source?: string }) => {
-    if (typeof item === 'number') return `#${context?.source}`;
-    if (typeof item === 'string') return `"${item}`;
-    if (item === null || typeof item !== 'object' || Array.isArray(item)) return item;
-    return { members: Object.entries(item).sort(([x], [y]) => (x < y ? -1 : 1)) };
-  });
-  return JSON.stringify(value);
+  return isDeepStrictEqual(scanAccepted(a).value, scanAccepted(b).value);
 }

@@ -151,6 +151,19 @@ describe('the strict parser', () => {
     }
   });
 
+  it('reads a key with an escape as it is, whatever was read before', () => {
+    const expected = { name: 'A', user_group_id: 'a' };
+    for (const other of ['\\\\', '\\"', '\\n', 'x', '\\u0065']) {
+      const [known, asked] = [
+        `{"name":"A","user_group_i${other}":"a"}`,
+        '{"name":"A","user_group_i\\u0064":"a"}',
+      ];
+      JSON.parse(known);
+      assert.equal(refusalOf(known), null);
+      assert.deepEqual(parse(asked).value, expected, other);
+    }
+  });
+
   it('takes the same key in different objects', () => {
     assert.equal(refusalOf('{"a":{"a":[{"a":1},{"a":1}]},"A":1,"a ":1}'), null);
   });
@@ -209,7 +222,7 @@ describe('on any document the strict parser', () => {
     fc.assert(
       fc.property(document, (source) => {
         fc.pre(isReadInOneWay(source));
-        assert.deepEqual(parse(source).value, JSON.parse(source, withoutRounding));
+        assert.deepEqual(parse(source).value, parseByPlatform(source, withoutRounding));
       }),
       { numRuns: 1_000 },
     );
@@ -320,7 +333,10 @@ describe('sameJson', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const [textOfA, textOfB] = [JSON.stringify(a), JSON.stringify(b)] as [JsonText, JsonText];
-        assert.equal(sameJson(textOfA, textOfB), isDeepStrictEqual(JSON.parse(textOfA), JSON.parse(textOfB)));
+        assert.equal(
+          sameJson(textOfA, textOfB),
+          isDeepStrictEqual(parseByPlatform(textOfA), parseByPlatform(textOfB)),
+        );
         assert.ok(sameJson(textOfA, JSON.stringify(reversed(a)) as JsonText));
       }),
       { numRuns: 2_000 },
@@ -421,10 +437,35 @@ function mutated(source: fc.Arbitrary<string>): fc.Arbitrary<string> {
 
 // ---- What the parser is held to, by way of JSON.parse alone.
 
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
+
+/** JSON.parse; it gets no key with an escape, of which V8 makes another one that it knows (nodejs/node#63785). */
+function parseByPlatform(source: string, reviver?: Reviver): unknown {
+  const plain = source.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (token, colon?: string) =>
+    colon === undefined ? token : `"${plainKey(JSON.parse(token.slice(0, -colon.length)))}"${colon}`,
+  );
+  return withWrittenKeys(JSON.parse(plain, reviver));
+}
+
+function plainKey(key: string): string {
+  return `key ${Buffer.from(key, 'utf16le').toString('hex')}`;
+}
+
+function withWrittenKeys(item: unknown): unknown {
+  if (Array.isArray(item)) return item.map(withWrittenKeys);
+  if (item === null || typeof item !== 'object') return item;
+  return Object.fromEntries(
+    Object.entries(item).map(([key, each]) => [
+      Buffer.from(key.slice('key '.length), 'hex').toString('utf16le'),
+      withWrittenKeys(each),
+    ]),
+  );
+}
+
 function isReadInOneWay(source: string): boolean {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(source);
+    parsed = parseByPlatform(source);
   } catch {
     return false;
   }
