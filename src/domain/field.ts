@@ -64,8 +64,7 @@ export const properties = {
   propertyNames: text,
   'x-max-bytes': limits.propertiesBytes,
   'x-max-levels': limits.propertiesLevels,
-  description:
-    'Properties of the user group, which dashboards read as variables. At most 64 KiB and 16 levels.',
+  description: `Properties of the user group, which dashboards read as variables. At most ${limits.propertiesBytes / 1024} KiB and ${limits.propertiesLevels} levels.`,
 } as const satisfies FieldSchema;
 
 export const token = {
@@ -86,14 +85,13 @@ export const pageLimit = {
   minimum: 1,
   maximum: limits.pageGroups,
   default: 50,
-  description:
-    'How many user groups a page has at most. A page ends earlier after 1 MiB of mappings and properties.',
+  description: `How many user groups a page has at most. A page ends earlier after ${limits.pageBytes / 1024 ** 2} MiB of mappings and properties.`,
 } as const satisfies FieldSchema;
 
 export const cursor = {
   type: 'string',
   minLength: 1,
-  description: 'The next_cursor of the page before, for the same search. Absent for the first page.',
+  description: 'The `next_cursor` of the page before, for the same search. Absent for the first page.',
 } as const satisfies FieldSchema;
 
 export const search = {

@@ -54,7 +54,10 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
       // No hook runs before this.
       markAnswer(request, reply);
       answerProblem(
-        new Problem('invalid_request', 'The path of the request cannot be read.'),
+        new Problem(
+          'invalid_request',
+          'The path of the request cannot be read: percent-encode the UTF-8 of an id.',
+        ),
         request,
         reply,
         log,

@@ -243,7 +243,7 @@ export const operationDescriptions = {
     summary: 'List user groups',
     description:
       "The user groups of the API token's workspace and environment, without their tokens. Ask for the next page " +
-      'with `next_cursor` until it is null. A group that stays in the list while others come and go is neither ' +
+      'with `next_cursor` until it is null, also after a page with fewer groups than `limit`. A group that stays in the list while others come and go is neither ' +
       'repeated nor left out, and every page takes the same time.',
     answers: {
       200: {
