@@ -1,10 +1,12 @@
 // One process serves a SQLite file; how it ends does not matter to the next.
 
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { createApiToken, Folder, Program, serve } from '../process.ts';
 
+/** Where Linux shows all locks. */
+const LOCKS = '/proc/locks';
 const GROUP = { user_group_id: 'one', name: 'One' };
 
 describe('A SQLite file that a process serves', () => {
@@ -23,6 +25,17 @@ describe('A SQLite file that a process serves', () => {
     symlinkSync('data', folder.join('folder'));
     for (const path of [folder.join('data/user-groups.db'), 'folder/user-groups.db', 'data/link.db'])
       await assertRefused(folder, path);
+  });
+
+  // Without it another process could take the log away, which it believes that nobody uses any more.
+  it('is locked against being taken out of use', { skip: !existsSync(LOCKS) }, async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    await using service = await serve(folder);
+    await service.call(token, 'GET', '/api/user', GROUP);
+    const { ino } = statSync(folder.join('data/user-groups.db'));
+    const locks = readFileSync(LOCKS, 'utf8').split('\n');
+    assert.equal(locks.filter((lock) => lock.includes(`:${ino} `)).length, 1);
   });
 
   for (const end of ['SIGKILL', 'SIGTERM'] as const) {

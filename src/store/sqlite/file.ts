@@ -1,6 +1,15 @@
 // The database file, and the difference between its troubles and mistakes in the program.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreUnavailable } from '../store.ts';
 
@@ -17,9 +26,18 @@ const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 26]);
 export function makeFile(path: string): string {
   return guard(() => {
     makeDirectory(dirname(resolve(path)));
-    closeSync(openSync(path, 'a', 0o600));
+    makeEmpty(path);
     return realpathSync(path);
   });
+}
+
+/**
+ * A file that is there is not opened: closing it would take away all locks of this process on it, those of SQLite
+ * too (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+function makeEmpty(path: string): void {
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  else closeSync(openSync(path, 'a', 0o600));
 }
 
 /**
