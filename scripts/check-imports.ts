@@ -6,8 +6,9 @@ import { dirname, join, normalize } from 'node:path';
 
 const layers: [prefix: string, mayImport: string[]][] = [
   ['src/problem.ts', []],
+  ['src/publish.ts', []],
   ['src/domain/', ['src/problem.ts']],
-  ['src/store/sqlite/', ['src/store/', 'src/domain/']],
+  ['src/store/sqlite/', ['src/store/', 'src/domain/', 'src/publish.ts']],
   ['src/store/postgres/', ['src/store/', 'src/domain/']],
   ['src/store/', ['src/domain/', 'src/problem.ts']],
   ['src/operations/', ['src/store/', 'src/domain/', 'src/problem.ts']],
@@ -19,7 +20,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     'src/database.ts',
     ['src/store/sqlite/', 'src/store/postgres/', 'src/store/', 'src/config.ts', 'src/domain/'],
   ],
-  ['src/token-keys.ts', ['src/config.ts', 'src/store/', 'src/domain/']],
+  ['src/token-keys.ts', ['src/config.ts', 'src/store/', 'src/domain/', 'src/publish.ts']],
   [
     'src/app.ts',
     [
@@ -45,6 +46,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/config.ts',
       'src/domain/',
       'src/problem.ts',
+      'src/publish.ts',
     ],
   ],
   ['src/main.ts', ['src/commands/', 'src/domain/']],

@@ -10,7 +10,7 @@ import type { Store } from './store/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
 export { ServerTooOld } from './store/postgres/migrate.ts';
-export { backupFile, FileExists } from './store/sqlite/backup.ts';
+export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
 
 const MAX_BATCH = 256;

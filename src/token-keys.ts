@@ -1,19 +1,11 @@
 // Where the key ring comes from: the settings, or a file beside a SQLite database that is made at the first start.
 
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
 import { Secret } from './domain/secret.ts';
+import { FileExists, publish, sync, unfinishedName } from './publish.ts';
 import type { BatchedStore } from './store/batcher.ts';
 
 /**
@@ -80,24 +72,24 @@ function parse(text: Secret, source: string): KeyRing {
 /** Writes a file that only its owner can read, safely on the disk. A file that is there is replaced whole. */
 export function replaceSecretFile(path: string, secret: Secret): void {
   renameSync(unfinishedFile(path, secret), path);
-  syncDirectory(path);
+  sync(dirname(path));
 }
 
 /** The same, but a file that is there stays: of two processes that start together, both use the first one's. */
 function createSecretFile(path: string, secret: Secret): void {
   const unfinished = unfinishedFile(path, secret);
   try {
-    linkSync(unfinished, path);
+    publish(unfinished, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!(error instanceof FileExists)) throw error;
+  } finally {
+    rmSync(unfinished);
   }
-  rmSync(unfinished);
-  syncDirectory(path);
 }
 
 /** The secret in a file of another name, so that a kill leaves no half of it under the right one. */
 function unfinishedFile(path: string, secret: Secret): string {
-  const unfinished = `${path}.${process.pid}.new`;
+  const unfinished = unfinishedName(path);
   const file = openSync(unfinished, 'w', 0o600);
   try {
     writeSync(file, `${secret.reveal()}\n`);
@@ -106,10 +98,4 @@ function unfinishedFile(path: string, secret: Secret): string {
     closeSync(file);
   }
   return unfinished;
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(dirname(path), 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }

@@ -4,7 +4,10 @@ import { pino } from 'pino';
 import { type App, startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { redact } from '../src/domain/secret.ts';
+import type { Environment } from '../src/domain/user-group.ts';
 import { createApiToken, type NewApiToken, revokeApiToken } from '../src/operations/api-token.ts';
+import { importLine, type LineResult } from '../src/operations/import.ts';
+import { ensureWorkspace } from '../src/operations/workspace.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { send, type TestAnswer, type TestRequest } from './http.ts';
 
@@ -96,6 +99,20 @@ export class TestService {
       ...fields,
     });
     return { id: apiToken.apiTokenId, token: token.reveal() };
+  }
+
+  /** Imports a group, as a line of an import does. */
+  async importGroup(
+    group: object,
+    {
+      workspace = 'default',
+      environment = 'Customer',
+    }: { workspace?: string; environment?: Environment } = {},
+  ): Promise<LineResult> {
+    const { context } = this.#app;
+    const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
+    const importing = { context, workspaceId, environment, replaces: false };
+    return importLine(importing, Buffer.from(JSON.stringify(group)));
   }
 
   revokeApiToken(id: number): Promise<boolean> {

@@ -2,8 +2,9 @@
 
 import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
-import { AlreadyServed, FileExists, SchemaTooNew, ServerTooOld } from '../database.ts';
+import { AlreadyServed, SchemaTooNew, ServerTooOld } from '../database.ts';
 import { DatabasesDiffer } from '../operations/copy.ts';
+import { FileExists } from '../publish.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
 export const exitCodes = {

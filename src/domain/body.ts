@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, Problem } from '../problem.ts';
 import * as field from './field.ts';
 import { nearest } from './nearest.ts';
+import { Secret } from './secret.ts';
 import { type JsonDocument, type JsonText, parseStrictJson, pointerOf } from './strict-json.ts';
 
 /** A field that is absent stays as it is; null clears it. */
@@ -15,6 +16,13 @@ export interface UserGroupFields {
 
 export interface UserGroupBody extends UserGroupFields {
   userGroupId: string;
+}
+
+/** A line of an import. */
+export interface ImportedUserGroupBody extends UserGroupBody {
+  name: string;
+  /** null where a new one is to be made. */
+  token: Secret | null;
 }
 
 export interface RotateBody {
@@ -58,6 +66,32 @@ export const userGroupBody = bodyType<UserGroupBody>({
   convert: ({ value, members }) => {
     const { name, user_group_id: userGroupId } = value as { name?: string; user_group_id: string };
     return { userGroupId, ...fieldsOf(name, members) };
+  },
+});
+
+export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
+  fields: {
+    user_group_id: field.userGroupId,
+    name: field.name,
+    mapping: field.mapping,
+    properties: field.properties,
+    token: field.importedToken,
+  },
+  required: ['user_group_id', 'name'],
+  convert: ({ value, members }) => {
+    const {
+      name,
+      user_group_id: userGroupId,
+      token,
+    } = value as Record<'name' | 'user_group_id', string> & {
+      token?: string;
+    };
+    return {
+      userGroupId,
+      ...fieldsOf(name, members),
+      name,
+      token: token === undefined ? null : new Secret(token),
+    };
   },
 });
 

@@ -4,10 +4,13 @@
 /** Limits in one place, in the units of their names. */
 export const limits = {
   bodyBytes: 256 * 1024,
+  /** Of a line of an import: more than the longest one that an export can have. */
+  lineBytes: 512 * 1024,
   propertiesBytes: 64 * 1024,
   propertiesLevels: 16,
   mapEntries: 100,
   textCodePoints: 255,
+  tokenCharacters: { least: 16, most: 200 },
   gracePeriodSeconds: 2_592_000,
   pageGroups: 1_000,
   /** Of the mappings and properties on one page of a list. */
@@ -71,6 +74,14 @@ export const token = {
   type: 'string',
   minLength: 1,
   description: 'A user group token.',
+} as const satisfies FieldSchema;
+
+/** A token that a group brings from elsewhere. */
+export const importedToken = {
+  type: 'string',
+  pattern: `^[!-~]{${limits.tokenCharacters.least},${limits.tokenCharacters.most}}$`,
+  'x-pattern-detail': `must have ${limits.tokenCharacters.least} to ${limits.tokenCharacters.most} visible ASCII characters`,
+  description: 'The user group token that the group has already.',
 } as const satisfies FieldSchema;
 
 export const gracePeriodSeconds = {

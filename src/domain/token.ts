@@ -6,10 +6,14 @@
 // B: the bucket of the user group, so that a look-up by token names one shard. R: 43 random base62 digits
 // (256 bits). C: the CRC-32 of all before it, so that junk and typing errors fail without a query; it
 // protects nothing. Only [0-9A-Za-z_], so that a double click selects a token whole.
+//
+// A group that is imported keeps the token that it has, which may be of any form and names no bucket, or not the one
+// of the group. The digest of such a token is marked, and the database knows the bucket of each marked digest.
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Bucket, parseBucket } from './bucket.ts';
+import { importedToken } from './field.ts';
 import { takeRandomBytes } from './random.ts';
 import { Secret } from './secret.ts';
 
@@ -18,9 +22,15 @@ const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const USER_GROUP_TOKEN = /^ugt_([0-9A-Za-z]{3})[0-9A-Za-z]{49}$/;
 const API_TOKEN = /^uga_[0-9A-Za-z]{49}$/;
+const IMPORTED_TOKEN = new RegExp(importedToken.pattern);
+/** Stands in no digest. */
+const IMPORTED_MARK = '~';
 
 declare const digestBrand: unique symbol;
-/** SHA-256 of a token as 43 base64url characters: what the database is asked for. Not a secret: 256 random bits went in. */
+/**
+ * SHA-256 of a token as 43 base64url characters, marked where an import has brought it: what the database is asked for.
+ * Not a secret: 256 random bits went in, unless somebody else made the token.
+ */
 export type TokenDigest = string & { readonly [digestBrand]: true };
 
 /** Where a user group token is looked up. */
@@ -43,6 +53,21 @@ export function addressOfUserGroupToken(text: string): TokenAddress | null {
   if (digits === undefined || !hasChecksum(text)) return null;
   const bucket = parseBucket(decodeBase62(digits));
   return bucket === null ? null : { bucket, digest: digestOf(text) };
+}
+
+/** The marked digest of a token that an import may have brought, or null where it can have brought none. */
+export function digestOfImportedToken(text: string): TokenDigest | null {
+  if (!IMPORTED_TOKEN.test(text) || API_TOKEN.test(text) || isMistyped(text)) return null;
+  return `${IMPORTED_MARK}${digestOf(text)}` as TokenDigest;
+}
+
+export function isImported(digest: TokenDigest): boolean {
+  return digest.startsWith(IMPORTED_MARK);
+}
+
+/** Of the form of a user group token, but none. */
+function isMistyped(text: string): boolean {
+  return USER_GROUP_TOKEN.test(text) && addressOfUserGroupToken(text) === null;
 }
 
 /** The digest of an API token, or null where the text can be none. */

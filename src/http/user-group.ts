@@ -51,5 +51,5 @@ export async function rotate({ context, caller, body, reply }: Call<RotateBody>)
 function identity({ userGroup, token }: OpenUserGroup): string {
   const name = JSON.stringify(userGroup.name);
   const providedId = JSON.stringify(userGroup.providedId);
-  return `"team_id":${userGroup.teamId},"token":"${token.reveal()}","name":${name},"provided_id":${providedId}`;
+  return `"team_id":${userGroup.teamId},"token":${JSON.stringify(token.reveal())},"name":${name},"provided_id":${providedId}`;
 }

@@ -37,7 +37,7 @@ export async function list({ context, caller, query }: Call<null, ListQuery>): P
 }
 
 function answer({ userGroup, token }: ReadResult): string {
-  const text = textOf(userGroup, token === null ? '' : `"token":"${token.reveal()}",`);
+  const text = textOf(userGroup, token === null ? '' : `"token":${JSON.stringify(token.reveal())},`);
   return `{"success":1,"user_group":${text}}`;
 }
 

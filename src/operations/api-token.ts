@@ -5,7 +5,8 @@ import type { Secret } from '../domain/secret.ts';
 import { digestOf, mintApiToken } from '../domain/token.ts';
 import type { Environment } from '../domain/user-group.ts';
 import type { BatchedStore } from '../store/batcher.ts';
-import type { IdSequence } from '../store/store.ts';
+import { leaseId } from './id-lease.ts';
+import { ensureWorkspace } from './workspace.ts';
 
 export interface NewApiToken {
   workspaceName: string;
@@ -26,18 +27,10 @@ export async function createApiToken(
   { workspaceName, ...fields }: NewApiToken,
 ): Promise<{ apiToken: ApiToken; token: Secret; workspaceCreated: boolean }> {
   const now = clock();
-  const workspaces = await store.read({ kind: 'listWorkspaces' });
-  let workspace = workspaces.find(({ name }) => name === workspaceName);
-  let workspaceCreated = false;
-  if (workspace === undefined) {
-    const workspaceId = await leaseOne(store, 'workspace_id');
-    const made = await store.write({ kind: 'ensureWorkspace', workspaceId, name: workspaceName, now });
-    workspace = made.workspace;
-    workspaceCreated = made.created;
-  }
+  const { workspace, created } = await ensureWorkspace(store, workspaceName, now);
   const token = mintApiToken();
   const apiToken = {
-    apiTokenId: await leaseOne(store, 'api_token_id'),
+    apiTokenId: await leaseId(store, 'api_token_id'),
     workspaceId: workspace.workspaceId,
     ...fields,
     digest: digestOf(token.reveal()),
@@ -45,14 +38,10 @@ export async function createApiToken(
     revokedAt: null,
   };
   await store.write({ kind: 'createApiToken', ...apiToken });
-  return { apiToken, token, workspaceCreated };
+  return { apiToken, token, workspaceCreated: created };
 }
 
 /** Revokes the token from the next request on; false where there is no such token. */
 export function revokeApiToken({ store, clock }: ApiTokenContext, apiTokenId: number): Promise<boolean> {
   return store.write({ kind: 'revokeApiToken', apiTokenId, now: clock() });
-}
-
-function leaseOne(store: BatchedStore, sequence: IdSequence): Promise<number> {
-  return store.write({ kind: 'leaseIds', sequence, count: 1 });
 }

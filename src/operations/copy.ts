@@ -105,7 +105,7 @@ interface Table<Row> {
 const userGroupTable: Table<UserGroup> = {
   rows: 'user groups',
   page: (store, after, limit) => store.read({ kind: 'listUserGroups', after, limit }),
-  add: (store, userGroups) => store.write({ kind: 'importUserGroups', userGroups }),
+  add: (store, userGroups) => store.write({ kind: 'copyUserGroups', userGroups }),
 };
 
 const workspaceTable: Table<Workspace> = {

@@ -1,8 +1,10 @@
 import type { Caller } from '../domain/api-token.ts';
-import type { UserGroupBody } from '../domain/body.ts';
+import type { UserGroupBody, UserGroupFields } from '../domain/body.ts';
+import type { Secret } from '../domain/secret.ts';
 import { sameJson } from '../domain/strict-json.ts';
-import { digestOf, mintUserGroupToken } from '../domain/token.ts';
+import { digestOf, mintUserGroupToken, type TokenDigest } from '../domain/token.ts';
 import { keyOf, type UserGroup, type UserGroupKey } from '../domain/user-group.ts';
+import type { NewUserGroup } from '../store/store.ts';
 import { type Context, type OpenUserGroup, openToken, permit, userGroupNotFound } from './context.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {
@@ -28,32 +30,39 @@ export async function getOrCreateUserGroup(
 }
 
 async function create(
-  { store, keyRing, teamIds, clock }: Context,
+  context: Context,
   caller: Caller,
   key: UserGroupKey,
-  { name, mapping = null, properties = null }: UserGroupBody,
+  { name, ...fields }: UserGroupBody,
 ): Promise<{ created: boolean; userGroup: UserGroup }> {
   if (name === undefined) {
     throw userGroupNotFound(' Send a name with it to create one.');
   }
   permit(caller, ['read-write'], 'create a user group');
-  const teamId = await teamIds.next();
   const token = mintUserGroupToken(key.bucket);
-  const tokenDigest = digestOf(token.reveal());
-  return store.write({
-    kind: 'createUserGroup',
+  const command = await newUserGroup(
+    context,
     key,
-    teamId,
-    name,
-    mapping,
-    properties,
-    tokenDigest,
-    sealedToken: keyRing.seal(token, { ...key, teamId, tokenDigest }),
-    now: clock(),
-  });
+    { name, ...fields },
+    { token, tokenDigest: digestOf(token.reveal()) },
+  );
+  return context.store.write({ kind: 'createUserGroup', ...command });
 }
 
-function driftOf(sent: UserGroupBody, stored: UserGroup): GetOrCreateResult['drift'] {
+/** A group that is not there yet, with an id of its own and its token sealed. */
+export async function newUserGroup(
+  { keyRing, teamIds, clock }: Pick<Context, 'keyRing' | 'teamIds' | 'clock'>,
+  key: UserGroupKey,
+  { name, mapping = null, properties = null }: UserGroupFields & { name: string },
+  { token, tokenDigest }: { token: Secret; tokenDigest: TokenDigest },
+): Promise<NewUserGroup> {
+  const teamId = await teamIds.next();
+  const sealedToken = keyRing.seal(token, { ...key, teamId, tokenDigest });
+  return { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now: clock() };
+}
+
+/** The sent fields that differ from the stored ones. */
+export function driftOf(sent: UserGroupFields, stored: UserGroup): GetOrCreateResult['drift'] {
   const drift: GetOrCreateResult['drift'] = [];
   if (sent.name !== undefined && sent.name !== stored.name) drift.push('name');
   for (const field of ['mapping', 'properties'] as const) {

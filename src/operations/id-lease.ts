@@ -35,3 +35,8 @@ export class IdLease {
     }
   }
 }
+
+/** One id, where so few are needed that a block would be wasted. */
+export function leaseId(store: BatchedStore, sequence: IdSequence): Promise<number> {
+  return store.write({ kind: 'leaseIds', sequence, count: 1 });
+}

@@ -1,8 +1,8 @@
 import type { Caller } from '../domain/api-token.ts';
 import type { ResolveBody } from '../domain/body.ts';
-import { addressOfUserGroupToken } from '../domain/token.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { type Context, isVisible, tokenNotFound } from './context.ts';
+import { findByToken } from './find-by-token.ts';
 
 export interface Resolution {
   userGroup: UserGroup;
@@ -15,11 +15,10 @@ export async function resolveToken(
   caller: Caller,
   body: ResolveBody,
 ): Promise<Resolution> {
-  const address = addressOfUserGroupToken(body.token);
-  const userGroup = address && (await store.read({ kind: 'findUserGroupByToken', address }));
-  if (userGroup === null || !isVisible(userGroup, caller)) throw tokenNotFound();
-  if (userGroup.tokenDigest === address?.digest)
-    return { userGroup, token: { status: 'current', expiresAt: null } };
+  const found = await findByToken(store, body.token);
+  if (found === null || !isVisible(found.userGroup, caller)) throw tokenNotFound();
+  const { userGroup, digest } = found;
+  if (userGroup.tokenDigest === digest) return { userGroup, token: { status: 'current', expiresAt: null } };
   const expiresAt = userGroup.previousTokenExpiresAt;
   if (expiresAt === null || expiresAt <= clock()) throw tokenNotFound();
   return { userGroup, token: { status: 'retiring', expiresAt } };

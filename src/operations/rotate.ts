@@ -1,8 +1,9 @@
 import type { Caller } from '../domain/api-token.ts';
 import type { RotateBody } from '../domain/body.ts';
-import { addressOfUserGroupToken, digestOf, mintUserGroupToken } from '../domain/token.ts';
+import { digestOf, mintUserGroupToken } from '../domain/token.ts';
 import { Problem } from '../problem.ts';
 import { type Context, isVisible, type OpenUserGroup, openToken, tokenNotFound } from './context.ts';
+import { findByToken } from './find-by-token.ts';
 
 /** The second attempt finds what made the first one fail; more mean that something is wrong. */
 const MAX_ATTEMPTS = 4;
@@ -17,13 +18,12 @@ export async function rotateToken(
   body: RotateBody,
 ): Promise<OpenUserGroup> {
   const { store, keyRing, clock } = context;
-  const address = addressOfUserGroupToken(body.currentToken);
-  if (address === null) throw tokenNotFound();
   const gracePeriodSeconds = body.gracePeriodSeconds ?? context.defaultGracePeriodSeconds;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const userGroup = await store.read({ kind: 'findUserGroupByToken', address });
-    if (userGroup === null || !isVisible(userGroup, caller)) throw tokenNotFound();
-    if (userGroup.tokenDigest !== address.digest) return openToken(context, userGroup);
+    const found = await findByToken(store, body.currentToken);
+    if (found === null || !isVisible(found.userGroup, caller)) throw tokenNotFound();
+    const { userGroup, digest } = found;
+    if (userGroup.tokenDigest !== digest) return openToken(context, userGroup);
     const token = mintUserGroupToken(userGroup.bucket);
     const tokenDigest = digestOf(token.reveal());
     const now = clock();
@@ -31,7 +31,8 @@ export async function rotateToken(
       kind: 'rotateToken',
       bucket: userGroup.bucket,
       teamId: userGroup.teamId,
-      currentDigest: address.digest,
+      currentDigest: digest,
+      forgottenDigest: userGroup.previousTokenDigest,
       tokenDigest,
       sealedToken: keyRing.seal(token, { ...userGroup, tokenDigest }),
       // Without a grace period no clock is asked: one that is set back must not bring the token to life again.

@@ -30,6 +30,8 @@ interface Queries {
   findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
   /** The group whose current token, or whose last replaced one, has this digest; null where there is none. */
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
+  /** The bucket of the group that has the marked digest; null where none has it. */
+  findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
   listApiTokens: { query: { after: number; limit: number }; result: ApiTokenRow[] };
   listWorkspaces: { query: object; result: Workspace[] };
   /** The ids of the keys that stored tokens may be sealed under. */
@@ -46,6 +48,11 @@ interface Queries {
 interface Commands {
   /** Creates the group where its key is free; else returns the one that is there. */
   createUserGroup: { command: NewUserGroup; result: { created: boolean; userGroup: UserGroup } };
+  /** The same with a token that the group brings; `token_taken` where another group has it, or had it last. */
+  importUserGroup: {
+    command: ImportedUserGroup;
+    result: { created: boolean; userGroup: UserGroup } | 'token_taken';
+  };
   updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
   deleteUserGroup: { command: UserGroupDeletion; result: 'deleted' | 'not_found' | 'version_mismatch' };
   /** Replaces the token where it is still the current one; null where it is not. */
@@ -66,7 +73,7 @@ interface Commands {
   /** Says whether there is such a token; revoking a revoked one keeps the first time. */
   revokeApiToken: { command: { apiTokenId: number; now: number }; result: boolean };
   /** Stores groups of another database as they are there; one whose key is taken stays as it is. */
-  importUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
+  copyUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
   addTokenKeyId: { command: { keyId: string; now: number }; result: null };
   /** Forgets the ids of keys that no stored token is sealed under any more. */
   removeTokenKeyIds: { command: { keep: string }; result: null };
@@ -108,6 +115,13 @@ export interface NewUserGroup {
   now: number;
 }
 
+export interface ImportedUserGroup extends NewUserGroup {
+  /** The marked digest of its token: of two imports of one token the first to claim it has it. */
+  claim: TokenDigest;
+  /** Where a token of this form is that was issued here; null for one of another form. */
+  issued: TokenAddress | null;
+}
+
 /** A field that is absent stays; the version grows only where something changes. */
 export interface UserGroupUpdate {
   key: UserGroupKey;
@@ -137,6 +151,8 @@ export interface TokenRotation {
   bucket: Bucket;
   teamId: number;
   currentDigest: TokenDigest;
+  /** Of the token that the rotation before has replaced: nothing of it is kept. */
+  forgottenDigest: TokenDigest | null;
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;
   /** null: the replaced token is dead at once. */

@@ -41,8 +41,8 @@ const teamId = {
 
 const token = {
   type: 'string',
-  minLength: 16,
-  maxLength: 200,
+  minLength: field.limits.tokenCharacters.least,
+  maxLength: field.limits.tokenCharacters.most,
   description:
     'The user group token: tells a dashboard who is viewing. Opaque, visible ASCII. A secret: keep it on your server.',
 } as const satisfies Schema;

@@ -1,5 +1,6 @@
 // Where the Citus extension is installed, the tables are spread over its nodes: user groups by their bucket, which
-// leads every key of theirs; the small tables are copied to every node. The only file that knows Citus.
+// leads every key of theirs; imported tokens, of which there may be as many, by their digest, so that one shard knows
+// whether a token is taken; the small tables are copied to every node. The only file that knows Citus.
 
 import type { RunSql } from './migration-connection.ts';
 
@@ -9,6 +10,8 @@ const DISTRIBUTE: Record<string, string> = {
   token_keys: "select create_reference_table('token_keys')",
   id_blocks: "select create_reference_table('id_blocks')",
   user_groups: "select create_distributed_table('user_groups', 'bucket')",
+  imported_tokens:
+    "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
 };
 
 /** Distributes what is not yet; does nothing on a PostgreSQL without Citus. */

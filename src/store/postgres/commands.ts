@@ -2,16 +2,17 @@
 // one statement. Where a batch is one part, that statement is the transaction.
 
 import type { UserGroupKey } from '../../domain/user-group.ts';
-import type { Command, CommandKind, CommandResult } from '../store.ts';
+import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../store.ts';
 import { createApiToken, revokeApiToken } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
+import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
 import { leaseIds } from './id-block.ts';
-import { importUserGroups } from './import-user-groups.ts';
+import { importUserGroups } from './import-user-group.ts';
 import { pingWrite } from './ping.ts';
 import type { ConnectionPool, Session } from './pool.ts';
-import { resealTokens, rotateTokens } from './rotate-token.ts';
+import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
 import { gatherStatistics } from './statistics.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroups } from './update-user-group.ts';
@@ -22,6 +23,8 @@ interface Execution<Kind extends CommandKind> {
   execute: (session: Session, commands: readonly Command<Kind>[]) => Promise<CommandResult<Kind>[]>;
   /** To each command the number of its part, from 0. */
   partsOf: (commands: readonly Command<Kind>[]) => number[];
+  /** Whether they take several statements, of which all happen or none. */
+  isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
   /** Whether doing it again does no harm, where an answer was lost and nobody knows whether it was done. */
   isRepeatable: boolean;
 }
@@ -35,12 +38,28 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
   createUserGroup: { execute: createUserGroups, partsOf: together, isRepeatable: true },
-  importUserGroups: singly(importUserGroups),
+  importUserGroup: {
+    execute: importUserGroups,
+    partsOf: oneOfEachToken,
+    isTransaction: () => true,
+    isRepeatable: true,
+  },
+  copyUserGroups: { ...singly(copyUserGroups), isTransaction: () => true },
   // Between two tries of an update another one may have come, and have been acknowledged.
   updateUserGroup: { execute: updateUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
   // As with an update; and what a lost answer has deleted may be made again by then.
-  deleteUserGroup: { execute: deleteUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
-  rotateToken: { execute: rotateTokens, partsOf: together, isRepeatable: true },
+  deleteUserGroup: {
+    execute: deleteUserGroups,
+    partsOf: oneOfEachKey,
+    isTransaction: () => true,
+    isRepeatable: false,
+  },
+  rotateToken: {
+    execute: rotateTokens,
+    partsOf: together,
+    isTransaction: (commands) => forgottenBy(commands).length > 0,
+    isRepeatable: true,
+  },
   resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
   gatherStatistics: { execute: gatherStatistics, partsOf: together, isRepeatable: true },
   pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
@@ -59,6 +78,7 @@ export async function runCommands(
 ): Promise<CommandResult[]> {
   const parts = divide(commands);
   const isRepeatable = parts.every(({ kind }) => executions[kind].isRepeatable);
+  const isTransaction = parts.length > 1 || takesTransaction(parts[0]!.kind, commands);
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     for (const { kind, places } of parts) {
@@ -68,7 +88,13 @@ export async function runCommands(
     }
     return results;
   };
-  return parts.length === 1 ? pool.run(work, isRepeatable) : pool.transaction(work, isRepeatable);
+  return isTransaction ? pool.transaction(work, isRepeatable) : pool.run(work, isRepeatable);
+}
+
+/** All commands are of the kind. */
+function takesTransaction(kind: CommandKind, commands: readonly Command[]): boolean {
+  const { isTransaction } = executions[kind] as Execution<CommandKind>;
+  return isTransaction?.(commands) ?? false;
 }
 
 function divide(commands: readonly Command[]): Part[] {
@@ -92,10 +118,20 @@ function together(commands: readonly Command[]): number[] {
 
 /** Commands on one key keep their order: the first of each key, then the second of each key, and so on. */
 function oneOfEachKey(commands: readonly { key: UserGroupKey }[]): number[] {
+  return oneOfEach(commands, ({ key }) => [spell(key)]);
+}
+
+/** The same for commands on one key or with one token. */
+function oneOfEachToken(commands: readonly ImportedUserGroup[]): number[] {
+  return oneOfEach(commands, ({ key, claim }) => [spell(key), claim]);
+}
+
+function oneOfEach<Item>(items: readonly Item[], namesOf: (item: Item) => string[]): number[] {
   const next = new Map<string, number>();
-  return commands.map(({ key }) => {
-    const part = next.get(spell(key)) ?? 0;
-    next.set(spell(key), part + 1);
+  return items.map((item) => {
+    const names = namesOf(item);
+    const part = Math.max(...names.map((name) => next.get(name) ?? 0));
+    for (const name of names) next.set(name, part + 1);
     return part;
   });
 }

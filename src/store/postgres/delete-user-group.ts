@@ -1,7 +1,11 @@
-// Deleting user groups: one statement; the groups that it leaves are read, to tell why.
+// Deleting user groups: one statement, and one for the imported tokens among theirs; the groups that it leaves are
+// read, to tell why.
 
-import { type UserGroup, versionTag } from '../../domain/user-group.ts';
+import type { Bucket } from '../../domain/bucket.ts';
+import type { TokenDigest } from '../../domain/token.ts';
+import { type Environment, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { type CommandResult, StoreUnavailable, type UserGroupDeletion } from '../store.ts';
+import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 import { versionsOf } from './update-user-group.ts';
 import { byKey, columnsOfKeys, findByKey, spell } from './user-group.ts';
@@ -15,7 +19,8 @@ export const DELETE: Statement = {
       and stored.environment = sent.environment and stored.provided_id = sent.provided_id
       and (sent.versions is null
         or stored.team_id::text || '-' || stored.version::text = any (string_to_array(sent.versions, ',')))
-    returning stored.bucket, stored.workspace_id, stored.environment, stored.provided_id`,
+    returning stored.bucket, stored.workspace_id, stored.environment, stored.provided_id, stored.token_digest,
+      stored.previous_token_digest`,
 };
 
 /** A group may be made anew or changed between the two statements; no more often than this. */
@@ -23,7 +28,7 @@ const MAX_ATTEMPTS = 5;
 
 type Result = CommandResult<'deleteUserGroup'>;
 
-/** No two commands may have the same key. */
+/** In a transaction. No two commands may have the same key. */
 export async function deleteUserGroups(
   session: Session,
   commands: readonly UserGroupDeletion[],
@@ -43,8 +48,13 @@ async function deleteOrExplain(
   commands: readonly UserGroupDeletion[],
   results: Map<string, Result>,
 ): Promise<UserGroupDeletion[]> {
-  const deleted = await session.query(DELETE, [...columnsOfKeys(commands), versionsOf(commands)]);
-  for (const key of deleted) results.set(key.join('/'), 'deleted');
+  const rows = await session.query(DELETE, [...columnsOfKeys(commands), versionsOf(commands)]);
+  const deleted = rows.map((row) => toDeleted(row as DeletedRow));
+  for (const key of deleted) results.set(spell(key), 'deleted');
+  await forgetImportedTokens(
+    session,
+    deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
+  );
   const rest = commands.filter(({ key }) => !results.has(spell(key)));
   if (rest.length === 0) return [];
   const stored = await findByKey(session, rest);
@@ -53,6 +63,13 @@ async function deleteOrExplain(
     if (result !== null) results.set(spell(command.key), result);
   }
   return rest.filter(({ key }) => !results.has(spell(key)));
+}
+
+type DeletedRow = [Bucket, number, Environment, string, TokenDigest, TokenDigest | null];
+
+function toDeleted(row: DeletedRow) {
+  const [bucket, workspaceId, environment, providedId, tokenDigest, previousTokenDigest] = row;
+  return { bucket, workspaceId, environment, providedId, tokenDigest, previousTokenDigest };
 }
 
 /** null where nothing of what is stored now explains it. */

@@ -4,6 +4,7 @@
 import type { Query, QueryKind, QueryResult } from '../store.ts';
 import { findApiTokens, listApiTokens } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
+import { findImportedTokens } from './imported-token.ts';
 import { searchUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import type { ConnectionPool, Session } from './pool.ts';
@@ -20,6 +21,7 @@ const answers: { [Kind in QueryKind]: Answer<Kind> } = {
   findApiToken: findApiTokens,
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
+  findImportedToken: findImportedTokens,
   listUserGroups: singly(listUserGroups),
   searchUserGroups: singly(searchUserGroups),
   listApiTokens: singly(listApiTokens),

@@ -1,10 +1,12 @@
 // Replacing the token of a user group, and sealing the same token anew: each a compare-and-set, so that of two
 // that come together one wins and the other learns that it has not.
 
+import { isImported, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { toUserGroup } from '../rows.ts';
 import type { Command, TokenRotation } from '../store.ts';
 import { firstOfEach } from './batch.ts';
+import { forgetImportedTokens } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 import { STORED_COLUMNS } from './update-user-group.ts';
 import { byKey, columnsOfKeys } from './user-group.ts';
@@ -41,6 +43,14 @@ export const RESEAL: Statement = {
     returning stored.token_ciphertext`,
 };
 
+/** The imported tokens that the rotations leave without a group, in the same transaction. */
+export function forgottenBy(commands: readonly TokenRotation[]): TokenDigest[] {
+  return commands
+    .map(({ forgottenDigest }) => forgottenDigest)
+    .filter((digest) => digest !== null)
+    .filter(isImported);
+}
+
 export async function rotateTokens(
   session: Session,
   commands: readonly TokenRotation[],
@@ -60,6 +70,10 @@ export async function rotateTokens(
     sorted.map(({ now }) => now),
   ]);
   const rotated = new Map(rows.map((row) => [toUserGroup(row)!.tokenDigest, toUserGroup(row)!]));
+  await forgetImportedTokens(
+    session,
+    forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
+  );
   return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
 }
 

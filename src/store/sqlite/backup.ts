@@ -1,18 +1,13 @@
 // A copy of the database file, whole and of one moment, made while a service writes to it.
 
-import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { publish, unfinishedName } from '../../publish.ts';
 import { guard } from './file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
 const BUSY_TIMEOUT_MS = 5_000;
-
-/** The file that is to be made is there. */
-export class FileExists extends Error {
-  override readonly name = 'FileExists';
-}
 
 /**
  * Copies the database at `path` to the new file `to`, which is there only when it is whole, checked and on the
@@ -24,7 +19,7 @@ export async function backupFile(
   to: string,
   onProgress: (pages: number, of: number) => void,
 ): Promise<number> {
-  const unfinished = `${to}.${process.pid}.new`;
+  const unfinished = unfinishedName(to);
   guard(() => closeSync(openSync(unfinished, 'w', 0o600)));
   try {
     await copyPages(path, unfinished, onProgress);
@@ -69,22 +64,4 @@ function check(file: string): number {
   } finally {
     database.close();
   }
-}
-
-/** Gives the file its name, unless another one has it by now. */
-function publish(unfinished: string, to: string): void {
-  sync(unfinished);
-  try {
-    linkSync(unfinished, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new FileExists(`${to} is there already; name a new file`, { cause: error });
-  }
-  sync(dirname(to));
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
 }

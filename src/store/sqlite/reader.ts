@@ -1,6 +1,7 @@
 // Queries on one connection, a batch of them on one snapshot.
 
 import type { ApiToken } from '../../domain/api-token.ts';
+import type { Bucket } from '../../domain/bucket.ts';
 import { lastWith, listedBytesOf } from '../../domain/cursor.ts';
 import type { TokenAddress, TokenDigest } from '../../domain/token.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
@@ -19,6 +20,7 @@ const BY_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
 const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
+const IMPORTED_TOKEN = 'select bucket from imported_tokens where token_digest = ?';
 const AFTER_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
   where (workspace_id, environment, provided_id) > (?, ?, ?)
   order by workspace_id, environment, provided_id limit ?`;
@@ -54,6 +56,18 @@ export class Reader {
     );
   }
 
+  findUserGroupByToken({ bucket, digest }: TokenAddress): UserGroup | null {
+    const row =
+      this.#connection.statement(BY_TOKEN).get(bucket, digest) ??
+      this.#connection.statement(BY_PREVIOUS_TOKEN).get(bucket, digest);
+    return toUserGroup(row);
+  }
+
+  findImportedToken(digest: TokenDigest): Bucket | null {
+    const row = this.#connection.statement(IMPORTED_TOKEN).get(digest) as unknown as [Bucket] | undefined;
+    return row?.[0] ?? null;
+  }
+
   #answer(query: Query, apiTokens: Map<TokenDigest, ApiToken | null>): QueryResult {
     switch (query.kind) {
       case 'findApiToken':
@@ -61,7 +75,9 @@ export class Reader {
       case 'findUserGroup':
         return this.findUserGroup(query.key);
       case 'findUserGroupByToken':
-        return this.#findUserGroupByToken(query.address);
+        return this.findUserGroupByToken(query.address);
+      case 'findImportedToken':
+        return this.findImportedToken(query.digest);
       case 'listApiTokens':
         return this.#connection
           .statement(API_TOKENS)
@@ -100,13 +116,6 @@ export class Reader {
       known.set(digest, token);
     }
     return token;
-  }
-
-  #findUserGroupByToken({ bucket, digest }: TokenAddress): UserGroup | null {
-    const row =
-      this.#connection.statement(BY_TOKEN).get(bucket, digest) ??
-      this.#connection.statement(BY_PREVIOUS_TOKEN).get(bucket, digest);
-    return toUserGroup(row);
   }
 
   #searchUserGroups({ list, from, limit, maxBytes }: UserGroupSearch): QueryResult<'searchUserGroups'> {

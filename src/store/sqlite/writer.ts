@@ -1,5 +1,6 @@
 // Commands on one connection: a batch is one transaction, and so one sync of the disk.
 
+import { isImported, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import { versionTag } from '../../domain/user-group.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import type {
   Command,
   CommandResult,
+  ImportedUserGroup,
   NewUserGroup,
   TokenRotation,
   UserGroupDeletion,
@@ -25,9 +27,12 @@ import { Reader } from './reader.ts';
 const CREATE = `insert into user_groups (${USER_GROUP_COLUMNS})
   values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?)
   on conflict (workspace_id, environment, provided_id) do nothing`;
-const IMPORT = `insert into user_groups (${USER_GROUP_COLUMNS})
+const COPY = `insert into user_groups (${USER_GROUP_COLUMNS})
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (workspace_id, environment, provided_id) do nothing`;
+const ADD_IMPORTED_TOKEN = `insert into imported_tokens (token_digest, bucket) values (?, ?)
+  on conflict (token_digest) do nothing`;
+const FORGET_IMPORTED_TOKEN = 'delete from imported_tokens where token_digest = ?';
 const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, version = version + 1, updated_at = ?
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
   returning ${USER_GROUP_COLUMNS}`;
@@ -59,6 +64,8 @@ export class Writer {
     switch (command.kind) {
       case 'createUserGroup':
         return this.#createUserGroup(command);
+      case 'importUserGroup':
+        return this.#importUserGroup(command);
       case 'updateUserGroup':
         return this.#updateUserGroup(command);
       case 'deleteUserGroup':
@@ -106,8 +113,8 @@ export class Writer {
             command.apiTokenId,
           ]) === 1
         );
-      case 'importUserGroups':
-        for (const userGroup of command.userGroups) this.#run(IMPORT, fromUserGroup(userGroup));
+      case 'copyUserGroups':
+        for (const userGroup of command.userGroups) this.#copyUserGroup(userGroup);
         return null;
       case 'addTokenKeyId':
         this.#run(
@@ -152,6 +159,34 @@ export class Writer {
       : { created: false, userGroup: this.#reader.findUserGroup(key)! };
   }
 
+  #importUserGroup(command: ImportedUserGroup): CommandResult<'importUserGroup'> {
+    const { key, tokenDigest } = command;
+    const stored = this.#reader.findUserGroup(key);
+    if (stored !== null) return { created: false, userGroup: stored };
+    if (this.#isTaken(command)) return 'token_taken';
+    this.#addImportedToken(key, tokenDigest);
+    return this.#createUserGroup(command);
+  }
+
+  #isTaken({ claim, issued }: ImportedUserGroup): boolean {
+    if (this.#reader.findImportedToken(claim) !== null) return true;
+    return issued !== null && this.#reader.findUserGroupByToken(issued) !== null;
+  }
+
+  #copyUserGroup(userGroup: UserGroup): void {
+    this.#run(COPY, fromUserGroup(userGroup));
+    this.#addImportedToken(userGroup, userGroup.tokenDigest);
+    this.#addImportedToken(userGroup, userGroup.previousTokenDigest);
+  }
+
+  #addImportedToken({ bucket }: UserGroupKey, digest: TokenDigest | null): void {
+    if (digest !== null && isImported(digest)) this.#run(ADD_IMPORTED_TOKEN, [digest, bucket]);
+  }
+
+  #forgetImportedToken(digest: TokenDigest | null): void {
+    if (digest !== null && isImported(digest)) this.#run(FORGET_IMPORTED_TOKEN, [digest]);
+  }
+
   #updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch' {
     const { key, ifVersion, now } = command;
     const stored = this.#reader.findUserGroup(key);
@@ -167,6 +202,8 @@ export class Writer {
     if (stored === null) return 'not_found';
     if (!isVersion(stored, ifVersion)) return 'version_mismatch';
     this.#run(DELETE, partsOf(key));
+    this.#forgetImportedToken(stored.tokenDigest);
+    this.#forgetImportedToken(stored.previousTokenDigest);
     return 'deleted';
   }
 
@@ -182,6 +219,7 @@ export class Writer {
       command.currentDigest,
       command.teamId,
     ]);
+    if (row !== undefined) this.#forgetImportedToken(command.forgottenDigest);
     return toUserGroup(row);
   }
 

@@ -1,9 +1,10 @@
 import { fromUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import type { Command } from '../store.ts';
+import { addImportedTokens, importedTokensOf } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 
-export const IMPORT: Statement = {
-  name: 'import_user_groups',
+export const COPY: Statement = {
+  name: 'copy_user_groups',
   sql: `insert into user_groups (${USER_GROUP_COLUMNS})
     select ${USER_GROUP_COLUMNS}
     from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
@@ -13,12 +14,13 @@ export const IMPORT: Statement = {
     on conflict (bucket, workspace_id, environment, provided_id) do nothing`,
 };
 
-export async function importUserGroups(
+export async function copyUserGroups(
   session: Session,
-  { userGroups }: Command<'importUserGroups'>,
+  { userGroups }: Command<'copyUserGroups'>,
 ): Promise<null> {
   const rows = userGroups.map(fromUserGroup);
   const columns = USER_GROUP_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column]));
-  await session.query(IMPORT, columns);
+  await session.query(COPY, columns);
+  await addImportedTokens(session, userGroups.flatMap(importedTokensOf));
   return null;
 }

@@ -1,0 +1,32 @@
+// A file gets its name when it is whole and on the disk, so that a kill leaves no half of it under that name.
+
+import { closeSync, fsyncSync, linkSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** The file that is to be made is there. */
+export class FileExists extends Error {
+  override readonly name = 'FileExists';
+}
+
+/** What the file is called until then. */
+export function unfinishedName(path: string): string {
+  return `${path}.${process.pid}.new`;
+}
+
+/** Gives the finished file its name beside the one it has. Throws `FileExists` where another one has it by now. */
+export function publish(unfinished: string, path: string): void {
+  sync(unfinished);
+  try {
+    linkSync(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new FileExists(`${path} is there already; name a new file`, { cause: error });
+  }
+  sync(dirname(path));
+}
+
+export function sync(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}
