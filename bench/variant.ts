@@ -32,7 +32,7 @@ const { path } = config.databaseUrl;
 const batches = { maxBatch: 256, maxInFlight: 1, maxQueued: config.queueLimit };
 // Many transactions in flight, so that the writer always has the next one at hand.
 const singles = { maxBatch: 1, maxInFlight: 64, maxQueued: config.queueLimit };
-const store = new BatchedStore(
+const store = BatchedStore.of(
   values['writer-on-serving-thread'] ? openCommandStore(path) : openServingStore(path),
   { read: batches, write: values['transaction-each'] ? singles : batches },
 );

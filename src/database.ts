@@ -98,7 +98,7 @@ export async function openAlone(config: Config): Promise<CommandDatabase> {
 
 function batched(store: Store, maxInFlight: number, maxQueued: number): BatchedStore {
   const limits = { maxBatch: MAX_BATCH, maxInFlight, maxQueued };
-  return new BatchedStore(store, { read: limits, write: limits });
+  return BatchedStore.of(store, { read: limits, write: limits });
 }
 
 function postgresOptions(

@@ -69,6 +69,16 @@ export function rateLimit(requestsPerMinute: number): RateLimit | null {
   };
 }
 
+/**
+ * The database begins with the last step of a request within this time, or is not asked any more. With what a step
+ * may take, everybody has an answer within five seconds.
+ */
+const LAST_STEP_AFTER_MS = 2_000;
+
+function inTime(context: Context): Context {
+  return { ...context, store: context.store.until(performance.now() + LAST_STEP_AFTER_MS) };
+}
+
 /** What a body may be declared as where the operation does not say. */
 export const JSON_ONLY = ['application/json'] as const;
 
@@ -82,17 +92,20 @@ export function addOperation(
     // The body arrives while the database is asked who sends it.
     const reading = readBody(request.raw);
     reading.catch(() => {});
-    const caller = await authenticate(context, apiTokenDigestOf(request.raw));
+    const authenticating = inTime(context);
+    const caller = await authenticate(authenticating, apiTokenDigestOf(request.raw));
     if (limit !== null) await limit(caller);
     permit(caller, operation.permissions, operation.purpose);
     const query = operation.query.read(request.url);
     const takesBody = operation.body.schema !== null;
     if (takesBody) checkMediaType(request.raw, operation.mediaTypes ?? JSON_ONLY);
+    // The time that a client takes to send its body is not the database's.
+    const operating = request.raw.complete ? authenticating : inTime(context);
     const bytes = await reading;
     if (takesBody) requireBody(bytes, request.method);
     const body = operation.body.read(bytes);
     reply.header('content-type', 'application/json; charset=utf-8');
-    return operation.handle({ context, caller, query, body, request, reply });
+    return operation.handle({ context: operating, caller, query, body, request, reply });
   };
   for (const url of operation.paths) app.route({ method: operation.method, url, handler });
 }

@@ -51,12 +51,12 @@ async function create(
 
 /** A group that is not there yet, with an id of its own and its token sealed. */
 export async function newUserGroup(
-  { keyRing, teamIds, clock }: Pick<Context, 'keyRing' | 'teamIds' | 'clock'>,
+  { store, keyRing, teamIds, clock }: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'clock'>,
   key: UserGroupKey,
   { name, mapping = null, properties = null }: UserGroupFields & { name: string },
   { token, tokenDigest }: { token: Secret; tokenDigest: TokenDigest },
 ): Promise<NewUserGroup> {
-  const teamId = await teamIds.next();
+  const teamId = await teamIds.next(store);
   const sealedToken = keyRing.seal(token, { ...key, teamId, tokenDigest });
   return { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now: clock() };
 }

@@ -18,10 +18,11 @@ export class IdLease {
     this.#sequence = sequence;
   }
 
-  async next(): Promise<number> {
+  /** `store` is that of the request, which knows how long to wait for a block that somebody leases. */
+  async next(store: BatchedStore): Promise<number> {
     while (this.#next === this.#end) {
       this.#leasing ??= this.#lease();
-      await this.#leasing;
+      await store.inTime(this.#leasing);
     }
     return this.#next++;
   }

@@ -2,6 +2,7 @@
 // statement or one transaction. A lone command is a batch of one and leaves in the same turn.
 
 import { Problem } from '../problem.ts';
+import { settledBy } from './deadline.ts';
 import {
   type Command,
   type CommandKind,
@@ -24,9 +25,13 @@ interface BatchLimits {
 
 interface Waiting<Item, Result> {
   item: Item;
+  startBy: number;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
+
+/** How often commands that have waited too long are looked for. */
+const SWEEP_MS = 100;
 
 class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
@@ -34,13 +39,15 @@ class Batcher<Item, Result> {
   #waiting: Waiting<Item, Result>[] = [];
   #inFlight = 0;
   #scheduled = false;
+  #sweeper: NodeJS.Timeout | null = null;
 
   constructor(run: (items: Item[]) => Promise<Result[]> | Result[], limits: BatchLimits) {
     this.#run = run;
     this.#limits = limits;
   }
 
-  submit(item: Item): Promise<Result> {
+  /** Rejects with `StoreUnavailable` where the item cannot be begun with by then. */
+  submit(item: Item, startBy: number): Promise<Result> {
     if (this.#waiting.length >= this.#limits.maxQueued) {
       return Promise.reject(
         new Problem('overloaded', 'Too many requests wait for the database. Try again shortly.', {
@@ -49,9 +56,15 @@ class Batcher<Item, Result> {
       );
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, startBy, resolve, reject });
       this.#schedule();
+      this.#sweeper ??= setTimeout(() => this.#sweep(), SWEEP_MS).unref();
     });
+  }
+
+  #sweep(): void {
+    this.#waiting = inTime(this.#waiting);
+    this.#sweeper = this.#waiting.length === 0 ? null : setTimeout(() => this.#sweep(), SWEEP_MS).unref();
   }
 
   #schedule(): void {
@@ -61,7 +74,8 @@ class Batcher<Item, Result> {
     setImmediate(() => {
       this.#scheduled = false;
       while (this.#waiting.length > 0 && this.#inFlight < this.#limits.maxInFlight) {
-        void this.#runBatch(this.#waiting.splice(0, this.#limits.maxBatch));
+        const batch = inTime(this.#waiting.splice(0, this.#limits.maxBatch));
+        if (batch.length > 0) void this.#runBatch(batch);
       }
     });
   }
@@ -87,8 +101,9 @@ class Batcher<Item, Result> {
       for (const { reject } of batch) reject(error);
       return;
     }
-    for (const { item, resolve, reject } of batch) {
+    for (const { item, startBy, resolve, reject } of batch) {
       try {
+        if (startBy < performance.now()) throw tooLate();
         const [result] = await this.#run([item]);
         resolve(result as Result);
       } catch (itemError) {
@@ -98,21 +113,61 @@ class Batcher<Item, Result> {
   }
 }
 
+/** Those that may still be begun with; the others are told. */
+function inTime<Item, Result>(waiting: Waiting<Item, Result>[]): Waiting<Item, Result>[] {
+  const now = performance.now();
+  return waiting.filter(({ startBy, reject }) => {
+    if (startBy < now) reject(tooLate());
+    return startBy >= now;
+  });
+}
+
+function tooLate(): StoreUnavailable {
+  return new StoreUnavailable('the database has not come to it in time');
+}
+
+interface Batchers {
+  reads: Batcher<Query, QueryResult>;
+  writes: Batcher<Command, CommandResult>;
+}
+
 /** The store as operations use it: one query or one command at a time. */
 export class BatchedStore {
-  readonly #reads: Batcher<Query, QueryResult>;
-  readonly #writes: Batcher<Command, CommandResult>;
+  readonly #batchers: Batchers;
+  readonly #startBy: number;
 
-  constructor(store: Store, limits: { read: BatchLimits; write: BatchLimits }) {
-    this.#reads = new Batcher((queries) => store.read(queries), limits.read);
-    this.#writes = new Batcher((commands) => store.write(commands), limits.write);
+  static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchedStore {
+    const reads = new Batcher((queries: Query[]) => store.read(queries), limits.read);
+    const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write);
+    return new BatchedStore({ reads, writes }, Number.POSITIVE_INFINITY);
+  }
+
+  private constructor(batchers: Batchers, startBy: number) {
+    this.#batchers = batchers;
+    this.#startBy = startBy;
+  }
+
+  /**
+   * The same store for one request: what it has not begun with by then it never does, and throws `StoreUnavailable`.
+   * How long it may take with what it has begun is the adapter's to limit: a command that runs on when its caller has
+   * been told that it failed could undo what was acknowledged since.
+   */
+  until(startBy: number): BatchedStore {
+    return new BatchedStore(this.#batchers, startBy);
+  }
+
+  /** As the promise, where it settles before it is too late. */
+  inTime<Result>(promise: Promise<Result>): Promise<Result> {
+    return this.#startBy === Number.POSITIVE_INFINITY
+      ? promise
+      : settledBy(this.#startBy, promise, tooLate);
   }
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
-    return this.#reads.submit(query as Query) as Promise<QueryResult<Kind>>;
+    return this.#batchers.reads.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
   }
 
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
-    return this.#writes.submit(command as Command) as Promise<CommandResult<Kind>>;
+    return this.#batchers.writes.submit(command as Command, this.#startBy) as Promise<CommandResult<Kind>>;
   }
 }
