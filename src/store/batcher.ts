@@ -158,9 +158,7 @@ export class BatchedStore {
 
   /** As the promise, where it settles before it is too late. */
   inTime<Result>(promise: Promise<Result>): Promise<Result> {
-    return this.#startBy === Number.POSITIVE_INFINITY
-      ? promise
-      : settledBy(this.#startBy, promise, tooLate);
+    return this.#startBy === Number.POSITIVE_INFINITY ? promise : settledBy(this.#startBy, promise, tooLate);
   }
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {

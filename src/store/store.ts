@@ -22,6 +22,18 @@ export interface Store {
 /** The database cannot be asked now. Trying again later may work. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+
+  /** Whether it may pass although nobody sets anything right, such as a database that starts later than the service. */
+  get passesByItself(): boolean {
+    return false;
+  }
+}
+
+/** Who wants to know of a database that comes and goes. */
+export interface StoreObserver {
+  /** No connection can be had any more. */
+  unavailable(reason: string): void;
+  back(afterMs: number): void;
 }
 
 interface Queries {

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { Secret } from '../../src/domain/secret.ts';
 import { migrate, ServerTooOld } from '../../src/store/postgres/migrate.ts';
+import { onMigrationConnection } from '../../src/store/postgres/migration-connection.ts';
 import type { PostgresOptions } from '../../src/store/postgres/options.ts';
 import { postgres, type TestDatabase } from '../database.ts';
 import { TestService } from '../service.ts';
@@ -22,7 +23,7 @@ describe('a PostgreSQL database without a schema', () => {
     const version = await versionOf(database.url);
     await using proxy = await TcpProxy.start(database.url);
     proxy.replace(version, version.replace(/^\d\d/, '13'));
-    await assert.rejects(migrate(optionsFor(proxy.url)), (error: Error) => {
+    await assert.rejects(onMigrationConnection(optionsFor(proxy.url), migrate), (error: Error) => {
       assert.ok(error instanceof ServerTooOld);
       assert.match(error.message, /PostgreSQL 13.*14/);
       return true;
@@ -37,11 +38,13 @@ describe('twenty connections that migrate at the same moment', () => {
       const database = await postgres.create();
       try {
         const options = optionsFor(database.url);
-        const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(options)));
+        const applied = await Promise.all(
+          Array.from({ length: 20 }, () => onMigrationConnection(options, migrate)),
+        );
         const names = applied.flat().sort();
         assert.deepEqual(names, [...new Set(names)]);
         assert.equal(names[0], '0001-user-groups.sql');
-        assert.deepEqual(await migrate(options), []);
+        assert.deepEqual(await onMigrationConnection(options, migrate), []);
       } finally {
         await database.drop();
       }

@@ -2,7 +2,7 @@
 // leads every key of theirs; imported tokens, of which there may be as many, by their digest, so that one shard knows
 // whether a token is taken; the small tables are copied to every node. The only file that knows Citus.
 
-import type { RunSql } from './migration-connection.ts';
+import type { MigrationSession } from './migration-connection.ts';
 
 const DISTRIBUTE: Record<string, string> = {
   workspaces: "select create_reference_table('workspaces')",
@@ -15,20 +15,21 @@ const DISTRIBUTE: Record<string, string> = {
 };
 
 /** Distributes what is not yet; does nothing on a PostgreSQL without Citus. */
-export async function distributeTables(run: RunSql): Promise<void> {
-  if (!(await hasCitus(run))) return;
+export async function distributeTables(session: MigrationSession): Promise<void> {
+  if (!(await hasCitus(session))) return;
+  const { change } = session;
   for (const [table, sql] of Object.entries(DISTRIBUTE)) {
-    if (await isDistributed(run, table)) continue;
-    await run('begin');
+    if (await isDistributed(session, table)) continue;
+    await change('begin');
     // Of processes that start together, one distributes; the others wait here and find it done.
-    await run('lock table schema_migrations in exclusive mode');
-    if (!(await isDistributed(run, table))) await run(sql);
-    await run('commit');
+    await change('lock table schema_migrations in exclusive mode');
+    if (!(await isDistributed(session, table))) await change(sql);
+    await change('commit');
   }
 }
 
-export async function hasCitus(run: RunSql): Promise<boolean> {
-  const installed = await run("select 1 from pg_extension where extname = 'citus'");
+export async function hasCitus({ ask }: MigrationSession): Promise<boolean> {
+  const installed = await ask("select 1 from pg_extension where extname = 'citus'");
   return installed.length === 1;
 }
 
@@ -49,7 +50,7 @@ export function nameShards(sql: string): string {
     );
 }
 
-async function isDistributed(run: RunSql, table: string): Promise<boolean> {
-  const rows = await run('select 1 from pg_dist_partition where logicalrelid = $1::regclass', [table]);
+async function isDistributed({ ask }: MigrationSession, table: string): Promise<boolean> {
+  const rows = await ask('select 1 from pg_dist_partition where logicalrelid = $1::regclass', [table]);
   return rows.length === 1;
 }

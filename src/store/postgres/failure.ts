@@ -23,20 +23,44 @@ export class Failure extends StoreUnavailable {
     this.connection = connection;
   }
 
+  override get passesByItself(): boolean {
+    return !NEEDS_OPERATOR.test(this.#code);
+  }
+
   /** Whether the server has no connection to give. */
   get isFull(): boolean {
-    return (this.cause as { code?: string }).code === TOO_MANY_CONNECTIONS;
+    return this.#code === TOO_MANY_CONNECTIONS;
+  }
+
+  /** Whether all connections of this process are in use. */
+  get isBusy(): boolean {
+    return this.cause instanceof NoFreeConnection || messageOf(this.cause) === NO_FREE_CONNECTION;
+  }
+
+  /** Whether the server takes no writes. It may do so on a new connection, and its name may lead elsewhere by now. */
+  get isReadOnly(): boolean {
+    return this.#code === READ_ONLY;
   }
 
   /** Whether nothing came back at all. */
   get isSilence(): boolean {
     return SILENCE.includes(messageOf(this.cause));
   }
+
+  get #code(): string {
+    return (this.cause as { code?: string }).code ?? '';
+  }
+}
+
+/** None has come free by the time that the caller had. */
+export class NoFreeConnection extends Error {
+  override readonly name = 'NoFreeConnection';
 }
 
 const CONFLICTS = ['40001', '40P01'];
-/** The server has become a replica. The connections still lead to it; its name may lead elsewhere by now. */
 const READ_ONLY = '25006';
+/** A user, a password or a database that the server does not know. */
+const NEEDS_OPERATOR = /^(?:28...|3D000)$/;
 const TOO_MANY_CONNECTIONS = '53300';
 /** Of an error, unless the server speaks another language than English. */
 const FATAL = ['FATAL', 'PANIC'];
@@ -45,14 +69,20 @@ const ENDS_SESSION = /^(?:57P..|25P03)$/;
 /** Lock timeout, statement timeout; by class: connection exception, insufficient resources, system error. */
 const PASSING = /^(?:55P03|57014|08...|53...|58...)$/;
 /** The words of `pg` and its pool for their own timeouts, of statements and of connections. */
-const SILENCE = ['Query read timeout', 'Connection terminated due to connection timeout'];
+const READ_TIMEOUT = 'Query read timeout';
+const SILENCE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
+const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
 
-/** Of a statement that was sent. An error that is no passing trouble is given back as it is. */
-export function failureOfStatement(error: unknown): unknown {
+/**
+ * Of a statement that was sent. An error that is no passing trouble is given back as it is. `outlasted` says that the
+ * server would have given up by itself before.
+ */
+export function failureOfStatement(error: unknown, outlasted: boolean): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error;
   if (!(error instanceof pg.DatabaseError)) {
     // Of the socket or of the client. What has ended this connection has seldom spared the others.
-    return new Failure(error, 'unknown', 'all lost');
+    const isOurHaste = messageOf(error) === READ_TIMEOUT && !outlasted;
+    return new Failure(error, 'unknown', isOurHaste ? 'lost' : 'all lost');
   }
   const { code = '', severity = '' } = error;
   if (code === READ_ONLY) return new Failure(error, 'refused', 'all lost');

@@ -3,8 +3,7 @@
 
 import { type Migration, pendingMigrations } from '../migration.ts';
 import { distributeTables } from './citus.ts';
-import { onMigrationConnection, type RunSql } from './migration-connection.ts';
-import type { PostgresOptions } from './options.ts';
+import type { MigrationSession } from './migration-connection.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 const OLDEST_SERVER = 14;
@@ -24,62 +23,60 @@ export class ServerTooOld extends Error {
  * Brings the database to the newest schema; returns the names of the migrations that ran. Throws `ServerTooOld`,
  * `SchemaTooNew` and `StoreUnavailable`.
  */
-export function migrate(options: PostgresOptions): Promise<string[]> {
-  return onMigrationConnection(options, async (run) => {
-    await checkVersion(run);
-    const applied = await applyPending(run);
-    await distributeTables(run);
-    return applied;
-  });
+export async function migrate(session: MigrationSession): Promise<string[]> {
+  await checkVersion(session);
+  const applied = await applyPending(session);
+  await distributeTables(session);
+  return applied;
 }
 
-async function checkVersion(run: RunSql): Promise<void> {
-  const [row] = await run('show server_version');
+async function checkVersion({ ask }: MigrationSession): Promise<void> {
+  const [row] = await ask('show server_version');
   const version = row?.[0] as string;
   if (Number.parseInt(version, 10) < OLDEST_SERVER) {
     throw new ServerTooOld(`PostgreSQL ${version} is too old: version ${OLDEST_SERVER} or later is needed`);
   }
 }
 
-async function applyPending(run: RunSql): Promise<string[]> {
+async function applyPending(session: MigrationSession): Promise<string[]> {
   const applied: string[] = [];
-  for (const migration of pendingMigrations(FOLDER, await newestApplied(run))) {
-    if (await apply(run, migration)) applied.push(migration.name);
+  for (const migration of pendingMigrations(FOLDER, await newestApplied(session))) {
+    if (await apply(session, migration)) applied.push(migration.name);
   }
   return applied;
 }
 
 /** The number of the newest migration that was applied, 0 where none was. */
-async function newestApplied(run: RunSql): Promise<number> {
+async function newestApplied(session: MigrationSession): Promise<number> {
   try {
-    const [row] = await run('select coalesce(max(number), 0) from schema_migrations');
+    const [row] = await session.ask('select coalesce(max(number), 0) from schema_migrations');
     return row?.[0] as number;
   } catch (error) {
     // Asked first and created then: a server may let the service use its tables and create none.
     if (codeOf(error) !== UNDEFINED_TABLE) throw error;
-    await createTable(run);
-    return newestApplied(run);
+    await createTable(session);
+    return newestApplied(session);
   }
 }
 
-async function createTable(run: RunSql): Promise<void> {
+async function createTable({ change }: MigrationSession): Promise<void> {
   try {
-    await run(`create table if not exists schema_migrations (
+    await change(`create table if not exists schema_migrations (
       number integer not null primary key, name text not null, applied_at bigint not null)`);
   } catch (error) {
     if (!CREATED_BY_ANOTHER.includes(codeOf(error))) throw error;
   }
 }
 
-async function apply(run: RunSql, { number, name, sql }: Migration): Promise<boolean> {
-  await run('begin');
-  const inserted = await run(
+async function apply({ change }: MigrationSession, { number, name, sql }: Migration): Promise<boolean> {
+  await change('begin');
+  const inserted = await change(
     `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
       on conflict (number) do nothing returning number`,
     [number, name, Date.now()],
   );
-  if (inserted.length === 1) await run(sql);
-  await run('commit');
+  if (inserted.length === 1) await change(sql);
+  await change('commit');
   return inserted.length === 1;
 }
 

@@ -2,6 +2,7 @@
 
 import type { ClientConfig } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
+import type { StoreObserver } from '../store.ts';
 
 export interface PostgresOptions {
   url: Secret;
@@ -11,6 +12,9 @@ export interface PostgresOptions {
   statementTimeoutMs: number;
   /** Whether statements are prepared by name, which PgBouncer before 1.21 does not know. */
   preparedStatements: boolean;
+  observer?: StoreObserver;
+  /** Ends what is done before the database can be served. */
+  signal?: AbortSignal;
 }
 
 const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
@@ -23,7 +27,10 @@ const PARSERS = new Map<number, (text: string) => unknown>([
   [20, Number],
 ]);
 
-export function clientConfig(options: PostgresOptions, isCitus: boolean): ClientConfig {
+export function clientConfig(
+  options: PostgresOptions,
+  isCitus: boolean,
+): ClientConfig & { query_timeout: number } {
   const { url, connectTimeoutMs, statementTimeoutMs } = options;
   return {
     connectionString: url.reveal(),
@@ -32,10 +39,15 @@ export function clientConfig(options: PostgresOptions, isCitus: boolean): Client
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server gives up first, so that it does not work on for nobody.
-    query_timeout: (statementTimeoutMs || DEFAULT_STATEMENT_TIMEOUT_MS) + ROUND_TRIP_MS,
+    query_timeout: statementTimeoutOf(options) + ROUND_TRIP_MS,
     ...(statementTimeoutMs > 0 && sessionSettings(statementTimeoutMs, isCitus)),
     types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? String },
   };
+}
+
+/** After how long the server gives up a statement by itself; where it is not told to, how long it would be given. */
+export function statementTimeoutOf({ statementTimeoutMs }: PostgresOptions): number {
+  return statementTimeoutMs || DEFAULT_STATEMENT_TIMEOUT_MS;
 }
 
 // Left to itself, PostgreSQL plans a batch of up to ten keys anew each time: its guess for a plan that fits all
@@ -53,7 +65,7 @@ const KEY_ORDER = [
 ];
 
 /** Nothing but speed and patience depends on them. */
-function sessionSettings(statementTimeoutMs: number, isCitus: boolean): ClientConfig {
+function sessionSettings(statementTimeoutMs: number, isCitus: boolean): Omit<ClientConfig, 'query_timeout'> {
   const planner = isCitus ? KEY_ORDER : [ONE_PLAN, ...KEY_ORDER];
   return {
     statement_timeout: statementTimeoutMs,

@@ -2,6 +2,7 @@
 // fails. Holds no state in a session, so that a pooler such as PgBouncer may stand between.
 
 import pg from 'pg';
+import { settledBy } from '../deadline.ts';
 import { nameShards } from './citus.ts';
 import { Connection } from './connection.ts';
 import {
@@ -10,8 +11,10 @@ import {
   failureBeforeCommit,
   failureOfConnecting,
   failureOfStatement,
+  NoFreeConnection,
 } from './failure.ts';
-import { clientConfig, type PostgresOptions } from './options.ts';
+import { clientConfig, type PostgresOptions, statementTimeoutOf } from './options.ts';
+import { Outage } from './outage.ts';
 import { Probe } from './probe.ts';
 import { retry } from './retry.ts';
 
@@ -34,27 +37,38 @@ const IDLE_TIMEOUT_MS = 30_000;
 const MAX_LIFETIME_SECONDS = 300;
 /** How long a server that had no connection to give is not asked for another one. */
 const FULL_PAUSE_MS = 1_000;
+/** Where a connection that is younger takes no writes, the others would not either if they were opened anew. */
+const NEWS_MS = 1_000;
 
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #size: number;
   readonly #named: boolean;
   readonly #isCitus: boolean;
+  /** How long `run` may take, with all that is tried again. */
+  readonly #patienceMs: number;
+  readonly #statementTimeoutMs: number;
   readonly #open = new Set<Connection>();
+  readonly #outage: Outage;
   #generation = 0;
-  #isSilent = false;
+  /** Whether the server could not be reached, so that one asks for all. */
+  #isAway = false;
   #fullUntil = 0;
   readonly #probe = new Probe(async () => {
-    (await this.#take()).release();
-    this.#isSilent = false;
+    (await this.#take(performance.now() + this.#patienceMs)).release();
+    this.#isAway = false;
   });
 
   constructor(options: PostgresOptions, isCitus: boolean) {
+    const config = clientConfig(options, isCitus);
     this.#isCitus = isCitus;
     this.#size = options.poolSize;
     this.#named = options.preparedStatements;
+    this.#patienceMs = config.query_timeout;
+    this.#statementTimeoutMs = statementTimeoutOf(options);
+    this.#outage = new Outage(options.observer);
     this.#pool = new pg.Pool({
-      ...clientConfig(options, isCitus),
+      ...config,
       // Their types know of no constructor with settings, which is the one that they call.
       Client: Connection as unknown as new () => pg.ClientBase,
       max: this.#size,
@@ -72,12 +86,12 @@ export class ConnectionPool {
    */
   run<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
     const steps = isRepeatable ? work : inSteps(work);
-    return retry(() => this.#onConnection((client) => steps(this.#session(client))), isRepeatable);
+    return this.#tryOnConnections((client, deadline) => steps(this.#session(client, deadline)), isRepeatable);
   }
 
   /** As `run`, but all statements are one transaction. */
   transaction<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
-    return retry(() => this.#onConnection((client) => this.#transact(client, work)), isRepeatable);
+    return this.#tryOnConnections((client, deadline) => this.#transact(client, deadline, work), isRepeatable);
   }
 
   async close(): Promise<void> {
@@ -92,84 +106,139 @@ export class ConnectionPool {
     connection.once('end', () => this.#open.delete(connection));
   }
 
-  async #onConnection<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    const client = await this.#checkOut();
+  #tryOnConnections<Result>(
+    work: (client: Client, deadline: number) => Promise<Result>,
+    isRepeatable: boolean,
+  ): Promise<Result> {
+    const deadline = performance.now() + this.#patienceMs;
+    return retry(() => this.#onConnection(work, deadline), isRepeatable);
+  }
+
+  async #onConnection<Result>(
+    work: (client: Client, deadline: number) => Promise<Result>,
+    deadline: number,
+  ): Promise<Result> {
+    const client = await this.#checkOut(deadline);
     try {
-      const result = await work(client);
+      const result = await work(client, deadline);
       client.release();
+      this.#outage.end();
       return result;
     } catch (error) {
-      if (error instanceof Failure && error.connection === 'good') client.release();
-      else this.#abandon(client, error);
+      this.#giveBack(client, error);
       throw error;
     }
   }
 
-  #abandon(client: Client, error: unknown): void {
-    if (
-      error instanceof Failure &&
-      error.connection === 'all lost' &&
-      client.generation === this.#generation
-    ) {
-      this.#generation++;
-      this.#isSilent = error.isSilence;
+  #giveBack(client: Client, error: unknown): void {
+    if (error instanceof Failure && error.connection === 'good') {
+      client.release();
+      return;
     }
-    client.abandon();
-    client.release(true);
+    if (error instanceof Failure && client.generation === this.#generation && speaksForAll(error, client)) {
+      this.#generation++;
+      this.#isAway ||= error.isSilence;
+    }
+    discard(client);
   }
 
-  async #checkOut(): Promise<Client> {
+  async #checkOut(deadline: number): Promise<Client> {
     try {
-      if (this.#isSilent) await this.#probe.wait();
-      return await this.#take();
+      if (this.#isAway) await this.#probe.wait();
+      return await this.#take(deadline);
     } catch (error) {
       const failure = failureOfConnecting(error);
-      if (failure.isSilence) this.#isSilent = true;
-      if (failure.isFull) this.#fullUntil = performance.now() + FULL_PAUSE_MS;
+      this.#learnFrom(failure);
       throw failure;
     }
   }
 
-  async #take(): Promise<Client> {
+  #learnFrom(failure: Failure): void {
+    if (failure.isFull) this.#fullUntil = performance.now() + FULL_PAUSE_MS;
+    const canGoOn = failure.isBusy || (failure.isFull && this.#pool.totalCount > 0);
+    if (canGoOn || this.#pool.ending) return;
+    this.#isAway = true;
+    this.#outage.begin(failure.message);
+  }
+
+  async #take(deadline: number): Promise<Client> {
     const isFull = performance.now() < this.#fullUntil;
     // Whoever comes then waits for one of those that there are.
     this.#pool.options.max = isFull ? Math.max(1, this.#pool.totalCount) : this.#size;
     for (;;) {
-      const client = (await this.#pool.connect()) as unknown as Client;
-      if (client.generation === this.#generation) return client;
-      client.abandon();
-      client.release(true);
+      const client = await this.#connect(deadline);
+      try {
+        await client.refuseStandby();
+        if (client.generation === this.#generation) return client;
+      } catch (error) {
+        discard(client);
+        throw error;
+      }
+      discard(client);
     }
   }
 
-  async #transact<Result>(client: Client, work: Work<Result>): Promise<Result> {
+  async #connect(deadline: number): Promise<Client> {
+    const connecting = this.#pool.connect() as unknown as Promise<Client>;
+    try {
+      return await settledBy(
+        deadline,
+        connecting,
+        () => new NoFreeConnection('no connection came free in time'),
+      );
+    } catch (error) {
+      // It may come yet, and is somebody else's then.
+      connecting.then((client) => client.release()).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #transact<Result>(client: Client, deadline: number, work: Work<Result>): Promise<Result> {
     let result: Result;
     try {
-      await client.query('begin').catch(rethrow);
-      result = await work(this.#session(client));
+      await this.#send(client, deadline, { text: 'begin' });
+      result = await work(this.#session(client, deadline));
     } catch (error) {
       throw failureBeforeCommit(error);
     }
-    await client.query('commit').catch(rethrow);
+    await this.#send(client, deadline, { text: 'commit' });
     return result;
   }
 
-  #session(client: Client): Session {
+  #session(client: Client, deadline: number): Session {
     return {
       query: async ({ name, sql }, values = []) => {
         const text = this.#isCitus ? nameShards(sql) : sql;
-        const query = { text, values: [...values], rowMode: 'array' as const };
-        const { rows } = await client
-          .query<unknown[]>(this.#named ? { name, ...query } : query)
-          .catch(rethrow);
+        const query = { text, values: [...values] };
+        const { rows } = await this.#send(client, deadline, this.#named ? { name, ...query } : query);
         return rows;
       },
     };
   }
+
+  async #send(client: Client, deadline: number, query: pg.QueryConfig): Promise<{ rows: unknown[][] }> {
+    // At least something, since nothing would be the longest of all.
+    const query_timeout = Math.max(1, deadline - performance.now());
+    try {
+      return await client.query<unknown[]>({
+        ...query,
+        rowMode: 'array',
+        query_timeout,
+      } as pg.QueryArrayConfig);
+    } catch (error) {
+      throw failureOfStatement(error, query_timeout > this.#statementTimeoutMs);
+    }
+  }
 }
 
-function rethrow(error: unknown): never {
-  throw failureOfStatement(error);
+/** Whether other connections to the server are likely to be no better. */
+function speaksForAll({ connection, isReadOnly }: Failure, { ageMs }: Client): boolean {
+  return connection === 'all lost' && !(isReadOnly && ageMs < NEWS_MS);
+}
+
+function discard(client: Client): void {
+  client.abandon();
+  client.release(true);
 }
 
 /** A statement that has succeeded is committed: where a later one fails, it is not true that nothing has happened. */
