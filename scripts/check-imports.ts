@@ -21,12 +21,14 @@ const layers: [prefix: string, mayImport: string[]][] = [
     ['src/store/sqlite/', 'src/store/postgres/', 'src/store/', 'src/config.ts', 'src/domain/'],
   ],
   ['src/token-keys.ts', ['src/config.ts', 'src/store/', 'src/domain/', 'src/publish.ts']],
+  ['src/database-wait.ts', ['src/store/']],
   [
     'src/app.ts',
     [
       'src/http/',
       'src/operations/',
       'src/database.ts',
+      'src/database-wait.ts',
       'src/token-keys.ts',
       'src/store/',
       'src/config.ts',

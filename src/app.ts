@@ -3,13 +3,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { type Database, openForServing } from './database.ts';
+import { type Database, openForServing, type ServingOptions } from './database.ts';
+import { logged, untilAvailable } from './database-wait.ts';
+import type { KeyRing } from './domain/key-ring.ts';
+import { RunningHandlers } from './http/handlers.ts';
 import { rateLimit } from './http/operation.ts';
 import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import type { Context } from './operations/context.ts';
 import { IdLease } from './operations/id-lease.ts';
 import { Problem } from './problem.ts';
+import { settledBy } from './store/deadline.ts';
+import { StoreUnavailable } from './store/store.ts';
 import { loadKeyRing, registerActiveKey } from './token-keys.ts';
 
 /** A check that takes longer than this is a no. */
@@ -25,23 +30,52 @@ export interface App {
 }
 
 /**
- * Starts the service. Throws `ConfigInvalid`, `AlreadyServed`, `StoreUnavailable`, and Node's error where the
- * port cannot be had.
+ * Starts the service. Throws `ConfigInvalid`, `AlreadyServed`, `StoreUnavailable`, Node's error where the port
+ * cannot be had, and soon whatever comes of it where the signal ends the start.
  */
-export async function startApp(config: Config, log: Logger, clock: () => number = Date.now): Promise<App> {
-  const database = await openForServing(config);
+export async function startApp(
+  config: Config,
+  log: Logger,
+  clock: () => number = Date.now,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<App> {
+  const observer = logged(log);
+  const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
+    open(config, clock, { observer, signal }),
+  );
   try {
-    return await serve(config, log, clock, database);
+    return await serve(config, log, clock, opened);
+  } catch (error) {
+    await opened.database.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  database: Database;
+  keyRing: KeyRing;
+}
+
+async function open(config: Config, clock: () => number, options: ServingOptions): Promise<Opened> {
+  const database = await openForServing(config, options);
+  try {
+    const keyRing = await loadKeyRing(config, database.store);
+    await registerActiveKey(keyRing, database.store, clock());
+    return { database, keyRing };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-async function serve(config: Config, log: Logger, clock: () => number, database: Database): Promise<App> {
+async function serve(
+  config: Config,
+  log: Logger,
+  clock: () => number,
+  { database, keyRing }: Opened,
+): Promise<App> {
   const { store } = database;
-  const keyRing = await loadKeyRing(config, store);
-  await registerActiveKey(keyRing, store, clock());
+  for (const warning of database.warnings) log.warn(warning);
   const { defaultGracePeriodSeconds } = config;
   const context: Context = {
     store,
@@ -53,6 +87,7 @@ async function serve(config: Config, log: Logger, clock: () => number, database:
 
   let phase: Phase = 'serving';
   const server = createServer({ config, log, phase: () => phase });
+  const handlers = new RunningHandlers(server);
   addRoutes(server, context, rateLimit(config.rateLimitPerMinute), async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
@@ -69,23 +104,16 @@ async function serve(config: Config, log: Logger, clock: () => number, database:
     await server.close();
     clearInterval(idle);
     clearTimeout(deadline);
+    // A client that has gone has left its request behind.
+    await handlers.end();
     await database.close();
   };
   return { url, context, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {
-  const timeout = new AbortController();
-  const late = sleep(READY_TIMEOUT_MS, null, { signal: timeout.signal, ref: false }).then(() => {
-    throw new Problem('database_unavailable', 'The database does not answer in time.');
-  });
-  try {
-    await Promise.race([
-      Promise.all([store.read({ kind: 'ping' }), store.write({ kind: 'pingWrite' })]),
-      late,
-    ]);
-  } finally {
-    late.catch(() => {});
-    timeout.abort();
-  }
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  const inTime = store.until(deadline);
+  const answers = Promise.all([inTime.read({ kind: 'ping' }), inTime.write({ kind: 'pingWrite' })]);
+  await settledBy(deadline, answers, () => new StoreUnavailable('the database does not answer in time'));
 }

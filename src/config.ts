@@ -74,6 +74,13 @@ export const settings = {
       'Key ring for the tokens at rest: lines of "key generate", the active key first. Where it is not set, SQLite keeps a file token-keys beside the database; PostgreSQL needs it.',
     secret: true,
   },
+  databaseWaitMs: {
+    env: 'UGS_DATABASE_WAIT_MS',
+    flag: '--database-wait-ms <ms>',
+    fallback: '60000',
+    parse: integer(0, 3_600_000),
+    meaning: 'How long "serve" waits at its start for a PostgreSQL that is away, before it ends with 69.',
+  },
   postgresPoolSize: {
     env: 'UGS_POSTGRES_POOL_SIZE',
     flag: '--postgres-pool-size <connections>',

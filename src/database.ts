@@ -6,7 +6,7 @@ import type { PostgresOptions } from './store/postgres/options.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
-import type { Store } from './store/store.ts';
+import type { Store, StoreObserver } from './store/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
 export { ServerTooOld } from './store/postgres/migrate.ts';
@@ -23,23 +23,32 @@ const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
 export interface Database {
   store: BatchedStore;
+  /** What the operator should know of it. */
+  warnings: readonly string[];
   close(): Promise<void>;
 }
 
-export interface CommandDatabase extends Database {
+export interface CommandDatabase extends Omit<Database, 'warnings'> {
   /** The migrations that ran when it was opened. */
   migrations: string[];
+}
+
+export interface ServingOptions {
+  observer: StoreObserver;
+  /** Ends what is done before the database can be served. */
+  signal: AbortSignal;
 }
 
 /**
  * Opens the database for a process that serves. Throws `StoreUnavailable`, `AlreadyServed`, `SchemaTooNew` and
  * `ServerTooOld`.
  */
-export async function openForServing(config: Config): Promise<Database> {
+export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
   const { databaseUrl, queueLimit } = config;
   if (databaseUrl.engine === 'postgres') {
-    const store = await openPostgresStore(postgresOptions(config, databaseUrl));
-    return { store: batched(store, POSTGRES_IN_FLIGHT, queueLimit), close: () => store.close() };
+    const store = await openPostgresStore({ ...postgresOptions(config, databaseUrl), ...options });
+    const { warnings } = store;
+    return { store: batched(store, POSTGRES_IN_FLIGHT, queueLimit), warnings, close: () => store.close() };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
@@ -48,7 +57,7 @@ export async function openForServing(config: Config): Promise<Database> {
       await store.close();
       lock.close();
     };
-    return { store: batched(store, SQLITE_IN_FLIGHT, queueLimit), close };
+    return { store: batched(store, SQLITE_IN_FLIGHT, queueLimit), warnings: [], close };
   } catch (error) {
     lock.close();
     throw error;

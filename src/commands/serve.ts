@@ -26,6 +26,6 @@ export function serveCommand(): Command {
     const log = await createLog(config);
     const announce = ({ url }: App): void =>
       log.info({ url, database: config.databaseUrl.engine }, 'listening');
-    await serveUntilSignal(log, () => startApp(config, log), announce);
+    await serveUntilSignal(log, (signal) => startApp(config, log, Date.now, signal), announce);
   });
 }

@@ -11,7 +11,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  */
 export async function serveUntilSignal(
   log: Logger,
-  start: () => Promise<App>,
+  start: (signal: AbortSignal) => Promise<App>,
   announce: (app: App) => void | Promise<void>,
 ): Promise<void> {
   process.on('uncaughtException', (error) => {
@@ -19,12 +19,30 @@ export async function serveUntilSignal(
     process.exit(1);
   });
   const signalled = firstSignal();
-  const app = await start();
+  const app = await startUnlessSignalled(log, start, signalled);
+  if (app === null) return;
   await announce(app);
   const signal = await signalled;
   log.info({ signal }, 'stopping: requests in flight are answered first');
   await app.close();
   log.info('stopped');
+}
+
+/** null where the signal has come first: what is begun is given up, which loses nothing. */
+async function startUnlessSignalled(
+  log: Logger,
+  start: (signal: AbortSignal) => Promise<App>,
+  signalled: Promise<NodeJS.Signals>,
+): Promise<App | null> {
+  const abort = new AbortController();
+  void signalled.then(() => abort.abort());
+  try {
+    return await start(abort.signal);
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+    log.info({ signal: await signalled }, 'stopped before it has served');
+    return null;
+  }
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

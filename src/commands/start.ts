@@ -41,7 +41,7 @@ export function startCommand(): Command {
       const announce = async (app: App): Promise<void> => {
         printWelcome(app, isNew, data, await quickStartToken(app, join(data, 'api-token')));
       };
-      await serveUntilSignal(log, () => startApp(config, log), announce);
+      await serveUntilSignal(log, (signal) => startApp(config, log, Date.now, signal), announce);
     });
 }
 

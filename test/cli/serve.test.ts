@@ -18,6 +18,7 @@ const badValues = {
   logLevel: 'loud',
   logFormat: 'xml',
   tokenKeys: 'deadbeef:tooshort',
+  databaseWaitMs: '3600001',
   postgresPoolSize: '0',
   postgresConnectTimeoutMs: '9',
   postgresStatementTimeoutMs: '-1',
@@ -135,7 +136,8 @@ describe('A database that cannot be opened ends serve with 69 and one line', () 
     using folder = new Folder();
     mkdirSync(folder.join('directory'));
     writeFileSync(folder.join('file'), 'This is no database. '.repeat(100));
-    await using program = new Program(folder, ['serve'], { env: { DATABASE_URL: url } });
+    const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0' };
+    await using program = new Program(folder, ['serve'], { env });
     const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
     assert.match(stderr, ONE_LINE);
     assert.doesNotMatch(stderr, /hunter2/);

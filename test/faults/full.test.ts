@@ -42,7 +42,8 @@ describe('A server without a free connection', () => {
     await site.proxy.accept();
     await site.untilNotReady();
     assert.equal((await site.get('one')).status, 503);
-    const { code, stderr } = await run(site.folder, ['serve'], { env: site.env });
+    const env = { ...site.env, UGS_DATABASE_WAIT_MS: '0' };
+    const { code, stderr } = await run(site.folder, ['serve'], { env });
     assert.equal(code, UNAVAILABLE);
     assert.match(stderr, /^user-group-service: PostgreSQL: .*too many clients.*\n$/);
   });

@@ -11,7 +11,7 @@ import { FaultProxy } from './proxy.ts';
 /** How long each fault that comes again and again goes on. */
 export const FAULT_MS = 1_000 * Number(process.env.FAULT_SECONDS ?? 3);
 /** How soon after the database the service is back. */
-const BACK_LIMIT_MS = 5_000;
+export const BACK_LIMIT_MS = 5_000;
 const POLL_MS = 20;
 
 interface InstallationOptions {

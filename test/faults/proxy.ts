@@ -57,6 +57,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   async accept(): Promise<void> {
+    if (this.#server.listening) return;
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as { port: number }).port;
@@ -80,9 +81,15 @@ export class FaultProxy implements AsyncDisposable {
     for (const connection of this.#connections) connection.silence();
   }
 
+  /** Everything is silent once a request of the subject has come. */
+  silenceAfter(subject: string): void {
+    void this.once(subject, 'silence').then(() => this.silence('all'));
+  }
+
   /** What was held back is delivered, as by a network that works again, save what its sender has given up. */
   heal(): void {
     this.#isSilent = false;
+    this.decide = () => 'pass';
     for (const connection of this.#connections) connection.heal();
   }
 

@@ -3,13 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from '../process.ts';
-import { ANSWER_LIMIT_MS } from './callers.ts';
 import { FAULT_MS, Installation } from './installation.ts';
 import { OwnServer } from './server.ts';
-
-const UNAVAILABLE = 69;
-const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
 
 describe('A database that ends and comes back', () => {
   let server: OwnServer;
@@ -48,19 +43,5 @@ describe('A database that ends and comes back', () => {
     await sleep(200);
     await site.untilBack();
     await callers.stopAndCheck();
-  });
-
-  it('is away for a process that starts, which ends with 69 and one line for its supervisor to try again', async () => {
-    await server.stop();
-    for (const args of [['serve'], ['migrate'], ['workspace', 'list']]) {
-      const startedAt = performance.now();
-      const { code, stdout, stderr } = await run(site.folder, args, { env: site.env });
-      assert.deepEqual({ code, stdout }, { code: UNAVAILABLE, stdout: '' });
-      assert.match(stderr, ONE_LINE);
-      assert.ok(performance.now() - startedAt < ANSWER_LIMIT_MS);
-    }
-    await server.start();
-    await site.serve();
-    await site.untilBack();
   });
 });

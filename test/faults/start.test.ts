@@ -1,0 +1,94 @@
+// A service that starts before its database, or when that is in trouble: it waits for what may pass by itself, and
+// ends with one clear line for what does not.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Folder, Program, run } from '../process.ts';
+import { ANSWER_LIMIT_MS } from './callers.ts';
+import { BACK_LIMIT_MS, Installation } from './installation.ts';
+
+const UNAVAILABLE = 69;
+const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
+const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"the database is away"/;
+
+describe('A service that starts', () => {
+  let site: Installation;
+  before(async () => {
+    site = await Installation.start();
+  });
+  beforeEach(async () => {
+    site.proxy.heal();
+    await site.proxy.accept();
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [title, fail] of [
+    ['refuses connections', () => site.proxy.refuse()],
+    ['is silent', async () => site.proxy.silence('all')],
+    ['is silent once it is connected', async () => site.proxy.silenceAfter('show server_version')],
+  ] as const) {
+    describe(`while the database ${title}`, () => {
+      it('waits, says so once, and serves soon after the database has come', async () => {
+        await fail();
+        await using program = new Program(site.folder, ['serve'], { env: site.env });
+        await program.says(AWAY);
+        await sleep(2_000);
+        const startedAt = performance.now();
+        site.proxy.heal();
+        await site.proxy.accept();
+        await program.says(/"msg":"the database is back"/);
+        await program.says(/"msg":"listening"/);
+        assert.ok(performance.now() - startedAt < BACK_LIMIT_MS);
+        assert.equal(program.stdout.match(/is away/g)?.length, 1);
+        program.signal('SIGTERM');
+        const { code, stderr } = await program.exit();
+        assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      });
+
+      it('ends with 69 and one line when it has waited as long as it was told to', async () => {
+        await fail();
+        const env = { ...site.env, UGS_DATABASE_WAIT_MS: '1000' };
+        const startedAt = performance.now();
+        const { code, stderr } = await run(site.folder, ['serve'], { env });
+        assert.equal(code, UNAVAILABLE);
+        assert.match(stderr, ONE_LINE);
+        assert.ok(performance.now() - startedAt < 1_000 + ANSWER_LIMIT_MS);
+      });
+
+      it('ends at once and in order with SIGTERM', async () => {
+        await fail();
+        await using program = new Program(site.folder, ['serve'], { env: site.env });
+        await sleep(1_500);
+        const startedAt = performance.now();
+        program.signal('SIGTERM');
+        const { code, stdout, stderr } = await program.exit();
+        assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+        assert.match(stdout, /"signal":"SIGTERM","msg":"stopped before it has served"/);
+        assert.ok(performance.now() - startedAt < 500);
+      });
+
+      for (const args of [['migrate'], ['workspace', 'list']]) {
+        it(`does not make "${args.join(' ')}" wait, which ends with 69 and one line`, async () => {
+          await fail();
+          const startedAt = performance.now();
+          const { code, stdout, stderr } = await run(site.folder, args, { env: site.env });
+          assert.deepEqual({ code, stdout }, { code: UNAVAILABLE, stdout: '' });
+          assert.match(stderr, ONE_LINE);
+          assert.ok(performance.now() - startedAt < ANSWER_LIMIT_MS);
+        });
+      }
+    });
+  }
+
+  it('with a wrong password ends at once, since no waiting helps', async () => {
+    using folder = new Folder();
+    const url = new URL(site.database.url);
+    url.password = 'wrong';
+    const startedAt = performance.now();
+    const { code, stderr } = await run(folder, ['serve'], { env: { ...site.env, DATABASE_URL: url.href } });
+    assert.equal(code, UNAVAILABLE);
+    assert.match(stderr, /^user-group-service: PostgreSQL: password authentication failed [^\n]+\n$/);
+    assert.ok(performance.now() - startedAt < ANSWER_LIMIT_MS);
+  });
+});
