@@ -1,6 +1,6 @@
 // Where the key ring comes from: the settings, or a file beside a SQLite database that is made at the first start.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
@@ -44,20 +44,22 @@ function ringText(
     );
   }
   const file = join(dirname(databaseUrl.path), 'token-keys');
-  try {
-    return { text: new Secret(readFileSync(file, 'utf8')), source: file };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new ConfigInvalid(`the key file cannot be read: ${(error as Error).message}`);
-    }
-  }
-  if (hasTokens) {
+  // Once tokens are sealed with it, one that is gone is not replaced by another one.
+  if (!hasTokens) onKeyFile('made', () => ensureSecretFile(file, generateKeyLine));
+  else if (!existsSync(file)) {
     throw new ConfigInvalid(
       `${file} is missing and the database holds tokens sealed with it: restore it, or set UGS_TOKEN_KEYS`,
     );
   }
-  createSecretFile(file, generateKeyLine());
-  return { text: new Secret(readFileSync(file, 'utf8')), source: file };
+  return { text: onKeyFile('read', () => new Secret(readFileSync(file, 'utf8'))), source: file };
+}
+
+function onKeyFile<Result>(done: 'made' | 'read', work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new ConfigInvalid(`the key file cannot be ${done}: ${(error as Error).message}`);
+  }
 }
 
 function parse(text: Secret, source: string): KeyRing {
@@ -71,31 +73,36 @@ function parse(text: Secret, source: string): KeyRing {
 
 /** Writes a file that only its owner can read, safely on the disk. A file that is there is replaced whole. */
 export function replaceSecretFile(path: string, secret: Secret): void {
-  renameSync(unfinishedFile(path, secret), path);
+  writeSecretFile(path, secret, renameSync);
   sync(dirname(path));
 }
 
-/** The same, but a file that is there stays: of two processes that start together, both use the first one's. */
-function createSecretFile(path: string, secret: Secret): void {
-  const unfinished = unfinishedFile(path, secret);
+/** The same, but a file that is there stays. Whoever made it may have been killed before its name was safe. */
+function ensureSecretFile(path: string, generate: () => Secret): void {
+  if (!existsSync(path)) writeSecretFile(path, generate(), publishUnlessThere);
+  sync(dirname(path));
+}
+
+/** The secret is whole before `giveName` gives it the right name, so that a kill leaves no half of it there. */
+function writeSecretFile(
+  path: string,
+  secret: Secret,
+  giveName: (unfinished: string, path: string) => void,
+): void {
+  const unfinished = unfinishedName(path);
+  try {
+    writeFileSync(unfinished, `${secret.reveal()}\n`, { mode: 0o600, flush: true });
+    giveName(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** Of two processes that start together, both use the file of the first one. */
+function publishUnlessThere(unfinished: string, path: string): void {
   try {
     publish(unfinished, path);
   } catch (error) {
     if (!(error instanceof FileExists)) throw error;
-  } finally {
-    rmSync(unfinished);
   }
-}
-
-/** The secret in a file of another name, so that a kill leaves no half of it under the right one. */
-function unfinishedFile(path: string, secret: Secret): string {
-  const unfinished = unfinishedName(path);
-  const file = openSync(unfinished, 'w', 0o600);
-  try {
-    writeSync(file, `${secret.reveal()}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  return unfinished;
 }
