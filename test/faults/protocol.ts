@@ -3,6 +3,7 @@
 
 const BIND = 'B'.charCodeAt(0);
 const ERROR_RESPONSE = 'E'.charCodeAt(0);
+const PARAMETER_STATUS = 'S'.charCodeAt(0);
 const PARSE = 'P'.charCodeAt(0);
 const QUERY = 'Q'.charCodeAt(0);
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
@@ -54,6 +55,11 @@ export function subjectOf(request: readonly Buffer[]): string {
 /** The state of the transaction where the message says that the server waits for the next request, else null. */
 export function readyState(message: Buffer): string | null {
   return message[0] === READY_FOR_QUERY ? String.fromCharCode(message[5]!) : null;
+}
+
+/** The message with which a server tells of one of its settings. */
+export function parameterStatus(name: string, value: string): Buffer {
+  return message(PARAMETER_STATUS, `${name}\0${value}\0`);
 }
 
 export interface ServerError {

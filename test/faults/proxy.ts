@@ -31,7 +31,11 @@ export class FaultProxy implements AsyncDisposable {
   /** How much later than sent an answer arrives. */
   delayMs = 0;
   decide: Decision = () => 'pass';
+  /** What a message of the server is when it arrives. */
+  rewrite: (message: Buffer) => Buffer = (message) => message;
   #isSilent = false;
+  /** How many connections have been opened. */
+  opened = 0;
 
   static async start(targetUrl: string): Promise<FaultProxy> {
     const proxy = new FaultProxy(new URL(targetUrl));
@@ -42,6 +46,7 @@ export class FaultProxy implements AsyncDisposable {
   private constructor(target: URL) {
     this.target = target;
     this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      this.opened++;
       const connection = new Connection(this, client, this.#isSilent);
       this.#connections.add(connection);
       client.on('close', () => this.#connections.delete(connection));
@@ -190,8 +195,9 @@ class Connection {
   #answer(bytes: Buffer): void {
     for (const message of this.#fromServer.push(bytes)) {
       this.#state = readyState(message) ?? this.#state;
-      if (this.#losing === null) this.#send(message);
-      else this.#lose(this.#losing, message);
+      const arriving = this.#proxy.rewrite(message);
+      if (this.#losing === null) this.#send(arriving);
+      else this.#lose(this.#losing, arriving);
     }
   }
 

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +21,7 @@ export class OwnServer {
   readonly #port: number;
   readonly #password: string;
   readonly #postgres: EmbeddedPostgres;
+  readonly #output: string[] = [];
 
   /** A new server, with settings of its own. */
   static async start(settings: Record<string, string> = {}): Promise<OwnServer> {
@@ -57,8 +58,8 @@ export class OwnServer {
       createPostgresUser: process.getuid?.() === 0,
       initdbFlags: ['--encoding=UTF8', '--no-sync'],
       postgresFlags: Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      onLog: () => {},
-      onError: () => {},
+      onLog: (line) => this.#output.push(line),
+      onError: (line) => this.#output.push(String(line)),
     });
   }
 
@@ -73,7 +74,9 @@ export class OwnServer {
   async start(): Promise<void> {
     // What it resolves with is a server that takes writes, which a standby is not.
     this.#postgres.start().catch(() => {});
-    await within(START_LIMIT_MS, 'the server to start', () => this.#answers());
+    await within(START_LIMIT_MS, 'the server to start', () => this.#answers()).catch((cause) => {
+      throw new Error(`PostgreSQL did not start:\n${this.#output.join('')}`, { cause });
+    });
   }
 
   /** In order, every session told; or as a crash does, after which it has to recover. */
@@ -96,11 +99,11 @@ export class OwnServer {
     await promisify(execFile)('cp', ['-a', `${this.#folder}/.`, folder]);
     const { rows } = await operator.query('select labelfile from pg_backup_stop()');
     rmSync(join(folder, 'postmaster.pid'));
-    writeFileSync(join(folder, 'backup_label'), rows[0].labelfile);
-    writeFileSync(join(folder, 'standby.signal'), '');
+    const standby = new OwnServer(folder, await freePort(), this.#password);
+    standby.#write('backup_label', rows[0].labelfile);
+    standby.#write('standby.signal', '');
     const primary = `host=127.0.0.1 port=${this.#port} user=${USER} password=${this.#password}`;
     appendFileSync(join(folder, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
-    const standby = new OwnServer(folder, await freePort(), this.#password);
     await standby.start();
     await operator.query("alter system set synchronous_standby_names = '*'");
     await operator.query('select pg_reload_conf()');
@@ -115,11 +118,28 @@ export class OwnServer {
   }
 
   /** Makes a standby one that takes writes. */
-  async promote(): Promise<void> {
+  promote(): Promise<void> {
+    return this.#run('select pg_promote()');
+  }
+
+  /** Keeps a standby as it is now, for those who read; it has what comes, and does not show it. */
+  pauseReplay(): Promise<void> {
+    return this.#run('select pg_wal_replay_pause()');
+  }
+
+  async #run(sql: string): Promise<void> {
     const operator = new pg.Client(this.database.url);
     await operator.connect();
-    await operator.query('select pg_promote()');
+    await operator.query(sql);
     await operator.end();
+  }
+
+  /** Writes a file of the server's, which belongs to the user who runs it. */
+  #write(name: string, text: string): void {
+    const { uid, gid } = statSync(join(this.#folder, 'PG_VERSION'));
+    const path = join(this.#folder, name);
+    writeFileSync(path, text);
+    chownSync(path, uid, gid);
   }
 
   get #processId(): number {

@@ -1,0 +1,111 @@
+// One server takes over from another, and the address leads to the new one. What was acknowledged is on both.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Installation } from './installation.ts';
+import { parameterStatus } from './protocol.ts';
+import { OwnServer } from './server.ts';
+
+for (const [title, endOld] of [
+  ['ends in order', (_site: Installation, old: OwnServer) => old.stop('in order')],
+  ['crashes', (_site: Installation, old: OwnServer) => old.stop('by a crash')],
+  ['falls silent', async (site: Installation) => site.proxy.silence('open')],
+] as const) {
+  describe(`A failover from a server that ${title}`, () => {
+    let old: OwnServer;
+    let standby: OwnServer | undefined;
+    let site: Installation;
+    before(async () => {
+      old = await OwnServer.start();
+      site = await Installation.start({ processes: 2, database: old.database });
+      standby = await old.startStandby();
+    });
+    after(async () => {
+      await site[Symbol.asyncDispose]();
+      await standby?.drop();
+    });
+
+    it('costs nothing acknowledged, shows nothing old, and the service is back soon after', async () => {
+      using callers = site.callers();
+      await sleep(500);
+      await endOld(site, old);
+      // The address is often faster than the server that it leads to.
+      site.proxy.target = new URL(standby!.database.url);
+      await sleep(1_000);
+      await standby!.promote();
+      await site.untilBack();
+      await sleep(300);
+      await callers.stopAndCheck();
+    });
+  });
+}
+
+describe('A standby to which the address leads', () => {
+  let primary: OwnServer;
+  let standby: OwnServer;
+  let site: Installation;
+  before(async () => {
+    primary = await OwnServer.start();
+    site = await Installation.start({ processes: 2, database: primary.database });
+    standby = await primary.startStandby();
+  });
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await standby.drop();
+  });
+
+  it('is used for nothing, although it could be read, and is asked by few', async () => {
+    const { json } = await site.get('there', 'There');
+    await standby.pauseReplay();
+    const rotated = await site.rotate(json.user_group.token);
+    lead(standby);
+    await site.untilNotReady();
+    const { opened } = site.proxy;
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 1_000) {
+      const stale = { method: 'POST', path: '/v1/resolve', body: { token: json.user_group.token } };
+      const answers = await Promise.all([site.get('there'), site.call(stale)]);
+      for (const { status } of answers) assert.equal(status, 503);
+    }
+    // A connection each tenth of a second, of each process.
+    assert.ok(site.proxy.opened - opened <= 2 * 11, `${site.proxy.opened - opened} connections in a second`);
+    lead(primary);
+    await site.untilBack();
+    assert.equal((await site.get('there')).json.user_group.token, rotated.json.user_group.token);
+  });
+
+  it('refuses a process that starts', async () => {
+    lead(standby);
+    const waiting = site.serve({ UGS_DATABASE_WAIT_MS: '0' });
+    await assert.rejects(waiting, /the server is a standby/);
+    lead(primary);
+    await site.untilBack();
+  });
+
+  function lead(server: OwnServer): void {
+    site.proxy.target = new URL(server.database.url);
+    site.proxy.cut();
+  }
+});
+
+describe('A server that a pooler still takes for a standby', () => {
+  let site: Installation;
+  before(async () => {
+    site = await Installation.start();
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  it('is asked itself, and used', async () => {
+    const off = parameterStatus('in_hot_standby', 'off');
+    let reports = 0;
+    site.proxy.rewrite = (message) => {
+      if (!message.equals(off)) return message;
+      reports++;
+      return parameterStatus('in_hot_standby', 'on');
+    };
+    site.proxy.cut();
+    await site.untilBack();
+    assert.ok(reports > 0);
+  });
+});
