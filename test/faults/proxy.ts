@@ -45,7 +45,7 @@ export class FaultProxy implements AsyncDisposable {
 
   private constructor(target: URL) {
     this.target = target;
-    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
       this.opened++;
       const connection = new Connection(this, client, this.#isSilent);
       this.#connections.add(connection);
@@ -135,7 +135,7 @@ class Connection {
     this.#client = client;
     this.#held = isSilent ? [] : null;
     const { hostname, port } = proxy.target;
-    this.#server = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    this.#server = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     client.on('data', (bytes: Buffer) => this.#deliver(() => this.#ask(bytes)));
     client.on('end', () => this.#deliver(() => this.#server.end()));
     client.on('error', () => {
