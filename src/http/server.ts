@@ -10,6 +10,7 @@ import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaders, hasUnsafeFraming } from './headers.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders, problemOf } from './problem.ts';
+import { type ProblemLog, problemLog } from './problem-log.ts';
 import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
 
 /** Longer than any percent-encoded id of 255 code points. */
@@ -31,6 +32,7 @@ export interface ServerOptions {
 
 export function createServer({ config, log, phase }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
+  const logProblem = problemLog(log);
   const app = fastify({
     logger: false,
     genReqId: requestId,
@@ -60,7 +62,7 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
         ),
         request,
         reply,
-        log,
+        logProblem,
       );
     },
   });
@@ -89,8 +91,8 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
     done();
   });
   if (log.isLevelEnabled('debug')) addRequestLog(app, log);
-  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, log));
-  addNotFound(app, log);
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, logProblem));
+  addNotFound(app, logProblem);
   return app;
 }
 
@@ -107,12 +109,14 @@ function requestIds(): () => string {
   return () => `${prefix}-${(++counter).toString(36)}`;
 }
 
-function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+function answerProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logProblem: ProblemLog,
+): void {
   const problem = problemOf(error);
-  if (problem.status >= 500) {
-    const level = problem.code === 'overloaded' || problem.code === 'shutting_down' ? 'warn' : 'error';
-    log[level]({ requestId: request.id, code: problem.code, err: problem.cause ?? problem }, problem.message);
-  }
+  logProblem(problem, request.id);
   reply
     .code(problem.status)
     .headers(problemHeaders(problem))
@@ -121,7 +125,7 @@ function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyRe
 }
 
 /** 404 for an unknown path, 405 for a known one that does not take the method. */
-function addNotFound(app: FastifyInstance, log: Logger): void {
+function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`);
@@ -131,12 +135,17 @@ function addNotFound(app: FastifyInstance, log: Logger): void {
     const path = pathOf(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
-      answerProblem(new Problem('not_found', 'This service has nothing at this path.'), request, reply, log);
+      answerProblem(
+        new Problem('not_found', 'This service has nothing at this path.'),
+        request,
+        reply,
+        logProblem,
+      );
       return;
     }
     const allow = [...methods].join(', ');
     reply.header('allow', allow);
-    answerProblem(new Problem('method_not_allowed', `This path takes ${allow}.`), request, reply, log);
+    answerProblem(new Problem('method_not_allowed', `This path takes ${allow}.`), request, reply, logProblem);
   });
 }
 

@@ -1,0 +1,50 @@
+// What the operator reads of calls that failed by no fault of the caller: all of a mistake of the program, one short
+// line of what the database has failed, and of an outage not a line for each of ten thousand calls a second.
+
+import type { Logger } from 'pino';
+import type { Problem } from '../problem.ts';
+import { StoreUnavailable } from '../store/store.ts';
+
+const MAX_LINES_PER_SECOND = 10;
+
+export type ProblemLog = (problem: Problem, requestId: string) => void;
+
+export function problemLog(log: Logger): ProblemLog {
+  const outage = new LineLimit();
+  return (problem, requestId) => {
+    const { code, cause } = problem;
+    if (problem.status < 500) return;
+    if (code === 'overloaded' || code === 'shutting_down') {
+      log.warn({ requestId, code }, problem.message);
+    } else if (cause instanceof StoreUnavailable) {
+      const unlogged = outage.next();
+      if (unlogged === null) return;
+      log.error(
+        { requestId, code, reason: cause.message, ...(unlogged > 0 && { unlogged }) },
+        problem.message,
+      );
+    } else {
+      log.error({ requestId, code, err: cause ?? problem }, problem.message);
+    }
+  };
+}
+
+class LineLimit {
+  #second = 0;
+  #lines = 0;
+  #unlogged = 0;
+
+  /** How many lines before this one were not logged; null where this one is not either. */
+  next(): number | null {
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== this.#second) [this.#second, this.#lines] = [second, 0];
+    if (this.#lines === MAX_LINES_PER_SECOND) {
+      this.#unlogged++;
+      return null;
+    }
+    this.#lines++;
+    const unlogged = this.#unlogged;
+    this.#unlogged = 0;
+    return unlogged;
+  }
+}
