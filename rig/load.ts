@@ -18,8 +18,8 @@ export interface LoadOptions {
 
 /** More than this many in one round would have too many orders to try. */
 const AT_ONE_TIME = [1, 1, 1, 2, 3];
-const WHERE_ABSENT = { create: 16, update: 1, delete: 0, resolve: 2, read: 1, rotate: 1 } as const;
-const WHERE_PRESENT = { create: 2, update: 6, delete: 0, resolve: 3, read: 2, rotate: 6 } as const;
+const WHERE_ABSENT = { create: 16, update: 1, delete: 1, resolve: 2, read: 1, rotate: 1 } as const;
+const WHERE_PRESENT = { create: 2, update: 6, delete: 1, resolve: 3, read: 2, rotate: 6 } as const;
 const BYTES = [10, 10, 10, 10, 300, 5_000];
 const LARGE_BYTES = 60_000;
 /** After a round without any answer: nobody is there to ask at full speed. */

@@ -1,18 +1,13 @@
 // The machine loses its power at chosen moments of a recorded life: the disk is rebuilt as it may then be, and the
 // service opens it and is held to all that it had answered by that moment.
 
-import { pino } from 'pino';
-import { startApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
 import { Folder } from '../test/process.ts';
-import { Conversation } from './conversation.ts';
 import { type Survival, survivals } from './disk.ts';
-import { SqliteExaminer } from './examiner.ts';
-import { inspect } from './inspection.ts';
 import type { Entry } from './journal.ts';
 import { Ledger, PromiseBroken, type Round } from './ledger.ts';
 import { Random } from './random.ts';
 import type { Recording } from './recording.ts';
+import { reopen } from './reopening.ts';
 import { API_TOKEN_TOLD, Replay } from './replay.ts';
 
 export interface PowerCutOptions {
@@ -27,6 +22,8 @@ export interface PowerCutOptions {
 export interface PowerCutFigures {
   events: number;
   syncs: number;
+  /** Of these, of the database itself: each ends a checkpoint. */
+  checkpoints: number;
   cuts: number;
   /** Cuts after which a promise was broken. */
   faults: number;
@@ -39,7 +36,6 @@ interface Cut {
   seed: number;
 }
 
-const REPLACED_TOKENS = 2;
 /** Events on either side of a sync, where a cut is most likely to do harm. */
 const NEAR_SYNC = 4;
 
@@ -53,8 +49,9 @@ export async function cutPower(options: PowerCutOptions): Promise<PowerCutFigure
     if (fault !== null) faults++;
     options.onCut(++done, fault && `cut after ${cut.at} events, ${cut.survival} kept: ${fault}`);
   }
-  const syncs = events.filter(({ kind }) => kind === 'end sync').length;
-  return { events: events.length, syncs, cuts: done, faults };
+  const syncs = events.filter((event) => event.kind === 'end sync');
+  const checkpoints = syncs.filter(({ path }) => path.endsWith('.db'));
+  return { events: events.length, syncs: syncs.length, checkpoints: checkpoints.length, cuts: done, faults };
 }
 
 /** Half of them near syncs, half of them anywhere; in the order of time. */
@@ -73,35 +70,17 @@ async function faultAfter(cut: Cut, replay: Replay, recording: Recording): Promi
   using folder = new Folder();
   const random = new Random(cut.seed);
   replay.disk.restore(folder.path, cut.survival, random);
+  const { answered } = replay;
   try {
-    await reopen(folder, random, replay.answered, recording);
+    await reopen({
+      path: folder.join('data/user-groups.db'),
+      ledger: Ledger.from(roundsUntil(recording.rounds, answered)),
+      apiToken: answered.has(API_TOKEN_TOLD) ? recording.apiToken : null,
+      random,
+    });
     return null;
   } catch (error) {
     return error instanceof PromiseBroken ? error.message : String((error as Error).stack);
-  }
-}
-
-async function reopen(
-  folder: Folder,
-  random: Random,
-  answered: ReadonlySet<string>,
-  { apiToken, rounds }: Recording,
-): Promise<void> {
-  const path = folder.join('data/user-groups.db');
-  const app = await startApp(
-    readConfig({ DATABASE_URL: `sqlite:${path}`, PORT: '0' }),
-    pino({ level: 'silent' }),
-  );
-  try {
-    if (!answered.has(API_TOKEN_TOLD)) return;
-    const ledger = Ledger.from(roundsUntil(rounds, answered));
-    const conversation = new Conversation({ ledger, remember: async () => {}, apiToken, url: () => app.url });
-    const groups = await inspect({ conversation, random, replacedTokens: REPLACED_TOKENS });
-    // A new group has a team_id that no other was ever given.
-    await conversation.round('after', [{ kind: 'create', name: 'After', mapping: null, properties: null }]);
-    await new SqliteExaminer(path).examine(groups + 1);
-  } finally {
-    await app.close();
   }
 }
 

@@ -5,14 +5,15 @@ import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { createApiToken, eventually, Folder, serve } from '../test/process.ts';
 import { Conversation } from './conversation.ts';
+import { inspect } from './inspection.ts';
 import { type Entry, Journal, type JournalledRound, readRounds } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
+import { writeScript } from './program.ts';
 import type { Random } from './random.ts';
 import { CALLS, type Event, eventsOf } from './replay.ts';
 import { recordingArguments } from './strace.ts';
 
-const PROGRAM = join(import.meta.dirname, '../bin/user-group-service.js');
 const GROUPS = 60;
 const CALLERS = 8;
 /** SQLite copies 10 000 pages of its log to the database and begins the log anew. */
@@ -83,11 +84,18 @@ class Recorder {
     await using service = await serve(this.#root, { command: this.#tracedProgram() });
     this.#url = service.url;
     const log = this.#root.join('data/user-groups.db-wal');
+    await inspect({ conversation: this.#conversation!, random: this.#options.random, replacedTokens: 0 });
     if (life.fillsLog) await this.#load(LARGE_SHARE).run(() => statSync(log).size < FULL_LOG_BYTES);
     let left = life.rounds;
-    await this.#load(0).run(() => left-- > 0);
+    const isKilled = life.end === 'SIGKILL';
+    let isAlive = true;
+    const working = this.#load(0).run(() => left-- > 0 || (isKilled && isAlive));
+    if (isKilled) await eventually('the last round', () => left <= 0);
+    else await working;
     service.signal(life.end);
     await service.exit();
+    isAlive = false;
+    await working;
   }
 
   async finish(): Promise<void> {
@@ -110,9 +118,7 @@ class Recorder {
   /** A command that runs the program under strace, with the arguments that it gets itself. */
   #tracedProgram(): string {
     const trace = this.#trace(this.#traces++);
-    const words = ['exec', 'strace', ...recordingArguments(trace, CALLS), process.execPath, PROGRAM];
-    writeFileSync(`${trace}.sh`, `#!/bin/sh\n${words.join(' ')} "$@"\n`, { mode: 0o700 });
-    return `${trace}.sh`;
+    return writeScript(`${trace}.sh`, ['strace', ...recordingArguments(trace, CALLS)]);
   }
 }
 
