@@ -1,8 +1,9 @@
 // One connection to the database file, with the settings that durability rests on set and read back: defaults
 // move between builds of SQLite.
 
+import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { guard, makeFile } from './file.ts';
+import { guard } from './file.ts';
 
 /** 3.51.3 mended a bug of the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
@@ -12,11 +13,19 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens the file, and makes it where it is missing. Throws `StoreUnavailable`. */
-  constructor(path: string) {
-    const file = makeFile(path);
-    this.#database = guard(() => new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }));
-    this.#configure();
+  /** Opens a file that is there. Throws `StoreUnavailable`. */
+  constructor(file: string) {
+    this.#database = guard(() => {
+      // SQLite would make it anew, empty, where its disk is away.
+      accessSync(file);
+      return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    });
+    try {
+      this.#configure();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   #configure(): void {

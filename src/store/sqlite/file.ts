@@ -15,9 +15,9 @@ import { StoreUnavailable } from '../store.ts';
 
 /**
  * Primary result codes that speak of the file and not of the SQL: busy, locked, out of memory, read-only, I/O,
- * corrupt, full, cannot open, not a database.
+ * corrupt, full, cannot open, no lock to be had, not a database.
  */
-const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 26]);
+const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
 /**
  * Makes the file, readable by its owner only, and its directory where they are missing. Returns the path without

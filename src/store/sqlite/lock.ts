@@ -4,6 +4,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { guard, makeFile } from './file.ts';
 
+const BUSY = 5;
+
 /** Another process serves the file. */
 export class AlreadyServed extends Error {
   override readonly name = 'AlreadyServed';
@@ -17,11 +19,14 @@ export function lockForServing(path: string): { close(): void } {
     lock.exec('begin exclusive');
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode !== 5) throw error;
-    throw new AlreadyServed(
-      `another process serves ${path}; stop it first, or use PostgreSQL, which many processes can serve`,
-      { cause: error },
-    );
+    if ((error as { errcode?: number }).errcode === BUSY)
+      throw new AlreadyServed(
+        `another process serves ${path}; stop it first, or use PostgreSQL, which many processes can serve`,
+        { cause: error },
+      );
+    guard(() => {
+      throw error;
+    });
   }
   return { close: () => lock.close() };
 }

@@ -7,9 +7,9 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 export function migrate(connection: Connection): string[] {
   connection.execute(`create table if not exists schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict`);
-  const [newest] = connection
-    .statement('select coalesce(max(number), 0) from schema_migrations')
-    .get() as unknown as [number];
+  const [newest] = connection.transaction('deferred', () =>
+    connection.statement('select coalesce(max(number), 0) from schema_migrations').get(),
+  ) as unknown as [number];
   return pendingMigrations(FOLDER, newest)
     .filter((migration) => apply(connection, migration))
     .map(({ name }) => name);

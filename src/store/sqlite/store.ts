@@ -11,16 +11,28 @@ import {
   StoreUnavailable,
 } from '../store.ts';
 import { Connection } from './connection.ts';
+import { makeFile } from './file.ts';
 import { migrate } from './migrate.ts';
 import { Reader } from './reader.ts';
 import { Writer } from './writer.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
-/** Opens the file for a serving process, in its newest schema. Throws `StoreUnavailable` where it cannot be opened. */
+/**
+ * Opens the file for a serving process, in its newest schema. Throws `StoreUnavailable` where it cannot be opened.
+ *
+ * The connection that reads stays open through all trouble: while there is one, SQLite knows where the last whole
+ * commit of its log ends. One that opens the log alone takes for committed what is whole in it, which after a failed
+ * sync is more than what the disk has.
+ */
 export function openServingStore(path: string): Store {
-  const { connection } = openMigrated(path);
+  const file = makeFile(path);
+  const connection = open(file, (opened) => {
+    // What a killed process has written and not synced is read as committed: nobody may hear of it before it is safe.
+    opened.execute('pragma wal_checkpoint');
+    migrate(opened);
+  });
   const reader = new Reader(connection);
-  const writer = new WriterThread(path);
+  const writer = new WriterThread(file);
   return {
     read: (queries) => reader.run(queries),
     write: (commands) => writer.run(commands),
@@ -33,7 +45,10 @@ export function openServingStore(path: string): Store {
 
 /** Opens the file for a command that works beside a serving process. */
 export function openCommandStore(path: string): Store & { migrations: string[] } {
-  const { connection, migrations } = openMigrated(path);
+  let migrations: string[] = [];
+  const connection = open(makeFile(path), (opened) => {
+    migrations = migrate(opened);
+  });
   const reader = new Reader(connection);
   const writer = new Writer(connection);
   return {
@@ -44,9 +59,15 @@ export function openCommandStore(path: string): Store & { migrations: string[] }
   };
 }
 
-function openMigrated(path: string): { connection: Connection; migrations: string[] } {
-  const connection = new Connection(path);
-  return { connection, migrations: migrate(connection) };
+function open(file: string, prepare: (connection: Connection) => void): Connection {
+  const connection = new Connection(file);
+  try {
+    prepare(connection);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 /** Like the executable, a thread keeps compiled code: without it a clone loads the type stripper again, 12 MB. */
@@ -56,54 +77,62 @@ const WITH_COMPILE_CACHE = `
 `;
 
 class WriterThread {
-  readonly #worker: Worker;
+  readonly #file: string;
   /** In the order in which the thread answers. */
   readonly #waiting: { resolve: (results: CommandResult[]) => void; reject: (error: Error) => void }[] = [];
-  #ended = false;
+  #worker: Worker | null = null;
+  #isClosed = false;
 
-  constructor(path: string) {
-    // The compiled thread stands beside the compiled store.
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    const thread = new URL(`./writer-thread${extension}`, import.meta.url).href;
-    this.#worker = new Worker(WITH_COMPILE_CACHE, {
-      eval: true,
-      workerData: { thread, path },
-      // It holds one batch at a time.
-      resourceLimits: { maxYoungGenerationSizeMb: 8 },
-    });
-    this.#worker.on('message', (reply: string) => this.#settle(JSON.parse(reply)));
-    this.#worker.on('error', (error) => {
-      this.#end();
-      // A writer that dies is a bug: the process ends and its supervisor starts a new one.
-      throw error;
-    });
-    this.#worker.on('exit', () => this.#end());
+  constructor(file: string) {
+    this.#file = file;
   }
 
   run(commands: readonly Command[]): Promise<CommandResult[]> {
-    if (this.#ended) return Promise.reject(new StoreUnavailable('SQLite: the writer has ended'));
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('SQLite: the file is closed'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
+      this.#worker ??= this.#start();
       this.#worker.postMessage(JSON.stringify(commands) satisfies WriterRequest);
     });
   }
 
   async close(): Promise<void> {
-    if (this.#ended) return;
+    this.#isClosed = true;
+    if (this.#worker === null) return;
     const exited = once(this.#worker, 'exit');
     this.#worker.postMessage(null satisfies WriterRequest);
     await exited;
+  }
+
+  #start(): Worker {
+    // The compiled thread stands beside the compiled store.
+    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+    const thread = new URL(`./writer-thread${extension}`, import.meta.url).href;
+    const worker = new Worker(WITH_COMPILE_CACHE, {
+      eval: true,
+      workerData: { thread, file: this.#file },
+      // It holds one batch at a time.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
+    let cause: unknown;
+    worker.on('message', (reply: string) => this.#settle(JSON.parse(reply)));
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => this.#end(cause));
+    return worker;
+  }
+
+  /** Whatever has ended the thread, the next batch starts another one. What it worked on may have happened. */
+  #end(cause: unknown): void {
+    this.#worker = null;
+    const message = `SQLite: the thread that writes has ended${cause instanceof Error ? `: ${cause.message}` : ''}`;
+    for (const { reject } of this.#waiting.splice(0)) reject(new StoreUnavailable(message, { cause }));
   }
 
   #settle(reply: WriterReply): void {
     const waiting = this.#waiting.shift();
     if ('results' in reply) waiting?.resolve(reply.results);
     else waiting?.reject(reply.unavailable ? new StoreUnavailable(reply.error) : new Error(reply.error));
-  }
-
-  #end(): void {
-    this.#ended = true;
-    for (const { reject } of this.#waiting.splice(0))
-      reject(new StoreUnavailable('SQLite: the writer has ended'));
   }
 }

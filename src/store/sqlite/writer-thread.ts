@@ -12,12 +12,12 @@ import { Writer } from './writer.ts';
 export type WriterRequest = string | null;
 export type WriterReply = { results: CommandResult[] } | { error: string; unavailable: boolean };
 
-const connection = new Connection((workerData as { path: string }).path);
-const writer = new Writer(connection);
+const { file } = workerData as { file: string };
+let connection: Connection | null = null;
 
 parentPort?.on('message', (request: WriterRequest) => {
   if (request === null) {
-    connection.close();
+    close();
     parentPort?.close();
     return;
   }
@@ -26,10 +26,20 @@ parentPort?.on('message', (request: WriterRequest) => {
 
 function reply(commands: readonly Command[]): WriterReply {
   try {
-    return { results: writer.run(commands) };
+    connection ??= new Connection(file);
+    return { results: new Writer(connection).run(commands) };
   } catch (error) {
     // An error loses its class on the way to another thread.
     const { message } = error as Error;
-    return { error: message, unavailable: error instanceof StoreUnavailable };
+    const unavailable = error instanceof StoreUnavailable;
+    // Trouble leaves its mark: a file that could not be opened to write stays open for reading only. The next batch
+    // opens it anew.
+    if (unavailable) close();
+    return { error: message, unavailable };
   }
+}
+
+function close(): void {
+  connection?.close();
+  connection = null;
 }
