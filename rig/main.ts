@@ -14,6 +14,7 @@ import { fuzz } from './fuzz.ts';
 import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
+import { revocation } from './revocation.ts';
 import { requireStrace } from './strace.ts';
 
 interface RigFlags {
@@ -23,6 +24,10 @@ interface RigFlags {
 
 interface DatabaseFlags {
   database: 'sqlite' | 'postgres';
+}
+
+interface RevocationFlags extends DatabaseFlags {
+  trials: number;
 }
 
 interface FuzzFlags extends DatabaseFlags {
@@ -39,9 +44,8 @@ const program = new Command('npm run rig:')
       .addOption(databaseOption())
       .action(async ({ kills, database, seed, json }: RigFlags & CrashFlags) => {
         await using provided = await provide(database);
-        const { kind } = provided;
+        const { kind, processes } = provided;
         const bar = progressBar('kills', kills);
-        const processes = database === 'sqlite' ? 1 : 2;
         const figures = await crash({ kind, kills, processes, seed, onKill: (done) => bar.show(done) });
         bar.end();
         show({ rig: 'crash', database, processes, seed, ...figures }, json);
@@ -63,6 +67,20 @@ const program = new Command('npm run rig:')
       .option('--callers <callers>', 'how many send at one time', positive, 8)
       .option('--path <path>', 'to the one case that an earlier run has found')
       .action(runFuzz),
+  )
+  .addCommand(
+    rig('revocation', 'ends tokens through one process while callers use them through others')
+      .option('--trials <trials>', 'how many tokens', positive, 100)
+      .addOption(databaseOption())
+      .action(async ({ trials, database, seed, json }: RigFlags & RevocationFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        const bar = progressBar('trials', trials);
+        const onTrial = (done: number) => bar.show(done);
+        const figures = await revocation({ kind, processes, trials, seed, onTrial });
+        bar.end();
+        show({ rig: 'revocation', database, processes, seed, ...figures }, json);
+      }),
   );
 
 interface CrashFlags extends DatabaseFlags {
@@ -131,16 +149,18 @@ function databaseOption(): Option {
     .default('sqlite');
 }
 
-/** The kind of database, with a PostgreSQL server of our own where one is needed and TEST_DATABASE_URL names none. */
-async function provide(
-  database: DatabaseFlags['database'],
-): Promise<AsyncDisposable & { kind: DatabaseKind }> {
-  const kind = { sqlite, postgres }[database];
-  if (database === 'sqlite' || process.env.TEST_DATABASE_URL)
-    return { kind, [Symbol.asyncDispose]: async () => {} };
-  const server = await startPostgres();
-  process.env.TEST_DATABASE_URL = server.url;
-  return { kind, [Symbol.asyncDispose]: () => server.stop() };
+interface Provided extends AsyncDisposable {
+  kind: DatabaseKind;
+  /** How many serve it together: one takes a file for itself. */
+  processes: number;
+}
+
+/** Starts a PostgreSQL server where one is needed and TEST_DATABASE_URL names none. */
+async function provide(database: DatabaseFlags['database']): Promise<Provided> {
+  if (database === 'sqlite') return { kind: sqlite, processes: 1, [Symbol.asyncDispose]: async () => {} };
+  const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
+  if (server !== null) process.env.TEST_DATABASE_URL = server.url;
+  return { kind: postgres, processes: 2, [Symbol.asyncDispose]: async () => server?.stop() };
 }
 
 function show(figures: Record<string, string | number>, asJson: true | undefined): void {

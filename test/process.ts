@@ -44,6 +44,8 @@ export interface Exit {
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exit: Promise<Exit>;
+  /** Resolves in the moment at which something comes. */
+  readonly firstOutput: Promise<unknown>;
   stdout = '';
   stderr = '';
 
@@ -59,6 +61,8 @@ export class Program implements AsyncDisposable {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
+    this.firstOutput = once(this.#child.stdout!, 'data');
+    this.firstOutput.catch(() => {});
     this.#exit = once(this.#child, 'close').then(([code, signal]) => ({
       code,
       signal,
