@@ -75,7 +75,11 @@ export class Installation implements AsyncDisposable {
   }
 
   call(call: Call): ReturnType<typeof callOnce> {
-    return callOnce(this.services[0]!, this.token, call);
+    return this.callTo(this.services[0]!, call);
+  }
+
+  callTo(service: Service, call: Call): ReturnType<typeof callOnce> {
+    return callOnce(service, this.token, call);
   }
 
   get(id: string, name?: string): ReturnType<typeof callOnce> {
