@@ -72,6 +72,10 @@ export class Program implements AsyncDisposable {
     this.#exit.catch(() => {});
   }
 
+  get id(): number {
+    return this.#child.pid!;
+  }
+
   /** Waits until standard output matches. */
   says(pattern: RegExp): Promise<RegExpExecArray> {
     return eventually(`${pattern} in the output`, () => {

@@ -61,6 +61,11 @@ export class FaultProxy implements AsyncDisposable {
     return url.href;
   }
 
+  /** How many connections are open. */
+  get open(): number {
+    return this.#connections.size;
+  }
+
   async accept(): Promise<void> {
     if (this.#server.listening) return;
     this.#server.listen(this.#port, '127.0.0.1');
