@@ -8,6 +8,8 @@ import { FAULT_MS, Installation, within } from './installation.ts';
 
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
+/** PostgreSQL looks for a deadlock after a second. */
+const DEADLOCK_FOUND_MS = 800;
 /** More often than any statement is tried. */
 const OFTEN = 20;
 
@@ -76,15 +78,33 @@ describe('A conflict in the database', () => {
     for (const id of ids) await site.get(id, 'Before');
     // The one who waits longer finds the deadlock, and gives way.
     await operator.query("set deadlock_timeout = '10s'");
-    for (const [mine, theirs] of [ids, ids.toReversed()]) {
+    let hasDeadlocked = false;
+    for (let round = 0; !hasDeadlocked; round++) {
+      assert.ok(round < 50, 'updates that come together are one transaction');
+      const [mine, theirs] = round % 2 === 0 ? ids : ids.toReversed();
       await operator.query('begin');
       await lock(mine!);
-      const updates = ids.map((id) => site.put(id, `After ${mine}`));
+      const updates = ids.map((id) => site.put(id, `After ${round}`));
       await within(2_000, 'a session to wait for the lock', isSomebodyWaiting);
+      const startedAt = performance.now();
       await lock(theirs!);
+      hasDeadlocked = performance.now() - startedAt > DEADLOCK_FOUND_MS;
       await operator.query('commit');
-      for (const { status } of await Promise.all(updates)) assert.equal(status, 200);
+      for (const { status, text } of await Promise.all(updates)) assert.equal(status, 200, text);
     }
+  });
+
+  it('with somebody who holds a row for long lets the caller go in time, and everybody else is served', async () => {
+    await site.get('held', 'Held');
+    await site.get('free', 'Free');
+    await operator.query('begin');
+    await lock('held');
+    const held = site.put('held', 'Later');
+    await within(2_000, 'a session to wait for the lock', isSomebodyWaiting);
+    assert.equal((await site.put('free', 'Served')).status, 200);
+    assert.equal((await held).status, 503);
+    await operator.query('rollback');
+    assert.equal((await site.put('held', 'Later')).status, 200);
   });
 
   it('under load, of processes that work serializably, costs nothing acknowledged and does nothing twice', async () => {

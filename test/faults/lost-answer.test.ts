@@ -67,6 +67,13 @@ describe('A lost answer of the database', () => {
     });
   });
 
+  it('to a look-up, at whatever byte, is not noticed by anybody', async () => {
+    await site.get('look-up', 'Lost');
+    await eachCut('find_user_groups', async () => {
+      assert.equal((await site.get('look-up')).status, 200);
+    });
+  });
+
   it('to an update on a condition is a 503, after which the group tells whether it was done', async () => {
     const { headers } = await site.get('condition', 'Lost');
     const lost = site.proxy.once('update_user_groups', { answerBytes: 0 });

@@ -34,6 +34,8 @@ export class FaultProxy implements AsyncDisposable {
   /** What a message of the server is when it arrives. */
   rewrite: (message: Buffer) => Buffer = (message) => message;
   #isSilent = false;
+  /** Is shown what clients ask. */
+  listen: (bytes: Buffer) => void = () => {};
   /** How many connections have been opened. */
   opened = 0;
 
@@ -174,6 +176,7 @@ class Connection {
   }
 
   #ask(bytes: Buffer): void {
+    this.#proxy.listen(bytes);
     for (const message of this.#fromClient.push(bytes)) {
       this.#request.push(message);
       if (this.#state !== null && !endsRequest(message)) continue;

@@ -9,8 +9,8 @@ import { migrate, ServerTooOld } from '../../src/store/postgres/migrate.ts';
 import { onMigrationConnection } from '../../src/store/postgres/migration-connection.ts';
 import type { PostgresOptions } from '../../src/store/postgres/options.ts';
 import { postgres, type TestDatabase } from '../database.ts';
+import { FaultProxy } from '../faults/proxy.ts';
 import { TestService } from '../service.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 describe('a PostgreSQL database without a schema', () => {
   let database: TestDatabase;
@@ -21,8 +21,10 @@ describe('a PostgreSQL database without a schema', () => {
 
   it('is left alone where the server is older than version 14', async () => {
     const version = await versionOf(database.url);
-    await using proxy = await TcpProxy.start(database.url);
-    proxy.replace(version, version.replace(/^\d\d/, '13'));
+    await using proxy = await FaultProxy.start(database.url);
+    // As long as the other one: a message says how long it is.
+    const old = version.replace(/^\d\d/, '13');
+    proxy.rewrite = (message) => Buffer.from(message.toString('latin1').replaceAll(version, old), 'latin1');
     await assert.rejects(onMigrationConnection(optionsFor(proxy.url), migrate), (error: Error) => {
       assert.ok(error instanceof ServerTooOld);
       assert.match(error.message, /PostgreSQL 13.*14/);

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { postgres, type TestDatabase } from '../database.ts';
+import { FaultProxy } from '../faults/proxy.ts';
 import { TestService } from '../service.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const LIMITS = [
   'statement_timeout',
@@ -23,7 +23,9 @@ describe('what the service asks of the sessions of PostgreSQL', () => {
 
   /** Does everything once; gives what was sent to PostgreSQL for it. */
   async function sentWith(settings: Record<string, string>): Promise<string> {
-    await using proxy = await TcpProxy.start(database.url);
+    await using proxy = await FaultProxy.start(database.url);
+    const sent: Buffer[] = [];
+    proxy.listen = (bytes) => sent.push(bytes);
     const env = { ...database.env, DATABASE_URL: proxy.url, ...settings };
     const service = await TestService.start(postgres, { database: { ...database, env } });
     const user_group_id = Object.keys(settings).join('-') || 'none';
@@ -33,7 +35,7 @@ describe('what the service asks of the sessions of PostgreSQL', () => {
     const rotated = await service.post({ current_token: created.json.user_group.token });
     assert.equal((await service.resolve(rotated.json.user_group.token)).status, 200);
     await service.stop();
-    return Buffer.concat(proxy.sent).toString('latin1');
+    return Buffer.concat(sent).toString('latin1');
   }
 
   it('is statements by name and limits on time, where nothing is set', async () => {

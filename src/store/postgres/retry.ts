@@ -10,8 +10,8 @@ const LONGEST_CONFLICT_PAUSE_MS = 50;
 const READ_ONLY_PAUSE_MS = 100;
 /** A failure that took longer is not tried again: the caller has waited enough. */
 const QUICK_MS = 300;
-/** PostgreSQL looks for a deadlock after a second. */
-const QUICK_CONFLICT_MS = 1_500;
+/** PostgreSQL looks for a deadlock after a second; a busy one finds it later. */
+const QUICK_CONFLICT_MS = 2_000;
 
 /** Tries once more where nothing has happened, or where what may have happened `isRepeatable`. */
 export async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boolean): Promise<Result> {
