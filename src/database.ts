@@ -13,11 +13,13 @@ export { ServerTooOld } from './store/postgres/migrate.ts';
 export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
 
-const MAX_BATCH = 256;
+export const MAX_BATCH = 256;
 /** A file is read on the thread that serves and written by one other: a second batch would only wait. */
 const SQLITE_IN_FLIGHT = 1;
 /** One slow batch must not hold up the rest. More than two make batches small: four cost a quarter more for a create. */
 const POSTGRES_IN_FLIGHT = 2;
+/** A command bounds its own work. */
+const COMMAND_QUEUE_LIMIT = 4_096;
 /** A command may count or change all groups. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
@@ -69,7 +71,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
  * `SchemaTooNew` and `ServerTooOld`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
-  const { databaseUrl, queueLimit } = config;
+  const { databaseUrl } = config;
   const store =
     databaseUrl.engine === 'postgres'
       ? await openPostgresStore({
@@ -78,7 +80,7 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
         })
       : openCommandStore(databaseUrl.path);
   return {
-    store: batched(store, 1, queueLimit),
+    store: batched(store, 1, COMMAND_QUEUE_LIMIT),
     migrations: store.migrations,
     close: () => store.close(),
   };

@@ -6,6 +6,8 @@ import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { copyCommand } from './commands/copy.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes } from './commands/exit-code.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -45,6 +47,8 @@ function program(): Command {
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
     .addCommand(copyCommand())
+    .addCommand(importCommand())
+    .addCommand(exportCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
   exitByException(command);
   return command;

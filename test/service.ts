@@ -18,6 +18,11 @@ export interface TestServiceOptions {
   database?: TestDatabase;
 }
 
+interface ImportPlace {
+  workspace?: string;
+  environment?: Environment;
+}
+
 export class TestService {
   readonly database: TestDatabase;
   readonly #env: Record<string, string>;
@@ -101,18 +106,18 @@ export class TestService {
     return { id: apiToken.apiTokenId, token: token.reveal() };
   }
 
-  /** Imports a group, as a line of an import does. */
-  async importGroup(
-    group: object,
-    {
-      workspace = 'default',
-      environment = 'Customer',
-    }: { workspace?: string; environment?: Environment } = {},
+  /** Imports a group into a workspace that may be new. */
+  importGroup(group: object, place?: ImportPlace): Promise<LineResult> {
+    return this.importLine(JSON.stringify(group), place);
+  }
+
+  async importLine(
+    line: string,
+    { workspace = 'default', environment = 'Customer' }: ImportPlace = {},
   ): Promise<LineResult> {
     const { context } = this.#app;
     const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
-    const importing = { context, workspaceId, environment, replaces: false };
-    return importLine(importing, Buffer.from(JSON.stringify(group)));
+    return importLine({ context, workspaceId, environment, replaces: false }, Buffer.from(line));
   }
 
   revokeApiToken(id: number): Promise<boolean> {

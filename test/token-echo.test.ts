@@ -1,6 +1,7 @@
 // Contract: no refusal echoes a token, wherever a caller has put it.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from './database.ts';
 import type { TestAnswer } from './http.ts';
@@ -13,7 +14,9 @@ describeOnEachDatabase('a token where it does not belong', (database) => {
   before(async () => {
     service = await TestService.start(database);
     const { token } = (await service.get({ user_group_id: 'secret', name: 'S' })).json.user_group;
-    tokens = [token, service.token];
+    const imported = randomBytes(32).toString('hex');
+    await service.importGroup({ user_group_id: 'imported', name: 'I', token: imported });
+    tokens = [token, service.token, imported];
   });
   after(() => service.end());
 

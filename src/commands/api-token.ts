@@ -1,18 +1,19 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { permissions, statusOf } from '../domain/api-token.ts';
-import { environments } from '../domain/user-group.ts';
 import { createApiToken, type NewApiToken, revokeApiToken } from '../operations/api-token.ts';
 import type { ApiTokenRow } from '../store/store.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
 import { NotFound } from './exit-code.ts';
 import { formatInstant, printJson, printTable } from './output.ts';
+import { environmentOption, parseName, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
 
 const PAGE = 1_000;
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 } as const;
 const LONGEST_YEARS = 100;
 
 type CreateOptions = DatabaseOptions &
-  Pick<NewApiToken, 'environment' | 'permission'> & { workspace: string; name?: string; expires?: number };
+  WorkspaceOptions &
+  Pick<NewApiToken, 'permission'> & { name?: string; expires?: number };
 
 export function apiTokenCommand(): Command {
   return new Command('api-token')
@@ -31,16 +32,8 @@ function createCommand(): Command {
     .description(
       'Makes an API token, and its workspace where there is none of the name. The token is shown once and kept nowhere.',
     )
-    .addOption(
-      new Option('--workspace <name>', 'the workspace it belongs to')
-        .makeOptionMandatory()
-        .argParser(parseName),
-    )
-    .addOption(
-      new Option('--environment <environment>', 'the environment it sees')
-        .choices(environments)
-        .default('Customer'),
-    )
+    .addOption(workspaceOption('the workspace it belongs to'))
+    .addOption(environmentOption('the environment it sees'))
     .addOption(
       new Option('--permission <permission>', 'what it may do').choices(permissions).default('read-write'),
     )
@@ -147,13 +140,6 @@ function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('It must be a number that "api-token list" shows.');
   return Number(text);
-}
-
-function parseName(text: string): string {
-  if (text.trim() === '' || [...text].length > 255 || /\p{Cc}/u.test(text)) {
-    throw new InvalidArgumentError('It must have 1 to 255 characters and no control characters.');
-  }
-  return text;
 }
 
 /** A duration in milliseconds. */

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
-import { readConfig } from '../config.ts';
 import { backupFile } from '../database.ts';
-import { type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
+import { configOf, type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
@@ -21,8 +20,8 @@ export function backupCommand(): Command {
     .action(runBackup);
 }
 
-async function runBackup(file: string, { databaseUrl: flag, json }: DatabaseOptions): Promise<void> {
-  const { databaseUrl } = readConfig(process.env, flag === undefined ? {} : { databaseUrl: flag });
+async function runBackup(file: string, options: DatabaseOptions): Promise<void> {
+  const { databaseUrl } = configOf(options);
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('backup is for SQLite; use pg_dump for PostgreSQL');
   if (!existsSync(databaseUrl.path)) throw new NotFound(`there is no database ${databaseUrl.path}`);
@@ -32,7 +31,7 @@ async function runBackup(file: string, { databaseUrl: flag, json }: DatabaseOpti
     bar.show(pages);
     if (pages === of) bar.end();
   });
-  if (json) printJson({ file, user_groups: userGroups });
+  if (options.json) printJson({ file, user_groups: userGroups });
   else
     console.log(
       `${userGroups} user groups are in ${file}; the key ring is not, so keep a copy of it elsewhere.`,

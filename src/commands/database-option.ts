@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { type Config, readConfig, settings } from '../config.ts';
 import { type CommandDatabase, openForCommand } from '../database.ts';
+import { NotFound } from './exit-code.ts';
 
 export interface DatabaseOptions {
   databaseUrl?: string;
@@ -24,10 +25,7 @@ export async function withDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const config = readConfig(
-    process.env,
-    options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl },
-  );
+  const config = configOf(options);
   const { databaseUrl } = config;
   const isNew = databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path);
   const database = await openForCommand(config);
@@ -37,4 +35,19 @@ export async function withDatabase<Result>(
   } finally {
     await database.close();
   }
+}
+
+/** The same for work that makes no database: throws `NotFound` where there is none. */
+export async function withExistingDatabase<Result>(
+  options: DatabaseOptions,
+  work: (database: CommandDatabase, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const { databaseUrl } = configOf(options);
+  if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path))
+    throw new NotFound(`there is no database ${databaseUrl.path}`);
+  return withDatabase(options, work);
+}
+
+export function configOf({ databaseUrl }: DatabaseOptions): Config {
+  return readConfig(process.env, databaseUrl === undefined ? {} : { databaseUrl });
 }

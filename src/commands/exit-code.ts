@@ -12,7 +12,7 @@ export const exitCodes = {
   failed: 1,
   usage: 2,
   notFound: 3,
-  differs: 65,
+  data: 65,
   unavailable: 69,
   busy: 75,
   config: 78,
@@ -23,7 +23,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   failed: 'a mistake of the program; the message has the details',
   usage: 'unknown command or flag, or a bad argument',
   notFound: 'there is no such thing',
-  differs: 'two databases are not what a copy needs or makes; the message has the details',
+  data: 'lines of an import were refused, or two databases are not what a copy needs or makes; the message has the details',
   unavailable: 'the database cannot be opened or does not answer',
   busy: 'the port is taken, or another process serves the database file',
   config: 'a setting or the key ring is not right, or the versions of database and service do not fit',
@@ -32,6 +32,11 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
 /** A command finds that what it was asked for is not there. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
+}
+
+/** Lines of an import were refused, and each was told of. */
+export class LinesRefused extends Error {
+  override readonly name = 'LinesRefused';
 }
 
 /** An argument is not right. */
@@ -43,7 +48,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof NotFound) return exitCodes.notFound;
-  if (error instanceof DatabasesDiffer) return exitCodes.differs;
+  if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
   if (error instanceof ConfigInvalid) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerTooOld) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;

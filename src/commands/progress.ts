@@ -5,11 +5,14 @@ const EVERY_MS = 100;
 
 export interface ProgressBar {
   show(done: number): void;
+  /** Prints a line above the bar; it is there for scripts too. */
+  note(text: string): void;
   end(): void;
 }
 
-export function progressBar(unit: string, total: number): ProgressBar {
-  if (!process.stderr.isTTY) return { show: () => {}, end: () => {} };
+/** Without a total there is none. */
+export function progressBar(unit: string, total: number | null): ProgressBar {
+  if (total === null || !process.stderr.isTTY) return { show: () => {}, note: console.error, end: () => {} };
   const startedAt = performance.now();
   let shownAt = 0;
   let last = 0;
@@ -27,6 +30,10 @@ export function progressBar(unit: string, total: number): ProgressBar {
       last = done;
       if (performance.now() - shownAt < EVERY_MS) return;
       shownAt = performance.now();
+      draw();
+    },
+    note(text) {
+      process.stderr.write(`\r\x1b[K${text}\n`);
       draw();
     },
     end() {

@@ -4,11 +4,20 @@ import { inspect } from 'node:util';
 
 /** What tokens and keys of this service look like, whole, cut off or percent-encoded; see `token.ts` and `key-ring.ts`. */
 const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|\b[0-9a-f]{8}:[\w-]{43}/gi;
+/** What may be a token that an import has brought: most have at least as many characters. */
+const LONG_TEXT = /[\w-]{32,}/g;
+const LONG_WORD = /[0-9A-Za-z]{32,}/g;
 const REDACTED = '[redacted]';
 
 /** The text with everything that looks like a token or a key replaced. The last line of defence for logs and errors. */
 export function redact(text: string): string {
-  return text.replace(SECRET_TEXT, REDACTED);
+  return text.replace(SECRET_TEXT, REDACTED).replace(LONG_TEXT, redactOpaque);
+}
+
+/** Names of many words and numbers have fewer kinds of characters than what was drawn at random, or are cut by hyphens. */
+function redactOpaque(text: string): string {
+  if (/\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text)) return REDACTED;
+  return text.replace(LONG_WORD, (word) => (/\d/.test(word) && /[A-Za-z]/.test(word) ? REDACTED : word));
 }
 
 export class Secret {

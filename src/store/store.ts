@@ -52,7 +52,11 @@ interface Queries {
   listUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
   /** Groups of one list from a position on, in the order of that; `isEnd` where no more come in this order. */
   searchUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
-  countUserGroups: { query: object; result: number };
+  /** All of them, or those of one workspace and environment. */
+  countUserGroups: {
+    query: { of: Pick<UserGroupKey, 'workspaceId' | 'environment'> | null };
+    result: number;
+  };
   /** Fails where the database does not answer. */
   ping: { query: object; result: null };
 }

@@ -23,6 +23,8 @@ const commands = [
   ['migrate'],
   ['backup'],
   ['copy'],
+  ['import'],
+  ['export'],
 ];
 
 async function help(...command: string[]): Promise<string> {

@@ -1,6 +1,7 @@
 // The keys that tokens are encrypted with at rest: made, missing, damaged, and replaced beside a service that runs.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -18,14 +19,24 @@ function withRing(...keys: { line: string }[]): { env: { UGS_TOKEN_KEYS: string 
   return { env: { UGS_TOKEN_KEYS: keys.map(({ line }) => line).join('\n') } };
 }
 
-/** A database whose groups are sealed under the old key, their tokens by their ids, and a newer key. */
+/**
+ * A database whose groups are sealed under the old key, their tokens by their ids, and a newer key. Half of the groups
+ * have brought their tokens with them.
+ */
 async function folderWithGroups(folder: Folder, count: number) {
   const [oldKey, newKey] = await Promise.all([generateKey(folder), generateKey(folder)]);
   const { token } = await createApiToken(folder);
   const groups = new Map<string, string>();
   await using service = await serve(folder, withRing(oldKey));
   const create = async (id: string) => groups.set(id, await groupToken(service, token, id));
-  await Promise.all(Array.from({ length: count }, (_, index) => create(`group-${index}`)));
+  const ids = Array.from({ length: count }, (_, index) => `group-${index}`);
+  const brought = ids.filter((_, index) => index % 2 === 1);
+  await Promise.all(ids.filter((id) => !brought.includes(id)).map(create));
+  for (const id of brought) groups.set(id, randomBytes(32).toString('hex'));
+  const lines = brought.map((id) => JSON.stringify({ user_group_id: id, name: 'G', token: groups.get(id) }));
+  writeFileSync(folder.join('groups.ndjson'), lines.join('\n'));
+  const args = ['import', 'groups.ndjson', '--workspace', 'default'];
+  assert.equal((await run(folder, args, withRing(oldKey))).code, 0);
   return { token, groups, oldKey, newKey };
 }
 

@@ -1,6 +1,7 @@
 // Secrets do not show, whatever is done with them by mistake.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { format, inspect } from 'node:util';
 import { pino } from 'pino';
@@ -54,6 +55,8 @@ describe('redact', () => {
     'a user group token': () => mintUserGroupToken(bucketOf(1, 'Customer', 'acme')).reveal(),
     'an API token': () => mintApiToken().reveal(),
     'a line of a key ring': () => generateKeyLine().reveal(),
+    'an imported token in hexadecimal': () => randomBytes(32).toString('hex'),
+    'an imported token in base64url': () => `aA1${randomBytes(32).toString('base64url')}`,
   };
   for (const [what, make] of Object.entries(secrets)) {
     it(`takes ${what} out of any text`, () => {
@@ -77,6 +80,11 @@ describe('redact', () => {
       '{"user_group_id":"ugt_0123456789"}',
       '7f3a9c21',
       '2026-01-01T00:00:00.000Z',
+      '/v1/user-groups/0d9f3c1e-52a4-4b7e-9a55-6f1f0f3b8a21',
+      'user_groups_workspace_id_environment_provided_id_2',
+      'monthlyActiveUsersOfAllOrganizations',
+      '12345678901234567890123456789012345678901234567890',
+      'k'.repeat(256),
     ]) {
       assert.equal(redact(text), text);
     }

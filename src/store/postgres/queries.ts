@@ -27,7 +27,7 @@ const answers: { [Kind in QueryKind]: Answer<Kind> } = {
   listApiTokens: singly(listApiTokens),
   listWorkspaces: once(listWorkspaces),
   listTokenKeyIds: once(listTokenKeyIds),
-  countUserGroups: once(countUserGroups),
+  countUserGroups: singly(countUserGroups),
   ping: once(ping),
 };
 

@@ -38,6 +38,11 @@ export const LIST: Statement = {
 
 export const COUNT: Statement = { name: 'count_user_groups', sql: 'select count(*) from user_groups' };
 
+export const COUNT_OF: Statement = {
+  name: 'count_user_groups_of',
+  sql: 'select count(*) from user_groups where workspace_id = $1 and environment = $2',
+};
+
 /** The group of each key, in their order; null where there is none. */
 export async function findByKey(
   session: Session,
@@ -76,8 +81,10 @@ export async function listUserGroups(session: Session, query: Query<'listUserGro
   return rows.map((row) => toUserGroup(row)!);
 }
 
-export async function countUserGroups(session: Session): Promise<number> {
-  const [row] = await session.query(COUNT);
+export async function countUserGroups(session: Session, { of }: Query<'countUserGroups'>): Promise<number> {
+  const [row] = await (of === null
+    ? session.query(COUNT)
+    : session.query(COUNT_OF, [of.workspaceId, of.environment]));
   return row?.[0] as number;
 }
 

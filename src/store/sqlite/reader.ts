@@ -30,6 +30,8 @@ const FROM_ID = `select ${USER_GROUP_COLUMNS} from user_groups
 const FROM_NAME = `select ${USER_GROUP_COLUMNS} from user_groups
   where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?) and name <= ?
   order by name, provided_id limit ?`;
+const COUNT = 'select count(*) from user_groups';
+const COUNT_OF = 'select count(*) from user_groups where workspace_id = ? and environment = ?';
 const API_TOKEN = `select ${API_TOKEN_COLUMNS} from api_tokens where digest = ?`;
 const API_TOKENS = `select ${API_TOKEN_COLUMNS},
   (select name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)
@@ -100,7 +102,7 @@ export class Reader {
       case 'searchUserGroups':
         return this.#searchUserGroups(query);
       case 'countUserGroups':
-        return this.#rows('select count(*) from user_groups')[0]?.[0] as number;
+        return this.#countUserGroups(query.of);
       case 'ping':
         this.#rows('select 1 from id_blocks limit 1');
         return null;
@@ -134,6 +136,12 @@ export class Reader {
       if (bytes >= maxBytes) return { userGroups, isEnd: false };
     }
     return { userGroups, isEnd: userGroups.length < limit };
+  }
+
+  #countUserGroups(of: Query<'countUserGroups'>['of']): number {
+    const statement = this.#connection.statement(of === null ? COUNT : COUNT_OF);
+    const row = of === null ? statement.get() : statement.get(of.workspaceId, of.environment);
+    return (row as unknown as [number])[0];
   }
 
   #iterate(sql: string, values: readonly (string | number)[]): Iterable<unknown> {

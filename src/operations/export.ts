@@ -1,0 +1,60 @@
+// The groups of one workspace and environment as lines that an import takes. A group that is there all the time is
+// exported once, whatever is created, changed and deleted meanwhile.
+
+import { type Position, positionAfter, startOf, type UserGroupList } from '../domain/cursor.ts';
+import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
+import type { UserGroup } from '../domain/user-group.ts';
+import type { BatchedStore } from '../store/batcher.ts';
+import type { QueryResult } from '../store/store.ts';
+
+/** The token of a group does not open; the message names the group. */
+export class TokenNotExported extends Error {
+  override readonly name = 'TokenNotExported';
+}
+
+/** What is in memory at one time. */
+const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
+
+/**
+ * Lists of lines, in the order of the groups' ids. Without a key ring they have no tokens. Throws `TokenNotExported`
+ * and `StoreUnavailable`.
+ */
+export async function* exportLines(
+  store: BatchedStore,
+  { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
+  keyRing: KeyRing | null,
+): AsyncGenerator<string[]> {
+  const list: UserGroupList = { workspaceId, environment, search: '' };
+  let from: Position | null = startOf(list);
+  while (from !== null) {
+    const { userGroups, isEnd }: QueryResult<'searchUserGroups'> = await store.read({
+      kind: 'searchUserGroups',
+      list,
+      from,
+      ...PAGE,
+    });
+    yield userGroups.map((userGroup) => lineOf(userGroup, keyRing));
+    from = isEnd ? null : positionAfter('id', userGroups.at(-1)!);
+  }
+}
+
+function lineOf(userGroup: UserGroup, keyRing: KeyRing | null): string {
+  const { providedId, name, mapping, properties } = userGroup;
+  const token = keyRing === null ? '' : `,"token":${JSON.stringify(openToken(userGroup, keyRing))}`;
+  return (
+    `{"user_group_id":${JSON.stringify(providedId)},"name":${JSON.stringify(name)},` +
+    `"mapping":${mapping},"properties":${properties}${token}}\n`
+  );
+}
+
+function openToken(userGroup: UserGroup, keyRing: KeyRing): string {
+  try {
+    return keyRing.open(userGroup.sealedToken, userGroup).reveal();
+  } catch (error) {
+    if (!(error instanceof TokenUnreadable)) throw error;
+    throw new TokenNotExported(
+      `the token of the user group ${JSON.stringify(userGroup.providedId)} cannot be exported: ${error.message}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,517 @@
+// Groups brought by the commands: every line done once or told of, however often an import is killed or runs beside
+// another one, and exported again as it was.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DatabaseKind, describeOnEachDatabase, postgres, type TestDatabase } from '../database.ts';
+import { FaultProxy } from '../faults/proxy.ts';
+import { createApiToken, type Exit, Folder, Program, run, type Service, serve } from '../process.ts';
+import { runSql } from '../sql.ts';
+
+const LINES = 6_000;
+const KILLS = 6;
+const LONGEST_LIFE_MS = 1_500;
+const CONNECTIONS = 4;
+
+interface Group {
+  user_group_id: string;
+  name: string;
+  mapping?: object | null;
+  properties?: object | null;
+  token?: string;
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('hex');
+}
+
+function newGroups(count: number, name = 'group'): Required<Group>[] {
+  return Array.from({ length: count }, (_, index) => ({
+    user_group_id: `${name} ${index} / ü😀`,
+    name: `${name} ${index}`,
+    mapping: { 40: index },
+    properties: { plan: 'gold', seats: index },
+    token: newToken(),
+  }));
+}
+
+function write(folder: Folder, file: string, lines: readonly (object | string)[]): void {
+  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  writeFileSync(folder.join(file), `${texts.join('\n')}\n`);
+}
+
+function countsOf({ stdout }: Exit) {
+  const { lines: _, dry_run: __, ...counts } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!);
+  return counts;
+}
+
+describeOnEachDatabase('import', (kind: DatabaseKind) => {
+  let folder: Folder;
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  let token: string;
+  before(async () => {
+    folder = new Folder();
+    database = await kind.create();
+    env = database.env;
+    ({ token } = await createApiToken(folder, [], { env }));
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
+  const runImport = (file: string, ...more: string[]) => run(folder, args(file, ...more), { env });
+
+  async function assertServed(service: Service, groups: readonly Required<Group>[]): Promise<void> {
+    for (const group of groups) {
+      const { json } = await service.call(token, 'POST', '/v1/resolve', { token: group.token });
+      const { provided_id, name, mapping, properties } = json.user_group;
+      assert.deepEqual({ user_group_id: provided_id, name, mapping, properties, token: group.token }, group);
+    }
+  }
+
+  it('brings every group with its token, beside a service that runs and fails no call', async () => {
+    const groups = newGroups(LINES, 'beside');
+    write(folder, 'beside.ndjson', groups);
+    await using service = await serve(folder, { env });
+    const load = new Load(service, token);
+    const exit = await runImport('beside.ndjson');
+    assert.equal(exit.stdout, `${LINES} lines: ${LINES} created, 0 updated, 0 unchanged, 0 refused.\n`);
+    assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    await assertServed(service, groups.slice(-100));
+    assert.ok((await load.end()) > CONNECTIONS);
+  });
+
+  it('is completed by the next one, however often it is killed', async () => {
+    const groups = newGroups(LINES, 'killed');
+    write(folder, 'killed.ndjson', groups);
+    for (let kill = 0; kill < KILLS; kill++) {
+      await using program = new Program(folder, args('killed.ndjson'), { env });
+      await sleep(Math.random() * LONGEST_LIFE_MS);
+      await program.kill();
+    }
+    const { code, stdout } = await runImport('killed.ndjson');
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      new RegExp(`^${LINES} lines: \\d+ created, 0 updated, \\d+ unchanged, 0 refused\\.\n$`),
+    );
+    const again = await runImport('killed.ndjson', '--json');
+    assert.deepEqual(countsOf(again), { created: 0, updated: 0, unchanged: LINES, refused: 0 });
+    await using service = await serve(folder, { env });
+    await assertServed(service, groups.slice(0, 100));
+  });
+
+  it('makes nothing twice where two of them run at once', async () => {
+    const groups = newGroups(2_000, 'twice');
+    write(folder, 'twice.ndjson', groups);
+    // Of the same tokens, for other groups.
+    write(
+      folder,
+      'rivals.ndjson',
+      groups.map((group) => ({ ...group, user_group_id: `rival of ${group.user_group_id}` })).reverse(),
+    );
+    const files = ['twice.ndjson', 'twice.ndjson', 'rivals.ndjson'];
+    const exits = await Promise.all(files.map((file) => runImport(file, '--json')));
+    const [first, second, rivals] = exits.map(countsOf);
+    assert.equal(first.created + second.created + rivals.created, groups.length);
+    assert.equal(rivals.refused, groups.length - rivals.created);
+    assert.equal(first.refused, rivals.created);
+    assert.equal(second.refused, rivals.created);
+  });
+
+  it('tells of each line that it refuses, with its number and what to do, and brings all others', async () => {
+    const [good, other] = newGroups(2, 'good') as [Required<Group>, Required<Group>];
+    write(folder, 'bad.ndjson', [
+      good,
+      '',
+      '{"user_group_id":"x","name":"X"',
+      { user_group_id: 'x', nam: 'X' },
+      { user_group_id: ' x', name: '' },
+      { user_group_id: 'x', name: 'X', properties: { a: 'x'.repeat(64 * 1024) } },
+      '{"user_group_id":"x","name":"X","properties":{"a":1,"a":2}}',
+      { user_group_id: 'x', name: 'X', token: 'too short' },
+      { user_group_id: 'x', name: 'X', token: good.token },
+      { ...good, token: newToken() },
+      { ...good, name: 'Other', properties: null },
+      '\ufeff{"user_group_id":"x","name":"X"}',
+      `{"user_group_id":"x","name":"${'x'.repeat(512 * 1024)}"}`,
+      '[]',
+      JSON.stringify(other).concat('\r'),
+    ]);
+    const { code, stdout, stderr } = await runImport('bad.ndjson');
+    assert.equal(code, 65);
+    assert.equal(stdout, '14 lines: 2 created, 0 updated, 0 unchanged, 12 refused.\n');
+    const expected = [
+      /^line 3: the line must have a comma or a closing brace here \(character 32\)$/,
+      /^line 4: name is required; nam is not a known field \(did you mean name\?\)$/,
+      /^line 5: user_group_id must have no control characters and no white space at either end; name must not be empty/,
+      /^line 6: properties must be at most 65536 bytes of JSON and has 65544$/,
+      /^line 7: properties\/a must not stand twice/,
+      /^line 8: token must have 16 to 200 visible ASCII characters$/,
+      /^line 9: token belongs to another user group, .*leave it out to have a new one made$/,
+      /^line 10: token is not the one that the user group has, .*delete the user group first$/,
+      /^line 11: name differs from what the user group has: --update replaces it; properties differs/,
+      /^line 12: the line must not begin with a byte order mark$/,
+      /^line 13: the line must have at most 524288 bytes$/,
+      /^line 14: the line must be an object$/,
+      /^user-group-service: 12 lines were refused; mend them and run the same import again$/,
+    ];
+    const told = stderr.trimEnd().split('\n');
+    for (const [index, pattern] of expected.entries()) assert.match(told[index] ?? '', pattern);
+    assert.equal(told.length, expected.length);
+    await using service = await serve(folder, { env });
+    await assertServed(service, [good, other]);
+  });
+
+  it('prints a JSON line for each line and one of the counts, and never a token', async () => {
+    const [group] = newGroups(1, 'json') as [Required<Group>];
+    const mistyped = { ...group, user_group_id: 'mistyped', token: `${newToken()} ` };
+    write(folder, 'json.ndjson', [
+      group,
+      group,
+      { ...group, user_group_id: 'json other' },
+      mistyped,
+      { [group.token]: 1 },
+      `{"a":x${group.token}}`,
+    ]);
+    const { code, stdout, stderr } = await runImport('json.ndjson', '--json');
+    assert.equal(code, 65);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(lines.slice(0, 2), [
+      { line: 1, result: 'created' },
+      { line: 2, result: 'unchanged' },
+    ]);
+    assert.deepEqual(
+      lines.slice(2, -1).map(({ line, result, code, errors }) => [line, result, code, errors[0].pointer]),
+      [
+        [3, 'refused', 'token_taken', '/token'],
+        [4, 'refused', 'invalid_request', '/token'],
+        [5, 'refused', 'unknown_field', '/user_group_id'],
+        [6, 'refused', 'invalid_json', '/a'],
+      ],
+    );
+    assert.deepEqual(lines.at(-1), {
+      lines: 6,
+      created: 1,
+      updated: 0,
+      unchanged: 1,
+      refused: 4,
+      dry_run: false,
+    });
+    for (const secret of [group.token, mistyped.token.trim()])
+      assert.equal((stdout + stderr).includes(secret), false);
+  });
+
+  it('leaves groups that are there as they are, and replaces the fields that differ with --update', async () => {
+    const [group] = newGroups(1, 'there') as [Required<Group>];
+    write(folder, 'there.ndjson', [group]);
+    await runImport('there.ndjson');
+    write(folder, 'changed.ndjson', [{ ...group, name: 'Changed', properties: null }]);
+    assert.equal((await runImport('changed.ndjson')).code, 65);
+    await using service = await serve(folder, { env });
+    await assertServed(service, [group]);
+    const updated = await runImport('changed.ndjson', '--update', '--json');
+    assert.deepEqual(countsOf(updated), { created: 0, updated: 1, unchanged: 0, refused: 0 });
+    await assertServed(service, [{ ...group, name: 'Changed', properties: null as unknown as object }]);
+    // What a line does not name stays.
+    write(folder, 'changed.ndjson', [{ user_group_id: group.user_group_id, name: 'Changed' }]);
+    const unchanged = await runImport('changed.ndjson', '--update', '--json');
+    assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
+  });
+
+  it('takes no rotation back', async () => {
+    const [group] = newGroups(1, 'rotated') as [Required<Group>];
+    write(folder, 'rotated.ndjson', [group]);
+    await runImport('rotated.ndjson');
+    await using service = await serve(folder, { env });
+    const rotated = await service.call(token, 'POST', '/api/user', { current_token: group.token });
+    const again = await runImport('rotated.ndjson', '--update', '--json');
+    assert.deepEqual(countsOf(again), { created: 0, updated: 0, unchanged: 1, refused: 0 });
+    const { token: current } = rotated.json.user_group;
+    assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: group.token })).status, 404);
+    assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: current })).status, 200);
+  });
+
+  it('makes a token where a line has none, and the same group once', async () => {
+    write(folder, 'none.ndjson', [{ user_group_id: 'none', name: 'None' }]);
+    await runImport('none.ndjson');
+    await using service = await serve(folder, { env });
+    const read = () => service.call(token, 'GET', '/v1/user-groups/none');
+    const first = await read();
+    assert.match(first.json.user_group.token, /^ugt_/);
+    await runImport('none.ndjson');
+    assert.equal((await read()).text, first.text);
+  });
+
+  it('says in a dry run what it would do, and changes nothing', async () => {
+    const [there, free] = newGroups(2, 'dry') as [Required<Group>, Required<Group>];
+    write(folder, 'dry.ndjson', [there]);
+    await runImport('dry.ndjson');
+    write(folder, 'dry.ndjson', [
+      there,
+      free,
+      { ...free, token: there.token },
+      { ...there, name: 'Other' },
+      '{',
+    ]);
+    const { code, stdout } = await runImport('dry.ndjson', '--dry-run', '--json');
+    assert.equal(code, 65);
+    const results = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      results.slice(0, -1).map(({ result, code }) => code ?? result),
+      ['unchanged', 'created', 'token_taken', 'user_group_differs', 'invalid_json'],
+    );
+    assert.equal(results.at(-1).dry_run, true);
+    const updating = await runImport('dry.ndjson', '--dry-run', '--update');
+    assert.equal(
+      updating.stdout,
+      'A dry run, nothing was changed. 5 lines: 1 created, 1 updated, 1 unchanged, 2 refused.\n',
+    );
+    const elsewhere = ['import', 'dry.ndjson', '--workspace', 'nowhere', '--dry-run'];
+    assert.match(
+      (await run(folder, elsewhere, { env })).stdout,
+      /5 lines: 1 created, 0 updated, 0 unchanged, 4 refused/,
+    );
+    const list = await run(folder, ['workspace', 'list'], { env });
+    assert.doesNotMatch(list.stdout, /nowhere/);
+    await using service = await serve(folder, { env });
+    await assertServed(service, [there]);
+    assert.equal(
+      (await service.call(token, 'GET', '/api/user', { user_group_id: free.user_group_id })).status,
+      404,
+    );
+  });
+
+  it('brings groups into the workspace and environment that are named, and no others see them', async () => {
+    const [group] = newGroups(1, 'placed') as [Required<Group>];
+    write(folder, 'placed.ndjson', [group]);
+    const place = ['--workspace', 'acme', '--environment', 'Testing'];
+    const { stderr } = await run(folder, ['import', 'placed.ndjson', ...place], { env });
+    assert.equal(stderr, 'Made the workspace acme.\n');
+    const insider = await createApiToken(folder, place, { env });
+    await using service = await serve(folder, { env });
+    const statusFor = async (caller: string) =>
+      (await service.call(caller, 'POST', '/v1/resolve', { token: group.token })).status;
+    assert.deepEqual([await statusFor(insider.token), await statusFor(token)], [200, 404]);
+  });
+});
+
+describeOnEachDatabase('export', (kind: DatabaseKind) => {
+  let folder: Folder;
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  const groups = newGroups(1_000, 'exported');
+  before(async () => {
+    folder = new Folder();
+    database = await kind.create();
+    env = database.env;
+    write(folder, 'groups.ndjson', groups);
+    assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'], { env })).code, 0);
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  const runExport = (...args: string[]) =>
+    run(folder, ['export', '--workspace', 'default', ...args], { env });
+
+  it('writes the groups without their tokens, in the order of their ids, to standard output', async () => {
+    const { code, stdout, stderr } = await runExport();
+    assert.deepEqual([code, stderr], [0, '']);
+    const sorted = groups.toSorted((a, b) =>
+      Buffer.compare(Buffer.from(a.user_group_id), Buffer.from(b.user_group_id)),
+    );
+    const lines = sorted.map(({ token: _, ...group }) => JSON.stringify(group));
+    assert.equal(stdout, `${lines.join('\n')}\n`);
+  });
+
+  it('writes a new file for its owner only, with tokens where they are asked for', async () => {
+    const { code, stdout, stderr } = await runExport('plain.ndjson');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(stdout, '1000 user groups are in plain.ndjson, without their tokens.\n');
+    const secret = await runExport('secret.ndjson', '--with-tokens', '--json');
+    assert.deepEqual(JSON.parse(secret.stdout), {
+      file: 'secret.ndjson',
+      user_groups: 1_000,
+      with_tokens: true,
+    });
+    for (const file of ['plain.ndjson', 'secret.ndjson'])
+      assert.equal(statSync(folder.join(file)).mode & 0o777, 0o600);
+    const texts = ['plain.ndjson', 'secret.ndjson'].map((file) => readFileSync(folder.join(file), 'utf8'));
+    assert.deepEqual(
+      texts.map((text) => groups.every(({ token }) => text.includes(token))),
+      [false, true],
+    );
+    assert.equal(
+      groups.some(({ token }) => texts[0]!.includes(token)),
+      false,
+    );
+  });
+
+  it('is refused with 2 where the file is there or cannot be made, and with 3 where there is no workspace', async () => {
+    writeFileSync(folder.join('mine'), 'mine');
+    const taken = await runExport('mine');
+    assert.deepEqual([taken.code, readFileSync(folder.join('mine'), 'utf8')], [2, 'mine']);
+    const nowhere = await runExport('nowhere/file');
+    assert.equal(nowhere.code, 2);
+    assert.match(nowhere.stderr, /^user-group-service: nowhere\/file cannot be written: [^\n]+\n$/);
+    const stranger = await run(folder, ['export', '--workspace', 'nobody', 'none'], { env });
+    assert.equal(stranger.code, 3);
+    assert.equal(existsSync(folder.join('none')), false);
+    assert.deepEqual(globSync('*.new', { cwd: folder.path }), []);
+  });
+});
+
+describe('import and export', () => {
+  it('say where they were when the database is lost, and need nothing but to be run again', async () => {
+    using folder = new Folder();
+    const database = await postgres.create();
+    write(folder, 'lost.ndjson', newGroups(LINES));
+    const args = ['import', 'lost.ndjson', '--workspace', 'w', '--json'];
+    await using proxy = await FaultProxy.start(database.url);
+    await using program = new Program(folder, args, { env: { ...database.env, DATABASE_URL: proxy.url } });
+    await program.says(/"result":"created"/);
+    await proxy.refuse();
+    const { code, stdout, stderr } = await program.exit();
+    assert.equal(code, 69);
+    assert.match(stderr, /^user-group-service: PostgreSQL: .*: run the same import again\n$/m);
+    const told = stdout.trimEnd().split('\n').length;
+    assert.equal(Number(/the lines before (\d+) are done/.exec(stderr)?.[1]), told + 1);
+    const { created, unchanged } = countsOf(await run(folder, args, { env: database.env }));
+    assert.equal(created + unchanged, LINES);
+    assert.ok(unchanged >= told);
+    await database.drop();
+  });
+
+  it('bring each line once where the answer to a commit is lost', async () => {
+    using folder = new Folder();
+    const database = await postgres.create();
+    const groups = newGroups(1_000);
+    write(folder, 'groups.ndjson', groups);
+    await using proxy = await FaultProxy.start(database.url);
+    await run(folder, ['migrate'], { env: database.env });
+    let commits = 0;
+    proxy.decide = (subject) => (subject === 'commit' && ++commits === 2 ? { answerBytes: 0 } : 'pass');
+    const env = { ...database.env, DATABASE_URL: proxy.url };
+    const exit = await run(folder, ['import', 'groups.ndjson', '--workspace', 'w', '--json'], { env });
+    assert.deepEqual(countsOf(exit), { created: groups.length, updated: 0, unchanged: 0, refused: 0 });
+    assert.ok(commits > 2);
+    const [{ count }] = (await runSql(database, 'select count(*) from imported_tokens')) as [
+      { count: string },
+    ];
+    assert.equal(Number(count), groups.length);
+    await database.drop();
+  });
+
+  it('end with 3 where there is no file, no database, and make none', async () => {
+    using folder = new Folder();
+    const place = ['--workspace', 'w'];
+    for (const command of [
+      ['import', 'nothing.ndjson'],
+      ['export'],
+      ['import', '--dry-run', 'empty.ndjson'],
+    ]) {
+      writeFileSync(folder.join('empty.ndjson'), '');
+      assert.equal((await run(folder, [...command, ...place])).code, 3);
+    }
+    assert.equal((await run(folder, ['import', '.', ...place])).code, 2);
+    assert.equal(existsSync(folder.join('data')), false);
+  });
+
+  it('need no more memory for more lines', async () => {
+    using folder = new Folder();
+    const text = 'x'.repeat(60_000);
+    const lines = newGroups(2_000).map((group) => ({ ...group, properties: { text } }));
+    write(folder, 'large.ndjson', lines);
+    // 120 MB pass through a heap of half as much.
+    const env = { NODE_OPTIONS: '--max-old-space-size=60' };
+    for (const command of [
+      ['import', 'large.ndjson'],
+      ['export', 'out.ndjson', '--with-tokens'],
+    ]) {
+      const { code, stderr } = await run(folder, [...command, '--workspace', 'w'], { env });
+      assert.equal(code, 0, stderr);
+    }
+    assert.equal(statSync(folder.join('out.ndjson')).size, statSync(folder.join('large.ndjson')).size);
+  });
+
+  it('carry tokens that were imported through a copy to PostgreSQL, a new key, and a backup', async () => {
+    using folder = new Folder();
+    const groups = newGroups(600);
+    write(folder, 'groups.ndjson', groups);
+    const { token } = await createApiToken(folder);
+    assert.equal((await run(folder, ['import', 'groups.ndjson', '--workspace', 'default'])).code, 0);
+    const assertResolve = async (service: Service) => {
+      for (const group of groups.slice(0, 50)) {
+        const { json } = await service.call(token, 'POST', '/v1/resolve', { token: group.token });
+        assert.equal(json.user_group.provided_id, group.user_group_id);
+      }
+    };
+
+    const database = await postgres.create();
+    const copy = ['copy', '--from', 'sqlite:data/user-groups.db'];
+    assert.equal((await run(folder, copy, { env: { TARGET_DATABASE_URL: database.url } })).code, 0);
+    const ring = readFileSync(folder.join('data/token-keys'), 'utf8');
+    const key = (await run(folder, ['key', 'generate'])).stdout;
+    const env = { DATABASE_URL: database.url, UGS_TOKEN_KEYS: key + ring };
+    {
+      await using service = await serve(folder, { env });
+      await assertResolve(service);
+      const [group] = groups.splice(0, 1);
+      const rotated = await service.call(token, 'POST', '/api/user', { current_token: group!.token });
+      assert.equal(rotated.status, 200);
+      assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: group!.token })).status, 404);
+    }
+    assert.equal((await run(folder, ['key', 'reencrypt'], { env })).code, 0);
+    {
+      await using service = await serve(folder, { env: { ...env, UGS_TOKEN_KEYS: key } });
+      await assertResolve(service);
+    }
+    await database.drop();
+
+    assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 0);
+    await using service = await serve(folder, {
+      env: { DATABASE_URL: 'sqlite:groups.backup', UGS_TOKEN_KEYS: ring },
+    });
+    await assertResolve(service);
+  });
+});
+
+/** Creates and reads by several connections; every call succeeds. */
+class Load {
+  #calls = 0;
+  #ended = false;
+  readonly #connections: Promise<void>[];
+
+  constructor(service: Service, token: string) {
+    this.#connections = Array.from({ length: CONNECTIONS }, async (_, connection) => {
+      while (!this.#ended) {
+        const id = `load-${connection}-${this.#calls++}`;
+        const answer = await service.call(token, 'GET', '/api/user', { user_group_id: id, name: id });
+        assert.equal(answer.json.new_user_group, true, answer.text);
+      }
+    });
+    // A failure shows when it is ended.
+    for (const connection of this.#connections) connection.catch(() => {});
+  }
+
+  /** How many calls there were. */
+  async end(): Promise<number> {
+    this.#ended = true;
+    await Promise.all(this.#connections);
+    return this.#calls;
+  }
+}
