@@ -6,8 +6,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
-import { rateLimit } from '../src/http/operation.ts';
 import { addRoutes } from '../src/http/routes.ts';
+import { RunningOperations } from '../src/http/running-operations.ts';
 import { createServer } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
@@ -44,7 +44,7 @@ const context = {
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
 };
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
-addRoutes(server, context, rateLimit(0), async () => {});
+addRoutes(server, { context, limit: null, running: new RunningOperations() }, async () => {});
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();

@@ -6,9 +6,9 @@ import type { Config } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { logged, untilAvailable } from './database-wait.ts';
 import type { KeyRing } from './domain/key-ring.ts';
-import { RunningHandlers } from './http/handlers.ts';
 import { rateLimit } from './http/operation.ts';
 import { addRoutes } from './http/routes.ts';
+import { RunningOperations } from './http/running-operations.ts';
 import { createServer, type Phase } from './http/server.ts';
 import type { Context } from './operations/context.ts';
 import { IdLease } from './operations/id-lease.ts';
@@ -87,8 +87,9 @@ async function serve(
 
   let phase: Phase = 'serving';
   const server = createServer({ config, log, phase: () => phase });
-  const handlers = new RunningHandlers(server);
-  addRoutes(server, context, rateLimit(config.rateLimitPerMinute), async () => {
+  const running = new RunningOperations();
+  const limit = rateLimit(config.rateLimitPerMinute);
+  addRoutes(server, { context, limit, running }, async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
@@ -105,7 +106,7 @@ async function serve(
     clearInterval(idle);
     clearTimeout(deadline);
     // A client that has gone has left its request behind.
-    await handlers.end();
+    await running.allEnded();
     await database.close();
   };
   return { url, context, close };

@@ -1,7 +1,10 @@
 // Contract: which bodies are accepted: their size, their type, and that they can be read in one way only.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describeOnEachDatabase } from './database.ts';
 import type { TestAnswer, TestRequest } from './http.ts';
@@ -44,6 +47,20 @@ describeOnEachDatabase('bodies', (database) => {
         assert.deepEqual([answer.status, answer.json.code], [413, 'body_too_large']);
       }
     }
+  });
+
+  it('may take longer to arrive than the database may to answer', async () => {
+    const { hostname, port } = new URL(service.url);
+    const client = connect(Number(port), hostname).setEncoding('utf8');
+    const body = padded(100);
+    client.write(
+      `GET /api/user HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Token ${service.token}\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 50)}`,
+    );
+    await sleep(3_000);
+    client.write(body.slice(50));
+    const [answer] = await once(client, 'data');
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
   });
 
   it('may be declared as JSON, or not at all', async () => {

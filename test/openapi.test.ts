@@ -8,6 +8,7 @@ import { permissions } from '../src/domain/api-token.ts';
 import { openApi } from '../src/http/openapi/document.ts';
 import { operationDescriptions } from '../src/http/openapi/operations.ts';
 import { addRoutes, operations } from '../src/http/routes.ts';
+import { RunningOperations } from '../src/http/running-operations.ts';
 import type { Context } from '../src/operations/context.ts';
 import { type ProblemCode, problems } from '../src/problem.ts';
 import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from './api-description.ts';
@@ -28,7 +29,7 @@ function routesOfService(): Set<string> {
     const path = url.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
     for (const each of [method].flat()) if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
-  addRoutes(app, {} as Context, null, async () => {});
+  addRoutes(app, { context: {} as Context, limit: null, running: new RunningOperations() }, async () => {});
   return routes;
 }
 

@@ -2,10 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { noBody, resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../domain/body.ts';
-import type { Context } from '../operations/context.ts';
 import { addDocs } from './docs.ts';
 import { addHealth } from './health.ts';
-import { type AnyOperation, addOperation, operation, type RateLimit } from './operation.ts';
+import { type AnyOperation, addOperation, type OperationOptions, operation } from './operation.ts';
 import { listQuery, noQuery } from './query.ts';
 import { resolve } from './resolve.ts';
 import { createOrGet, getOrCreate, rotate, update } from './user-group.ts';
@@ -112,11 +111,10 @@ export const operations: readonly AnyOperation[] = [
 
 export function addRoutes(
   app: FastifyInstance,
-  context: Context,
-  limit: RateLimit | null,
+  options: OperationOptions,
   isReady: () => Promise<void>,
 ): void {
-  for (const each of operations) addOperation(app, context, limit, each);
+  for (const each of operations) addOperation(app, options, each);
   addHealth(app, isReady);
   addDocs(app, operations);
 }

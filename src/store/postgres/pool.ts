@@ -48,6 +48,7 @@ export class ConnectionPool {
   /** How long `run` may take, with all that is tried again. */
   readonly #patienceMs: number;
   readonly #statementTimeoutMs: number;
+  readonly #connectTimeoutMs: number;
   readonly #open = new Set<Connection>();
   readonly #outage: Outage;
   #generation = 0;
@@ -66,6 +67,7 @@ export class ConnectionPool {
     this.#named = options.preparedStatements;
     this.#patienceMs = config.query_timeout;
     this.#statementTimeoutMs = statementTimeoutOf(options);
+    this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#outage = new Outage(options.observer);
     this.#pool = new pg.Pool({
       ...config,
@@ -180,6 +182,8 @@ export class ConnectionPool {
 
   async #connect(deadline: number): Promise<Client> {
     const connecting = this.#pool.connect() as unknown as Promise<Client>;
+    // It has a limit of its own, which is the shorter one but where something is tried again.
+    if (deadline - performance.now() >= this.#connectTimeoutMs) return connecting;
     try {
       return await settledBy(
         deadline,

@@ -3,30 +3,42 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
 
-const MAX_ATTEMPTS = 6;
-/** Those that were in each other's way must not meet again at once. */
-const LONGEST_CONFLICT_PAUSE_MS = 50;
-/** So often a server that takes no writes is asked by one who writes, each time on another connection. */
-const READ_ONLY_PAUSE_MS = 100;
-/** A failure that took longer is not tried again: the caller has waited enough. */
-const QUICK_MS = 300;
-/** PostgreSQL looks for a deadlock after a second; a busy one finds it later. */
-const QUICK_CONFLICT_MS = 2_000;
+interface Patience {
+  attempts: number;
+  /** A failure that took longer is not tried again: the caller has waited enough. */
+  withinMs: number;
+  pauseMs: () => number;
+}
+
+const patience = {
+  /** Those that were in each other's way must not meet again at once. PostgreSQL looks for a deadlock after a second. */
+  conflict: { attempts: 6, withinMs: 2_000, pauseMs: () => Math.random() * 50 },
+  /** Each time another connection is asked: no more than ten in a second by one who writes. */
+  readOnly: { attempts: 3, withinMs: 1_000, pauseMs: () => 100 },
+  loss: { attempts: 2, withinMs: 1_000, pauseMs: () => 0 },
+} as const satisfies Record<string, Patience>;
 
 /** Tries once more where nothing has happened, or where what may have happened `isRepeatable`. */
 export async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boolean): Promise<Result> {
   const startedAt = performance.now();
-  for (let attempts = 1, losses = 0; ; attempts++) {
+  const failures = new Map<Patience, number>();
+  for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Failure) || attempts === MAX_ATTEMPTS) throw error;
-      const isConflict = error.outcome === 'conflict';
-      if (performance.now() - startedAt > (isConflict ? QUICK_CONFLICT_MS : QUICK_MS)) throw error;
+      if (!(error instanceof Failure)) throw error;
       if (error.outcome === 'unknown' && !isRepeatable) throw error;
-      if (isConflict) await sleep(Math.random() * LONGEST_CONFLICT_PAUSE_MS);
-      else if (error.isReadOnly) await sleep(READ_ONLY_PAUSE_MS);
-      else if (++losses > 1) throw error;
+      const kind = patienceWith(error);
+      const times = (failures.get(kind) ?? 0) + 1;
+      failures.set(kind, times);
+      if (times === kind.attempts || performance.now() - startedAt > kind.withinMs) throw error;
+      const pauseMs = kind.pauseMs();
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   }
+}
+
+function patienceWith({ outcome, isReadOnly }: Failure): Patience {
+  if (outcome === 'conflict') return patience.conflict;
+  return isReadOnly ? patience.readOnly : patience.loss;
 }
