@@ -66,9 +66,10 @@ export class Callers implements Disposable {
     for (const calls of this.#calls) calls.catch(() => {});
   }
 
-  /** How many groups have been made, updated and rotated. */
-  get lives(): number {
-    return this.#acknowledged.size;
+  /** What they have lived through, for whoever reads the output of the tests. */
+  get story(): string {
+    const answers = `${this.served} served, ${this.unavailable} refused with 503`;
+    return `${answers}, the slowest answer after ${Math.round(this.slowestMs)} ms`;
   }
 
   /** Lets each caller end what it has begun, for which the database must be there; then looks at what it holds. */

@@ -36,7 +36,7 @@ describe('A crowd of callers', () => {
     ['falls silent', async () => site.proxy.silence('all'), async () => site.proxy.heal()],
     ['cannot be reached', () => site.proxy.refuse(), () => site.proxy.accept()],
   ] as const) {
-    it(`is answered in time while the database ${title}, and served soon after`, async () => {
+    it(`is answered in time while the database ${title}, and served soon after`, async (test) => {
       using crowd = new Crowd(site);
       await within(BACK_LIMIT_MS, 'everybody to be served', () => crowd.isServed());
       await sleep(1_000);
@@ -46,9 +46,14 @@ describe('A crowd of callers', () => {
       await sleep(FAULT_MS);
       await end();
       crowd.forget();
-      await within(BACK_LIMIT_MS, 'everybody to be served again', () => crowd.isServed());
+      const backMs = await within(BACK_LIMIT_MS, 'everybody to be served again', () => crowd.isServed());
       const { mostBytes, mostConnections } = await watching;
       await crowd.stop();
+      test.diagnostic(
+        `all ${PROCESSES * CALLERS} are served again ${Math.round(backMs)} ms after the database`,
+      );
+      const more = Math.round((mostBytes - bytes) / 1_000_000);
+      test.diagnostic(`${more} MB more than before, ${mostConnections} connections to the database`);
       assert.ok(crowd.unavailable > 0);
       assert.ok(mostConnections <= PROCESSES * POOL_SIZE, `${mostConnections} connections to the database`);
       assert.ok(mostBytes - bytes < MORE_BYTES, `${mostBytes - bytes} bytes more than before`);

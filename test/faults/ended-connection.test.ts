@@ -31,7 +31,7 @@ describe('Connections that the database ends', () => {
     ['one', terminateOne],
     ['all', terminateAll],
   ] as const) {
-    it(`${which} at a time, ten times a second, cost nothing acknowledged and do nothing twice`, async () => {
+    it(`${which} at a time, ten times a second, cost nothing acknowledged and do nothing twice`, async (test) => {
       using callers = site.callers();
       const end = performance.now() + FAULT_MS;
       let ended = 0;
@@ -39,8 +39,9 @@ describe('Connections that the database ends', () => {
         ended += await terminate();
         await sleep(PERIOD_MS);
       }
-      await site.untilBack();
+      await site.untilBack(test);
       await callers.stopAndCheck();
+      test.diagnostic(callers.story);
       assert.ok(ended > 10, `${ended} connections have ended`);
     });
   }

@@ -26,7 +26,7 @@ for (const [title, endOld] of [
       await standby?.drop();
     });
 
-    it('costs nothing acknowledged, shows nothing old, and the service is back soon after', async () => {
+    it('costs nothing acknowledged, shows nothing old, and the service is back soon after', async (test) => {
       using callers = site.callers();
       await sleep(500);
       await endOld(site, old);
@@ -34,9 +34,10 @@ for (const [title, endOld] of [
       site.proxy.target = new URL(standby!.database.url);
       await sleep(1_000);
       await standby!.promote();
-      await site.untilBack();
+      await site.untilBack(test);
       await sleep(300);
       await callers.stopAndCheck();
+      test.diagnostic(callers.story);
     });
   });
 }

@@ -26,13 +26,14 @@ describe('A server without a free connection', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('serves those who have connections on, through as few as they are', async () => {
+  it('serves those who have connections on, through as few as they are', async (test) => {
     // One after the other needs no second connection.
     for (let call = 0; call < 5; call++) await site.get('one', 'One');
     await takeAllConnections();
     using callers = site.callers();
     await sleep(FAULT_MS);
     await callers.stopAndCheck();
+    test.diagnostic(callers.story);
   });
 
   it('is told to callers in time where there is no connection at all', async () => {
@@ -70,12 +71,13 @@ describe('A process that may have one connection to a slow database', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('answers everybody in time', async () => {
+  it('answers everybody in time', async (test) => {
     site.proxy.delayMs = SLOW_MS;
     using callers = site.callers(64);
     await sleep(FAULT_MS);
     site.proxy.delayMs = 0;
-    await site.untilBack();
+    await site.untilBack(test);
     await callers.stopAndCheck();
+    test.diagnostic(callers.story);
   });
 });

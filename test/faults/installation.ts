@@ -1,6 +1,7 @@
 // The service as it is run in earnest: some processes, a database, and the way between them.
 
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { postgres, type TestDatabase } from '../database.ts';
@@ -108,15 +109,16 @@ export class Installation implements AsyncDisposable {
     }
   }
 
-  /** The database is well again: so is each process, soon, for all that callers do. Returns how soon. */
-  async untilBack(): Promise<number> {
-    return within(BACK_LIMIT_MS, 'the service to be back', async () => {
+  /** The database is well again: so is each process, soon, for all that callers do. Says how soon. */
+  async untilBack(test?: TestContext): Promise<void> {
+    const tookMs = await within(BACK_LIMIT_MS, 'the service to be back', async () => {
       if ((await this.isReady()).includes(false)) return false;
       const body = { user_group_id: `back-${performance.now()}`, name: 'Back' };
       const create = (service: Service) => callOnce(service, this.token, { body });
       const answers = await Promise.all(this.services.map(create));
       return answers.every(({ status }) => status === 200);
     });
+    test?.diagnostic(`back ${Math.round(tookMs)} ms after the database`);
   }
 
   /** Ends each process in order: it has lived through everything, and met no mistake of its own. */

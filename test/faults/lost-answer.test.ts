@@ -104,7 +104,7 @@ describe('A lost answer of the database', () => {
     });
   }
 
-  it('now and then, of any request at any byte, costs nothing acknowledged and does nothing twice', async () => {
+  it('now and then, of any request at any byte, costs nothing acknowledged and does nothing twice', async (test) => {
     using callers = site.callers();
     let requests = 0;
     site.proxy.decide = () => {
@@ -114,8 +114,9 @@ describe('A lost answer of the database', () => {
     await sleep(FAULT_MS);
     await within(BUSY_LIMIT_MS, 'ten requests to be lost', async () => requests > 10 * LOST_ONE_IN);
     site.proxy.decide = () => 'pass';
-    await site.untilBack();
+    await site.untilBack(test);
     await callers.stopAndCheck();
+    test.diagnostic(callers.story);
   });
 
   async function createAndRotate(prefix: string): Promise<void> {

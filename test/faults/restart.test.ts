@@ -16,7 +16,7 @@ describe('A database that ends and comes back', () => {
   after(() => site[Symbol.asyncDispose]());
 
   for (const how of ['in order', 'by a crash'] as const) {
-    it(`${how} costs nothing acknowledged, and is used again when it is back`, async () => {
+    it(`${how} costs nothing acknowledged, and is used again when it is back`, async (test) => {
       using callers = site.callers();
       const end = performance.now() + FAULT_MS;
       do {
@@ -24,14 +24,15 @@ describe('A database that ends and comes back', () => {
         await server.stop(how);
         await site.untilNotReady();
         await server.start();
-        await site.untilBack();
+        await site.untilBack(test);
       } while (performance.now() < end);
       await callers.stopAndCheck();
+      test.diagnostic(callers.story);
       assert.ok(callers.unavailable > 0);
     });
   }
 
-  it('because one of its own processes was killed costs nothing acknowledged', async () => {
+  it('because one of its own processes was killed costs nothing acknowledged', async (test) => {
     const operator = await site.operator();
     const { rows } = await operator.query(
       "select pid from pg_stat_activity where application_name = 'user-group-service' limit 1",
@@ -41,7 +42,8 @@ describe('A database that ends and comes back', () => {
     // The server ends all sessions, since one that was killed may have left its memory in disorder.
     process.kill(rows[0].pid, 'SIGKILL');
     await sleep(200);
-    await site.untilBack();
+    await site.untilBack(test);
     await callers.stopAndCheck();
+    test.diagnostic(callers.story);
   });
 });

@@ -23,15 +23,16 @@ describe('A silent database', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('is told to every caller in time, makes the service not ready, and costs nothing acknowledged', async () => {
+  it('is told to every caller in time, makes the service not ready, and costs nothing acknowledged', async (test) => {
     using callers = site.callers();
     await sleep(500);
     site.proxy.silence('all');
     await site.untilNotReady();
     await sleep(FAULT_MS);
     site.proxy.heal();
-    await site.untilBack();
+    await site.untilBack(test);
     await callers.stopAndCheck();
+    test.diagnostic(callers.story);
     assert.ok(callers.unavailable > 0);
   });
 
@@ -61,12 +62,13 @@ describe('A silent database', () => {
     assert.ok(performance.now() - startedAt < SOON_MS);
   });
 
-  it('on open connections only is left for new ones, and everybody is served again', async () => {
+  it('on open connections only is left for new ones, and everybody is served again', async (test) => {
     using callers = site.callers();
     await sleep(200);
     site.proxy.silence('open');
-    await site.untilBack();
+    await site.untilBack(test);
     await callers.stopAndCheck();
+    test.diagnostic(callers.story);
   });
 
   it('on one connection costs only those whose request is on it', async () => {
