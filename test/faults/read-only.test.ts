@@ -5,6 +5,9 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { Installation } from './installation.ts';
 
+const DISK_FULL = '53100';
+/** The names of the statements. */
+const WRITES = /^(?:create|update)_user_groups$|^ping_write$/;
 const WRITERS = 16;
 const MEASURED_MS = 2_000;
 /** Each of two batches of writes at a time goes through one every tenth of a second; reads have theirs anew once a second. */
@@ -58,6 +61,17 @@ describe('A server that takes no writes', () => {
     const perSecond = (site.proxy.opened - opened) / (MEASURED_MS / 1_000);
     assert.ok(perSecond <= MAX_OPENED_PER_SECOND, `${perSecond} connections a second`);
     assert.ok(perSecond >= 1, 'a server that takes writes again on new connections is found out');
+  });
+
+  it('because its disk is full is told to those who write, and serves those who read', async () => {
+    await site.get('there', 'There');
+    site.proxy.decide = (subject) => (WRITES.test(subject) ? { code: DISK_FULL } : 'pass');
+    assert.equal((await site.put('there', 'Other')).status, 503);
+    assert.equal((await site.get('full', 'Full')).status, 503);
+    assert.deepEqual(await site.isReady(), [false]);
+    assert.equal((await site.get('there')).json.user_group.name, 'There');
+    site.proxy.heal();
+    assert.equal((await site.get('full', 'Full')).json.new_user_group, true);
   });
 
   /** For the sessions of this database that begin from now on. */
