@@ -11,6 +11,7 @@ import { type DatabaseKind, postgres, sqlite } from '../test/database.ts';
 import { startPostgres } from '../test/postgres/server.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
+import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
 import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
@@ -37,7 +38,7 @@ interface FuzzFlags extends DatabaseFlags {
 }
 
 const program = new Command('npm run rig:')
-  .description('Breaks what is under the service and holds it to its promises; see rig/README.md.')
+  .description('Breaks what is under the service and holds it to its promises; see docs/reliability.md.')
   .addCommand(
     rig('crash', 'kills the service under load and starts it again')
       .option('--kills <kills>', 'how often', positive, 20)
@@ -59,6 +60,16 @@ const program = new Command('npm run rig:')
       .option('--recording <folder>', 'a recording that an earlier run has kept')
       .option('--lying-disk', 'the disk only says that it has synced: the rig must find losses')
       .action(runPowerCut),
+  )
+  .addCommand(
+    rig('io-errors', 'fails calls on the files of the database, one after the other and all for a while')
+      .addOption(
+        new Option('--scenarios <scenarios...>', 'some of them')
+          .choices(scenarioNames)
+          .default(scenarioNames),
+      )
+      .option('--step <step>', 'from one call that fails to the next one that does', positive, 1)
+      .action(runIoErrors),
   )
   .addCommand(
     rig('fuzz', 'sends requests made from the description of the API, and holds every answer to it')
@@ -85,6 +96,11 @@ const program = new Command('npm run rig:')
 
 interface CrashFlags extends DatabaseFlags {
   kills: number;
+}
+
+interface IoErrorsFlags {
+  scenarios: Scenario[];
+  step: number;
 }
 
 interface PowerCutFlags {
@@ -131,6 +147,15 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: R
     console.error(`repeat with --seed ${seed} --cuts ${cuts} --recording ${folder}`);
     process.exitCode = exitCodes.failed;
   } else if (flags.recording === undefined) rmSync(folder, { recursive: true });
+}
+
+async function runIoErrors({ scenarios, step, seed, json }: RigFlags & IoErrorsFlags): Promise<void> {
+  requireStrace();
+  const onRun = (scenario: Scenario, what: string) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${scenario}: ${what}\x1b[K`);
+  };
+  for await (const figures of failDisk({ seed, scenarios, step, onRun }))
+    show({ rig: 'io-errors', seed, ...figures }, json);
 }
 
 async function runFuzz({ cases, database, callers, path, seed, json }: RigFlags & FuzzFlags) {

@@ -3,7 +3,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { publish, unfinishedName } from '../../publish.ts';
-import { guard } from './file.ts';
+import { guard, troubleOf } from './file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
@@ -47,9 +47,7 @@ async function copyPages(
     // The last step is not reported.
     onProgress(pages, pages);
   } catch (error) {
-    guard(() => {
-      throw error;
-    });
+    throw troubleOf(error);
   } finally {
     database.close();
   }

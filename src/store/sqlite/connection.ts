@@ -3,10 +3,11 @@
 
 import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { guard } from './file.ts';
+import { codeOf, guard, troubleOf } from './file.ts';
 
 /** 3.51.3 mended a bug of the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
+const FULL = 13;
 const BUSY_TIMEOUT_MS = 5_000;
 
 export class Connection {
@@ -70,6 +71,19 @@ export class Connection {
   /** Runs SQL that is part of the program, such as a migration. */
   execute(sql: string): void {
     guard(() => this.#database.exec(sql));
+  }
+
+  /**
+   * Makes safe what the log holds. What a killed process has written and not synced is read as committed, so nobody
+   * may hear of it before. Throws `StoreUnavailable`.
+   */
+  settleLog(): void {
+    try {
+      this.#database.exec('pragma wal_checkpoint');
+    } catch (error) {
+      // No room to copy it back, which a full disk is served without: SQLite has synced the log first.
+      if (codeOf(error) !== FULL) throw troubleOf(error);
+    }
   }
 
   /** Runs `work` in a transaction: all of it is committed or none. Throws `StoreUnavailable`. */

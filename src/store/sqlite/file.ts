@@ -61,13 +61,19 @@ export function guard<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (!isFileTrouble(error)) throw error;
-    throw new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error });
+    throw troubleOf(error);
   }
 }
 
-function isFileTrouble(error: unknown): boolean {
+/** The error as `StoreUnavailable` where it is a trouble of the file, else as it is. */
+export function troubleOf(error: unknown): unknown {
+  const code = codeOf(error);
+  const isTrouble = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
+  return isTrouble ? new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error }) : error;
+}
+
+/** The primary result code of SQLite; null where it has not given the error. */
+export function codeOf(error: unknown): number | null {
   const { code, errcode } = error as { code?: string; errcode?: number };
-  if (code === 'ERR_SQLITE_ERROR') return FILE_CODES.has((errcode ?? 0) & 0xff);
-  return error instanceof Error && 'syscall' in error;
+  return code === 'ERR_SQLITE_ERROR' ? (errcode ?? 0) & 0xff : null;
 }

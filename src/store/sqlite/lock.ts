@@ -2,7 +2,7 @@
 // system gives it back however the process ends.
 
 import { DatabaseSync } from 'node:sqlite';
-import { guard, makeFile } from './file.ts';
+import { codeOf, guard, makeFile, troubleOf } from './file.ts';
 
 const BUSY = 5;
 
@@ -19,14 +19,11 @@ export function lockForServing(path: string): { close(): void } {
     lock.exec('begin exclusive');
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode === BUSY)
-      throw new AlreadyServed(
-        `another process serves ${path}; stop it first, or use PostgreSQL, which many processes can serve`,
-        { cause: error },
-      );
-    guard(() => {
-      throw error;
-    });
+    if (codeOf(error) !== BUSY) throw troubleOf(error);
+    throw new AlreadyServed(
+      `another process serves ${path}; stop it first, or use PostgreSQL, which many processes can serve`,
+      { cause: error },
+    );
   }
   return { close: () => lock.close() };
 }

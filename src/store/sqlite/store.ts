@@ -27,8 +27,7 @@ import type { WriterReply, WriterRequest } from './writer-thread.ts';
 export function openServingStore(path: string): Store {
   const file = makeFile(path);
   const connection = open(file, (opened) => {
-    // What a killed process has written and not synced is read as committed: nobody may hear of it before it is safe.
-    opened.execute('pragma wal_checkpoint');
+    opened.settleLog();
     migrate(opened);
   });
   const reader = new Reader(connection);
