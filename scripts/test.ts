@@ -9,6 +9,9 @@ const files = process.argv.slice(2);
 const args = [
   '--test',
   '--test-concurrency=2',
+  // Tests compare tokens, and their report must show none.
+  '--test-reporter=./test/reporter.ts',
+  '--test-reporter-destination=stdout',
   ...(files.length > 0 ? files : globSync('test/**/*.test.ts').sort()),
 ];
 const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();

@@ -1,6 +1,7 @@
 // Requests through a real socket, with a body on any method: fetch refuses bodies on GET.
 
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { watch } from './exposure.ts';
 
 export interface TestRequest {
   method?: string;
@@ -41,6 +42,7 @@ export function send(
     string,
     string | string[]
   >;
+  watch.sent([sent.authorization ?? []].flat(), bytes);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(url + path, { method, headers: sent, agent }, (response) => {
       const chunks: Buffer[] = [];
@@ -49,12 +51,14 @@ export function send(
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
         const isJson = response.headers['content-type']?.includes('json') && text !== '';
-        resolve({
+        const answer: TestAnswer = {
           status: response.statusCode ?? 0,
           headers: response.headers,
           text,
           json: isJson ? JSON.parse(text) : undefined,
-        });
+        };
+        watch.answered(`${method} ${path}`, answer);
+        resolve(answer);
       });
     });
     outgoing.on('error', reject);

@@ -8,11 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../src/domain/secret.ts';
 import { removeFolder, temporaryFolder } from './database.ts';
+import { watch } from './exposure.ts';
 import { send, type TestAnswer, type TestRequest } from './http.ts';
 
 const PROGRAM = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
 const LIMIT_MS = 20_000;
 const POLL_MS = 5;
+/** The commands whose output is a secret. */
+const TELLS_SECRETS = /^(?:api-token create|key generate|start)/;
 
 /** A directory of a test's own, which is gone when the test ends. */
 export class Folder implements Disposable {
@@ -55,11 +58,18 @@ export class Program implements AsyncDisposable {
       env: environment(env),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    watch.learn(Object.values(env).join('\n'));
+    const what = args.slice(0, 2).join(' ');
+    const [heardOut, heardErr] = [watch.listener(what), watch.listener(what)];
+    const mayTell = command === undefined ? TELLS_SECRETS.test(what) : args[0] !== 'serve';
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
+      if (mayTell) watch.learn(this.stdout);
+      else heardOut(text);
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
+      heardErr(text);
     });
     this.firstOutput = once(this.#child.stdout!, 'data');
     this.firstOutput.catch(() => {});
@@ -121,9 +131,13 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** A `serve` that listens. */
+/** A `serve` that listens, and logs all that it can. */
 export class Service extends Program {
   url = '';
+
+  constructor(folder: Folder, args: readonly string[], { env, ...options }: ProgramOptions = {}) {
+    super(folder, args, { ...options, env: { LOG_LEVEL: 'trace', ...env } });
+  }
 
   /** A call with the API token `token`. */
   call(token: string, method: string, path: string, body?: unknown): Promise<TestAnswer> {

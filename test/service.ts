@@ -9,6 +9,7 @@ import { createApiToken, type NewApiToken, revokeApiToken } from '../src/operati
 import { importLine, type LineResult } from '../src/operations/import.ts';
 import { ensureWorkspace } from '../src/operations/workspace.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
+import { watch } from './exposure.ts';
 import { send, type TestAnswer, type TestRequest } from './http.ts';
 
 export interface TestServiceOptions {
@@ -48,11 +49,18 @@ export class TestService {
   }
 
   async startApp(): Promise<void> {
-    const config = readConfig({ ...this.database.env, PORT: '0', ...this.#env });
+    const env = { ...this.database.env, PORT: '0', ...this.#env };
+    watch.learn(Object.values(env).join('\n'));
+    const streamWrite = (line: string) => {
+      // Before the last line of defence, which is not to be needed.
+      watch.printed('the log', line);
+      return redact(line);
+    };
     const log = pino(
-      { level: 'debug', hooks: { streamWrite: redact } },
+      { level: 'trace', hooks: { streamWrite } },
       { write: (line: string) => this.logLines.push(line) },
     );
+    const config = readConfig(env);
     this.#app = await startApp(config, log, () => Date.now() + this.clockAheadMs);
   }
 
@@ -103,6 +111,7 @@ export class TestService {
       expiresAt: null,
       ...fields,
     });
+    watch.learn(token.reveal());
     return { id: apiToken.apiTokenId, token: token.reveal() };
   }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import { watch } from './exposure.ts';
 import type { TestAnswer } from './http.ts';
 import type { TestService } from './service.ts';
 
@@ -35,7 +36,9 @@ function answersIn(text: string): TestAnswer[] {
       ]),
     );
     const body = Buffer.from(rest.slice(end)).subarray(0, Number(headers['content-length'])).toString();
-    answers.push({ status: Number(statusLine.split(' ')[1]), headers, text: body, json: JSON.parse(body) });
+    const status = Number(statusLine.split(' ')[1]);
+    answers.push({ status, headers, text: body, json: JSON.parse(body) });
+    watch.answered('a request byte for byte', answers.at(-1)!);
     rest = rest.slice(end + body.length);
   }
   return answers;

@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { watch } from '../exposure.ts';
 import type { TestAnswer } from '../http.ts';
 
 type Bytes = string | Buffer;
@@ -76,7 +77,9 @@ export class RawConnection {
       sleep(patienceMs, false, { ref: false }),
     ]);
     this.leave();
-    return { ...this.exchange, isEnded };
+    const { exchange } = this;
+    for (const answer of exchange.answers) watch.answered('a request byte for byte', answer);
+    return { ...exchange, isEnded };
   }
 }
 
