@@ -1,6 +1,7 @@
 // The watch on secrets finds what it looks for: one that overlooks a token would prove nothing.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { generateKeyLine } from '../src/domain/key-ring.ts';
@@ -72,12 +73,15 @@ describe('The watch on secrets', () => {
 
   it('learns the tokens of requests and answers', () => {
     const other = mintUserGroupToken(0 as Bucket).reveal();
+    const imported = randomBytes(32).toString('hex');
     const found = exposures((watch) => {
       watch.answered('GET /api/user', answer(200, `{"user_group":{"token":"${other}"}}`));
+      watch.answered('GET /api/user', answer(200, `{"user_group":{"token":"${imported}"}}`));
       watch.sent([], Buffer.from(`{"token":"${apiToken}"}`));
-      for (const each of [other, apiToken]) watch.printed('the log', LINE.replace('1y', each.slice(4)));
+      for (const each of [other, imported, apiToken])
+        watch.printed('the log', LINE.replace('1y', each.slice(4)));
     });
-    assert.equal(found.length, 2);
+    assert.equal(found.length, 3);
   });
 
   it('is content with what may be seen', () => {

@@ -1,11 +1,14 @@
 // Secrets that come out where none may: in a log, in the output of a command, in an answer. Every service and every
 // request of the tests and the rigs is watched, and a process that has seen one come out ends with 1.
 
-import { redact } from '../src/domain/secret.ts';
 import type { TestAnswer } from './http.ts';
 
 /** Tokens, and lines of key rings. */
 const SECRET = /ug[ta]_[0-9A-Za-z]{49,52}|\b[0-9a-f]{8}:[\w-]{43}\b/g;
+/** The same cut off, or percent-encoded. */
+const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|\b[0-9a-f]{8}:[\w-]{43}/i;
+/** A token of any form, in an answer: an imported one looks as its origin has made it. */
+const ANSWERED_TOKEN = /"token":"([\w-]{25,})"/g;
 const API_TOKEN = /uga_[0-9A-Za-z]{16}/;
 /** The part by which a secret is known again where it is cut off, encoded, or has lost its prefix. */
 const PART_FROM = 9;
@@ -34,14 +37,14 @@ export class Watch {
     }
   }
 
-  /** For what a log or a command prints, piece by piece. */
+  /** For what prints where no secret may show, piece by piece. */
   listener(where: string): (text: string) => void {
-    let end = '';
-    return (text) => {
-      // A piece may end in the middle of a secret.
-      this.printed(where, end + text);
-      end = text.slice(-LONGEST);
-    };
+    return inPieces((text) => this.printed(where, text));
+  }
+
+  /** For what prints secrets, piece by piece. */
+  learner(): (text: string) => void {
+    return inPieces((text) => this.learn(text));
   }
 
   printed(where: string, text: string): void {
@@ -55,11 +58,22 @@ export class Watch {
     if (this.shows(head) || (status >= 400 ? this.shows(text) : API_TOKEN.test(text)))
       this.exposures.push(`the answer ${status} to ${withoutSecrets(request)}`);
     this.learn(text);
+    if (status < 400)
+      for (const [, token] of text.matchAll(ANSWERED_TOKEN)) this.#secrets.add(partOf(token!));
   }
 
   shows(text: string): boolean {
-    return redact(text) !== text || hasPart(text, this.#secrets);
+    return SECRET_SHAPE.test(text) || hasPart(text, this.#secrets);
   }
+}
+
+/** A piece may end in the middle of a secret, so each comes with the end of the one before. */
+function inPieces(listener: (text: string) => void): (text: string) => void {
+  let end = '';
+  return (text) => {
+    listener(end + text);
+    end = text.slice(-LONGEST);
+  };
 }
 
 function hasPart(text: string, parts: ReadonlySet<string>): boolean {

@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL('../bin/user-group-service.js', import.met
 const LIMIT_MS = 20_000;
 const POLL_MS = 5;
 /** The commands whose output is a secret. */
-const TELLS_SECRETS = /^(?:api-token create|key generate|start)/;
+const TELLS_SECRETS = /^(?:api-token create|key generate|start|export)/;
 
 /** A directory of a test's own, which is gone when the test ends. */
 export class Folder implements Disposable {
@@ -60,17 +60,10 @@ export class Program implements AsyncDisposable {
     });
     watch.learn(Object.values(env).join('\n'));
     const what = args.slice(0, 2).join(' ');
-    const [heardOut, heardErr] = [watch.listener(what), watch.listener(what)];
-    const mayTell = command === undefined ? TELLS_SECRETS.test(what) : args[0] !== 'serve';
-    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.stdout += text;
-      if (mayTell) watch.learn(this.stdout);
-      else heardOut(text);
-    });
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.stderr += text;
-      heardErr(text);
-    });
+    // What another command prints is its own matter, unless it runs the service.
+    const isSecret = command === undefined ? TELLS_SECRETS.test(what) : args[0] !== 'serve';
+    this.#hear('stdout', isSecret ? watch.learner() : watch.listener(what));
+    this.#hear('stderr', watch.listener(what));
     this.firstOutput = once(this.#child.stdout!, 'data');
     this.firstOutput.catch(() => {});
     this.#exit = once(this.#child, 'close').then(([code, signal]) => ({
@@ -80,6 +73,13 @@ export class Program implements AsyncDisposable {
       stderr: this.stderr,
     }));
     this.#exit.catch(() => {});
+  }
+
+  #hear(name: 'stdout' | 'stderr', listener: (text: string) => void): void {
+    this.#child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      this[name] += text;
+      listener(text);
+    });
   }
 
   get id(): number {
