@@ -32,6 +32,10 @@ function values.new()
   return new
 end
 
+function values.random()
+  return string.format("%08x%08x", math.random(0, 0xffffffff), math.random(0, 0xffffffff))
+end
+
 local function readTokens(path)
   for line in io.lines(path) do
     last = last + 1

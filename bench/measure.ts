@@ -131,7 +131,7 @@ async function sampleAnswer(
   { url }: ServerProcess,
   { apiToken, tokens }: SeededDatabase,
 ): Promise<BareAnswer> {
-  const values: Record<string, string> = { group: '0', new: '0' };
+  const values: Record<string, string> = { group: '0', new: '0', random: '0' };
   const sent = body.replace(/\{([a-z_]+)\}/g, (_, name: string) => values[name] ?? tokens.at(-1)!);
   const answer = await send(url, { method, path, token: apiToken, body: sent });
   if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);

@@ -6,8 +6,8 @@ export interface Operation {
   path: string;
   /**
    * A template. `{group}` becomes the number of a group that is there, drawn at random; `{token}` the token of
-   * one, drawn at random; `{current_token}` a token that no rotation has replaced yet; `{new}` a number that
-   * no other request has.
+   * one, drawn at random; `{current_token}` a token that no rotation has replaced yet; `{new}` a number greater
+   * than that of the request before; `{random}` 16 digits that no other request has.
    */
   body: string;
   /** The least share of the requests per second of the bare server; absent where none is set. */
@@ -38,6 +38,13 @@ export const operations: readonly Operation[] = [
   },
   { name: 'rotate', method: 'POST', path: '/api/user', body: '{"current_token":"{current_token}"}' },
   { name: 'create', method: 'GET', path: '/api/user', body: userGroup('new-{new}'), target: 0.25 },
+  {
+    name: 'create-random-id',
+    method: 'GET',
+    path: '/api/user',
+    body: userGroup('{random}'),
+    target: 0.25,
+  },
 ];
 
 /** How many times the creates with a transaction each the durable creates are to reach. */

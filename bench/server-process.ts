@@ -9,6 +9,7 @@ import { send } from '../test/http.ts';
 
 const POLL_MS = 2;
 const START_TIMEOUT_MS = 20_000;
+const END_TIMEOUT_MS = 30_000;
 
 export interface ServerCommand {
   /** A path from the root of the project, and its arguments. */
@@ -74,7 +75,9 @@ export class ServerProcess implements AsyncDisposable {
     if (this.#hasEnded) return;
     const ended = once(this.#child, 'exit');
     this.#kill();
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), END_TIMEOUT_MS);
     await ended;
+    clearTimeout(late);
   }
 
   readonly #kill = (): void => {

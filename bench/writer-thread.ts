@@ -14,7 +14,7 @@ import { load, type Round } from './wrk.ts';
 
 const CREATING_CONNECTIONS = 32;
 const GETTING_CONNECTIONS = 8;
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 3;
 
 export interface WriterThreadOptions {
   folder: string;
@@ -99,11 +99,11 @@ function cellsOf({ createsAlone, creates, gets, delay }: Figures): string[] {
   return [...perSecond, ...[gets.p99Ms, delay.p99Ms, delay.maxMs].map((ms) => ms.toFixed(1))];
 }
 
-/** SQLite syncs with one of these calls, which depends on how it was built. */
+/** SQLite syncs with one of these calls, which depends on how it was built. -D: the child is Node, not strace. */
 function slowSync(delayMs: number): string[] {
   const calls = 'fsync,fdatasync';
   return [
-    ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null'],
+    ...['strace', '-D', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null'],
     ...['-e', `trace=${calls}`, '-e', `inject=${calls}:delay_exit=${delayMs * 1_000}`],
   ];
 }
