@@ -1,7 +1,7 @@
 // What executes each kind of command, and in which parts a batch is executed: a part changes the database with
 // one statement. Where a batch is one part, that statement is the transaction.
 
-import type { UserGroupKey } from '../../domain/user-group.ts';
+import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../store.ts';
 import { createApiToken, revokeApiToken } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
@@ -20,7 +20,12 @@ import { spell } from './user-group.ts';
 import { ensureWorkspace } from './workspace.ts';
 
 interface Execution<Kind extends CommandKind> {
-  execute: (session: Session, commands: readonly Command<Kind>[]) => Promise<CommandResult<Kind>[]>;
+  /** `held` has the user groups that an earlier part of the same kind has changed, and so locked, by their keys. */
+  execute: (
+    session: Session,
+    commands: readonly Command<Kind>[],
+    held: Map<string, UserGroup>,
+  ) => Promise<CommandResult<Kind>[]>;
   /** To each command the number of its part, from 0. */
   partsOf: (commands: readonly Command<Kind>[]) => number[];
   /** Whether they take several statements, of which all happen or none. */
@@ -81,10 +86,11 @@ export async function runCommands(
   const isTransaction = parts.length > 1 || takesTransaction(parts[0]!.kind, commands);
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
+    const held = new Map<string, UserGroup>();
     for (const { kind, places } of parts) {
       const { execute } = executions[kind] as Execution<CommandKind>;
       const ofPart = places.map((place) => commands[place]!);
-      putInPlace(results, places, await execute(session, ofPart));
+      putInPlace(results, places, await execute(session, ofPart, held));
     }
     return results;
   };

@@ -42,16 +42,25 @@ const MAX_ATTEMPTS = 5;
 
 type Result = CommandResult<'updateUserGroup'>;
 
-/** No two commands may have the same key. */
+/**
+ * No two commands may have the same key. `held` has groups as this transaction has changed them, by their keys: of
+ * many updates of one version that meet, the first one tells what becomes of the others.
+ */
 export async function updateUserGroups(
   session: Session,
   commands: readonly UserGroupUpdate[],
+  held: Map<string, UserGroup>,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
-  let rest = commands.toSorted(byKey);
+  for (const command of commands) {
+    const group = held.get(spell(command.key));
+    const result = group && whyUntouched(command, group);
+    if (result) results.set(spell(command.key), result);
+  }
+  let rest = commands.filter(({ key }) => !results.has(spell(key))).sort(byKey);
   for (let attempt = 1; rest.length > 0; attempt++) {
     if (attempt > MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
-    rest = await update(session, rest, results);
+    rest = await update(session, rest, results, held);
   }
   return commands.map(({ key }) => results.get(spell(key))!);
 }
@@ -61,10 +70,12 @@ async function update(
   session: Session,
   commands: readonly UserGroupUpdate[],
   results: Map<string, Result>,
+  held: Map<string, UserGroup>,
 ): Promise<UserGroupUpdate[]> {
   for (const row of await session.query(UPDATE, columnsOf(commands))) {
     const userGroup = toUserGroup(row)!;
     results.set(spell(userGroup), userGroup);
+    held.set(spell(userGroup), userGroup);
   }
   const untouched = commands.filter(({ key }) => !results.has(spell(key)));
   if (untouched.length === 0) return [];
