@@ -29,9 +29,9 @@ const { values } = parseArgs({
 const config = readConfig(process.env);
 if (config.databaseUrl.engine !== 'sqlite') throw new Error('the variants are those of the SQLite adapter');
 const { path } = config.databaseUrl;
-const batches = { maxBatch: 256, maxInFlight: 1, maxQueued: config.queueLimit };
+const batches = { maxBatch: 256, maxInFlight: 1, patienceMs: 0, maxQueued: config.queueLimit };
 // Many transactions in flight, so that the writer always has the next one at hand.
-const singles = { maxBatch: 1, maxInFlight: 64, maxQueued: config.queueLimit };
+const singles = { maxBatch: 1, maxInFlight: 64, patienceMs: 0, maxQueued: config.queueLimit };
 const store = BatchedStore.of(
   values['writer-on-serving-thread'] ? openCommandStore(path) : openServingStore(path),
   { read: batches, write: values['transaction-each'] ? singles : batches },

@@ -1,6 +1,6 @@
 // From the settings to an open store: the only place that knows which adapters there are.
 
-import type { Config } from './config.ts';
+import type { Config, DatabaseUrl } from './config.ts';
 import { BatchedStore } from './store/batcher.ts';
 import type { PostgresOptions } from './store/postgres/options.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
@@ -15,9 +15,9 @@ export { AlreadyServed } from './store/sqlite/lock.ts';
 
 export const MAX_BATCH = 256;
 /** A file is read on the thread that serves and written by one other: a second batch would only wait. */
-const SQLITE_IN_FLIGHT = 1;
-/** One slow batch must not hold up the rest. More than two make batches small: four cost a quarter more for a create. */
-const POSTGRES_IN_FLIGHT = 2;
+const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, patienceMs: 0 };
+/** One slow batch must not hold up the rest. */
+const POSTGRES_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 2, patienceMs: 1 };
 /** A command bounds its own work. */
 const COMMAND_QUEUE_LIMIT = 4_096;
 /** A command may count or change all groups. */
@@ -50,7 +50,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
   if (databaseUrl.engine === 'postgres') {
     const store = await openPostgresStore({ ...postgresOptions(config, databaseUrl), ...options });
     const { warnings } = store;
-    return { store: batched(store, POSTGRES_IN_FLIGHT, queueLimit), warnings, close: () => store.close() };
+    return { store: batched(store, 'postgres', queueLimit), warnings, close: () => store.close() };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
@@ -59,7 +59,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
       await store.close();
       lock.close();
     };
-    return { store: batched(store, SQLITE_IN_FLIGHT, queueLimit), warnings: [], close };
+    return { store: batched(store, 'sqlite', queueLimit), warnings: [], close };
   } catch (error) {
     lock.close();
     throw error;
@@ -80,7 +80,7 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
         })
       : openCommandStore(databaseUrl.path);
   return {
-    store: batched(store, 1, COMMAND_QUEUE_LIMIT),
+    store: batched(store, databaseUrl.engine, COMMAND_QUEUE_LIMIT),
     migrations: store.migrations,
     close: () => store.close(),
   };
@@ -107,8 +107,8 @@ export async function openAlone(config: Config): Promise<CommandDatabase> {
   }
 }
 
-function batched(store: Store, maxInFlight: number, maxQueued: number): BatchedStore {
-  const limits = { maxBatch: MAX_BATCH, maxInFlight, maxQueued };
+function batched(store: Store, engine: DatabaseUrl['engine'], maxQueued: number): BatchedStore {
+  const limits = { ...(engine === 'postgres' ? POSTGRES_LIMITS : SQLITE_LIMITS), maxQueued };
   return BatchedStore.of(store, { read: limits, write: limits });
 }
 

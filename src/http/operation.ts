@@ -5,11 +5,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/body.ts';
-import { authenticate } from '../operations/authenticate.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
+import type { Foresight, LastCallers } from './foresight.ts';
 import { checkMediaType, type MediaType } from './media-type.ts';
 import type { OperationId } from './openapi/operations.ts';
 import type { QueryType } from './query.ts';
@@ -36,6 +36,8 @@ export interface Operation<Body, Query> {
   body: BodyType<Body>;
   /** What a body may be declared as: application/json where this is absent. */
   mediaTypes?: readonly MediaType[];
+  /** What the store is asked first, where that can be told without it. A method, as `handle`. */
+  foresee?(...of: Parameters<Foresight<Body>>): ReturnType<Foresight<Body>>;
   /**
    * Answers with JSON text, or with an empty one and the status that it has set. A method, so that operations of
    * different bodies and queries stand in one table.
@@ -87,6 +89,7 @@ export interface OperationOptions {
   context: Context;
   limit: RateLimit | null;
   running: RunningOperations;
+  lastCallers: LastCallers;
 }
 
 export function addOperation(app: FastifyInstance, options: OperationOptions, operation: AnyOperation): void {
@@ -103,7 +106,7 @@ export function addOperation(app: FastifyInstance, options: OperationOptions, op
 }
 
 async function answer(
-  { context, limit }: OperationOptions,
+  { context, limit, lastCallers }: OperationOptions,
   operation: AnyOperation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -112,7 +115,9 @@ async function answer(
   const reading = readBody(request.raw);
   reading.catch(() => {});
   const authenticating = inTime(context);
-  const caller = await authenticate(authenticating, apiTokenDigestOf(request.raw));
+  const digest = apiTokenDigestOf(request.raw);
+  const early = foresee(operation, authenticating, lastCallers.of(digest), request, reading);
+  const caller = await lastCallers.authenticate(authenticating, digest);
   if (limit !== null) await limit(caller);
   permit(caller, operation.permissions, operation.purpose);
   const query = operation.query.read(request.url);
@@ -121,9 +126,31 @@ async function answer(
   const hasArrived = request.raw.complete;
   const bytes = await reading;
   if (takesBody) requireBody(bytes, request.method);
-  const body = operation.body.read(bytes);
+  const body = (await early) ?? operation.body.read(bytes);
   reply.header('content-type', 'application/json; charset=utf-8');
   // The time that a client takes to send its body is not the database's.
   const operating = hasArrived ? authenticating : inTime(context);
   return operation.handle({ context: operating, caller, query, body, request, reply });
+}
+
+/**
+ * Asks the store what `caller`, if that is who sends the request, is going to ask. Gives the body where it could be
+ * read; what is wrong with one is said in its turn.
+ */
+async function foresee(
+  operation: AnyOperation,
+  { store }: Context,
+  caller: Caller | undefined,
+  request: FastifyRequest,
+  reading: Promise<Buffer>,
+): Promise<unknown> {
+  if (operation.foresee === undefined || caller === undefined) return undefined;
+  try {
+    const body = operation.body.read(await reading);
+    const query = operation.foresee(caller, body, request);
+    if (query !== null) store.foresee(query);
+    return body;
+  } catch {
+    return undefined;
+  }
 }

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { noBody, resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../domain/body.ts';
 import { addDocs } from './docs.ts';
+import { groupOfBody, groupOfPath, groupOfToken, LastCallers } from './foresight.ts';
 import { addHealth } from './health.ts';
 import { type AnyOperation, addOperation, type OperationOptions, operation } from './operation.ts';
 import { listQuery, noQuery } from './query.ts';
@@ -24,6 +25,7 @@ export const operations: readonly AnyOperation[] = [
     purpose: 'get user groups',
     query: noQuery,
     body: userGroupBody,
+    foresee: groupOfBody,
     handle: getOrCreate,
   }),
   operation({
@@ -44,6 +46,7 @@ export const operations: readonly AnyOperation[] = [
     purpose: 'rotate tokens',
     query: noQuery,
     body: rotateBody,
+    foresee: (_caller, { currentToken }) => groupOfToken(currentToken),
     handle: rotate,
   }),
   operation({
@@ -54,6 +57,7 @@ export const operations: readonly AnyOperation[] = [
     purpose: 'get user groups',
     query: noQuery,
     body: userGroupBody,
+    foresee: groupOfBody,
     handle: createOrGet,
   }),
   operation({
@@ -74,6 +78,7 @@ export const operations: readonly AnyOperation[] = [
     purpose: 'read user groups',
     query: noQuery,
     body: noBody,
+    foresee: groupOfPath,
     handle: read,
   }),
   operation({
@@ -85,6 +90,7 @@ export const operations: readonly AnyOperation[] = [
     query: noQuery,
     body: userGroupPatch,
     mediaTypes: ['application/merge-patch+json', 'application/json'],
+    foresee: groupOfPath,
     handle: patch,
   }),
   operation({
@@ -105,16 +111,18 @@ export const operations: readonly AnyOperation[] = [
     purpose: 'resolve tokens',
     query: noQuery,
     body: resolveBody,
+    foresee: (_caller, { token }) => groupOfToken(token),
     handle: resolve,
   }),
 ];
 
 export function addRoutes(
   app: FastifyInstance,
-  options: OperationOptions,
+  options: Omit<OperationOptions, 'lastCallers'>,
   isReady: () => Promise<void>,
 ): void {
-  for (const each of operations) addOperation(app, options, each);
+  const lastCallers = new LastCallers();
+  for (const each of operations) addOperation(app, { ...options, lastCallers }, each);
   addHealth(app, isReady);
   addDocs(app, operations);
 }

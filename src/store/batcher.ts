@@ -1,6 +1,7 @@
 // Commands that arrive together travel together: what is submitted in one turn of the event loop runs as one
 // statement or one transaction. A lone command is a batch of one and leaves in the same turn.
 
+import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '../problem.ts';
 import { settledBy } from './deadline.ts';
 import {
@@ -19,6 +20,11 @@ interface BatchLimits {
   maxBatch: number;
   /** Batches that the database works on at one time. */
   maxInFlight: number;
+  /**
+   * A batch leaves beside others where these take longer than this. Before, it is better off waiting for them: what
+   * comes meanwhile makes it larger, and a larger batch costs less a command.
+   */
+  patienceMs: number;
   /** Commands that wait for a batch; one more is refused as `overloaded`. */
   maxQueued: number;
 }
@@ -38,7 +44,7 @@ class Batcher<Item, Result> {
   readonly #limits: BatchLimits;
   #waiting: Waiting<Item, Result>[] = [];
   #inFlight = 0;
-  #scheduled = false;
+  #leaving: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #sweeper: NodeJS.Timeout | null = null;
 
   constructor(run: (items: Item[]) => Promise<Result[]> | Result[], limits: BatchLimits) {
@@ -68,16 +74,22 @@ class Batcher<Item, Result> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= this.#limits.maxInFlight || this.#waiting.length === 0) return;
-    this.#scheduled = true;
-    // After the sockets of this turn have been read, and before the loop waits for more.
-    setImmediate(() => {
-      this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#inFlight < this.#limits.maxInFlight) {
-        const batch = inTime(this.#waiting.splice(0, this.#limits.maxBatch));
-        if (batch.length > 0) void this.#runBatch(batch);
-      }
-    });
+    if (this.#waiting.length === 0 || this.#leaving !== null) return;
+    if (this.#inFlight === 0) {
+      // After the sockets of this turn have been read, and before the loop waits for more.
+      this.#leaving = setImmediate(() => this.#leave());
+    } else if (this.#inFlight < this.#limits.maxInFlight) {
+      this.#leaving = setTimeout(() => this.#leave(), this.#limits.patienceMs);
+    }
+  }
+
+  #leave(): void {
+    clearImmediate(this.#leaving as NodeJS.Immediate);
+    clearTimeout(this.#leaving as NodeJS.Timeout);
+    this.#leaving = null;
+    const batch = inTime(this.#waiting.splice(0, this.#limits.maxBatch));
+    if (batch.length > 0) void this.#runBatch(batch);
+    this.#schedule();
   }
 
   async #runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
@@ -86,13 +98,18 @@ class Batcher<Item, Result> {
       const running = this.#run(batch.map(({ item }) => item));
       // An adapter that answers at once saves a turn of the microtask queue.
       const results = running instanceof Promise ? await running : running;
+      this.#arrive();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       await this.#runSingly(batch, error);
-    } finally {
-      this.#inFlight--;
-      this.#schedule();
+      this.#arrive();
     }
+  }
+
+  /** The next batch is on its way while the answers to this one are made. */
+  #arrive(): void {
+    this.#inFlight--;
+    if (this.#waiting.length > 0) this.#leave();
   }
 
   /** One bad command must not fail its neighbours. */
@@ -135,6 +152,7 @@ interface Batchers {
 export class BatchedStore {
   readonly #batchers: Batchers;
   readonly #startBy: number;
+  #foreseen: { query: Query; answer: Promise<QueryResult> } | null = null;
 
   static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchedStore {
     const reads = new Batcher((queries: Query[]) => store.read(queries), limits.read);
@@ -161,7 +179,20 @@ export class BatchedStore {
     return this.#startBy === Number.POSITIVE_INFINITY ? promise : settledBy(this.#startBy, promise, tooLate);
   }
 
+  /** Asks what this request is going to ask: the first `read` of the same query has the answer to this one. */
+  foresee(query: Query): void {
+    const answer = this.read(query);
+    // Nobody may ever ask.
+    answer.catch(() => {});
+    this.#foreseen = { query, answer };
+  }
+
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
+    const foreseen = this.#foreseen;
+    if (foreseen?.query.kind === query.kind && isDeepStrictEqual(foreseen.query, query)) {
+      this.#foreseen = null;
+      return foreseen.answer as Promise<QueryResult<Kind>>;
+    }
     return this.#batchers.reads.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
   }
 

@@ -41,15 +41,16 @@ export function endsRequest([type]: Buffer): boolean {
   return type === SYNC || type === QUERY || type === TERMINATE;
 }
 
-/** What a request asks for: the name of a prepared statement where it has one, else the SQL. */
-export function subjectOf(request: readonly Buffer[]): string {
+/** What a request asks for: the names of prepared statements where they have one, else the SQL. */
+export function subjectsOf(request: readonly Buffer[]): string[] {
+  const subjects = new Set<string>();
   for (const message of request) {
     const [first, second] = message.subarray(5).toString('latin1').split('\0');
-    if (message[0] === QUERY) return first!;
-    if (message[0] === BIND && second) return second;
-    if (message[0] === PARSE) return first || second!;
+    if (message[0] === QUERY) subjects.add(first!);
+    if (message[0] === BIND && second) subjects.add(second);
+    if (message[0] === PARSE) subjects.add(first || second!);
   }
-  return '';
+  return [...subjects];
 }
 
 /** The state of the transaction where the message says that the server waits for the next request, else null. */

@@ -9,7 +9,7 @@ import {
   readyState,
   refusal,
   type ServerError,
-  subjectOf,
+  subjectsOf,
 } from './protocol.ts';
 
 /**
@@ -180,12 +180,18 @@ class Connection {
     for (const message of this.#fromClient.push(bytes)) {
       this.#request.push(message);
       if (this.#state !== null && !endsRequest(message)) continue;
-      this.#meetFate(
-        this.#request,
-        this.#state === null ? 'pass' : this.#proxy.decide(subjectOf(this.#request)),
-      );
+      this.#meetFate(this.#request, this.#state === null ? 'pass' : this.#fateOf(this.#request));
       this.#request = [];
     }
+  }
+
+  /** That of the first statement in it that has one. */
+  #fateOf(request: readonly Buffer[]): Fate {
+    for (const subject of subjectsOf(request)) {
+      const fate = this.#proxy.decide(subject);
+      if (fate !== 'pass') return fate;
+    }
+    return 'pass';
   }
 
   #meetFate(request: readonly Buffer[], fate: Fate): void {

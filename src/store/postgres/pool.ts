@@ -5,6 +5,8 @@ import pg from 'pg';
 import { settledBy } from '../deadline.ts';
 import { nameShards } from './citus.ts';
 import { Connection } from './connection.ts';
+import { Conversation, type Question, type Session, type Statement } from './conversation.ts';
+import { Exchange, type SentStatement } from './exchange.ts';
 import {
   Failure,
   failureAfterCommit,
@@ -18,16 +20,7 @@ import { Outage } from './outage.ts';
 import { Probe } from './probe.ts';
 import { retry } from './retry.ts';
 
-export interface Statement {
-  /** Names the prepared statement: one text has it, and no other. */
-  name: string;
-  sql: string;
-}
-
-export interface Session {
-  /** The rows, each an array of its columns. Throws `Failure`. */
-  query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
-}
+export type { Session, Statement };
 
 type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;
@@ -200,37 +193,37 @@ export class ConnectionPool {
   async #transact<Result>(client: Client, deadline: number, work: Work<Result>): Promise<Result> {
     let result: Result;
     try {
-      await this.#send(client, deadline, { text: 'begin' });
+      await this.#send(deadline, (query_timeout) =>
+        client.query({ text: 'begin', query_timeout } as pg.QueryConfig),
+      );
       result = await work(this.#session(client, deadline));
     } catch (error) {
       throw failureBeforeCommit(error);
     }
-    await this.#send(client, deadline, { text: 'commit' });
+    await this.#send(deadline, (query_timeout) =>
+      client.query({ text: 'commit', query_timeout } as pg.QueryConfig),
+    );
     return result;
   }
 
   #session(client: Client, deadline: number): Session {
-    return {
-      query: async ({ name, sql }, values = []) => {
-        const text = this.#isCitus ? nameShards(sql) : sql;
-        const query = { text, values: [...values] };
-        const { rows } = await this.#send(client, deadline, this.#named ? { name, ...query } : query);
-        return rows;
-      },
-    };
+    return new Conversation((questions) => {
+      const statements = questions.map((question) => this.#sent(question));
+      return this.#send(deadline, (timeoutMs) => client.query(new Exchange(statements, timeoutMs)).results);
+    });
   }
 
-  async #send(client: Client, deadline: number, query: pg.QueryConfig): Promise<{ rows: unknown[][] }> {
+  #sent({ statement: { name, sql }, values }: Question): SentStatement {
+    return { name: this.#named ? name : undefined, text: this.#isCitus ? nameShards(sql) : sql, values };
+  }
+
+  async #send<Result>(deadline: number, send: (timeoutMs: number) => Promise<Result>): Promise<Result> {
     // At least something, since nothing would be the longest of all.
-    const query_timeout = Math.max(1, deadline - performance.now());
+    const timeoutMs = Math.max(1, deadline - performance.now());
     try {
-      return await client.query<unknown[]>({
-        ...query,
-        rowMode: 'array',
-        query_timeout,
-      } as pg.QueryArrayConfig);
+      return await send(timeoutMs);
     } catch (error) {
-      throw failureOfStatement(error, query_timeout > this.#statementTimeoutMs);
+      throw failureOfStatement(error, timeoutMs > this.#statementTimeoutMs);
     }
   }
 }

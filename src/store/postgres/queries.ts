@@ -31,15 +31,18 @@ const answers: { [Kind in QueryKind]: Answer<Kind> } = {
   ping: once(ping),
 };
 
-/** Each kind on a connection of its own, at one time. Throws `StoreUnavailable`. */
+/** All kinds at one time, on one connection. Throws `StoreUnavailable`. */
 export async function runQueries(pool: ConnectionPool, queries: readonly Query[]): Promise<QueryResult[]> {
   const results: QueryResult[] = new Array(queries.length);
-  const running = [...placesByKind(queries)].map(async ([kind, places]) => {
-    const answer = answers[kind] as Answer<QueryKind>;
-    const ofKind = places.map((place) => queries[place]!);
-    putInPlace(results, places, await pool.run((session) => answer(session, ofKind), true));
-  });
-  await Promise.all(running);
+  const kinds = [...placesByKind(queries)];
+  await pool.run(async (session) => {
+    const running = kinds.map(async ([kind, places]) => {
+      const answer = answers[kind] as Answer<QueryKind>;
+      const ofKind = places.map((place) => queries[place]!);
+      putInPlace(results, places, await answer(session, ofKind));
+    });
+    await Promise.all(running);
+  }, true);
   return results;
 }
 

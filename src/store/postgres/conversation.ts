@@ -1,0 +1,54 @@
+// What is asked at one time on one connection travels together, in one exchange.
+
+export interface Statement {
+  /** Names the prepared statement: one text has it, and no other. */
+  name: string;
+  sql: string;
+}
+
+export interface Session {
+  /** The rows, each an array of its columns. Throws `Failure`. */
+  query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
+}
+
+export interface Question {
+  statement: Statement;
+  values: readonly unknown[];
+}
+
+interface Asked extends Question {
+  resolve: (rows: unknown[][]) => void;
+  reject: (error: unknown) => void;
+}
+
+export class Conversation implements Session {
+  readonly #exchange: (questions: readonly Question[]) => Promise<unknown[][][]>;
+  #asked: Asked[] = [];
+  #isWaiting = false;
+
+  /** `exchange` gives the rows of each question. */
+  constructor(exchange: (questions: readonly Question[]) => Promise<unknown[][][]>) {
+    this.#exchange = exchange;
+  }
+
+  query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ statement, values, resolve, reject });
+      if (this.#asked.length === 1 && !this.#isWaiting) queueMicrotask(() => this.#ask());
+    });
+  }
+
+  async #ask(): Promise<void> {
+    const asked = this.#asked;
+    this.#asked = [];
+    this.#isWaiting = true;
+    try {
+      const results = await this.#exchange(asked);
+      for (const [place, { resolve }] of asked.entries()) resolve(results[place]!);
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+    this.#isWaiting = false;
+    if (this.#asked.length > 0) void this.#ask();
+  }
+}
