@@ -42,6 +42,7 @@ export class ConnectionPool {
   readonly #patienceMs: number;
   readonly #statementTimeoutMs: number;
   readonly #connectTimeoutMs: number;
+  readonly #serverGivesUp: boolean;
   readonly #open = new Set<Connection>();
   readonly #outage: Outage;
   #generation = 0;
@@ -61,6 +62,7 @@ export class ConnectionPool {
     this.#patienceMs = config.query_timeout;
     this.#statementTimeoutMs = statementTimeoutOf(options);
     this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.#serverGivesUp = options.statementTimeoutMs > 0;
     this.#outage = new Outage(options.observer);
     this.#pool = new pg.Pool({
       ...config,
@@ -81,7 +83,10 @@ export class ConnectionPool {
    */
   run<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
     const steps = isRepeatable ? work : inSteps(work);
-    return this.#tryOnConnections((client, deadline) => steps(this.#session(client, deadline)), isRepeatable);
+    return this.#tryOnConnections((client, deadline) => {
+      if (!isRepeatable && this.#mayBeOutlasted(deadline)) return this.#transact(client, deadline, work);
+      return steps(this.#session(client, deadline));
+    }, isRepeatable);
   }
 
   /** As `run`, but all statements are one transaction. */
@@ -99,6 +104,14 @@ export class ConnectionPool {
     connection.generation = this.#generation;
     this.#open.add(connection);
     connection.once('end', () => this.#open.delete(connection));
+  }
+
+  /**
+   * Whether the server may still work on a statement when its caller is told that it failed. Then it must not commit
+   * by itself: an update would come after one that was acknowledged since. Given up, a transaction is undone.
+   */
+  #mayBeOutlasted(deadline: number): boolean {
+    return !this.#serverGivesUp || deadline - performance.now() < this.#statementTimeoutMs;
   }
 
   #tryOnConnections<Result>(
