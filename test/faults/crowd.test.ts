@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Service } from '../process.ts';
 import { callOnce } from './callers.ts';
-import { BACK_LIMIT_MS, FAULT_MS, Installation, within } from './installation.ts';
+import { FAULT_MS, Installation, within } from './installation.ts';
 import { OwnServer } from './server.ts';
 
 const PROCESSES = 2;
@@ -16,6 +16,8 @@ const PROCESSES = 2;
 const CALLERS = 250;
 const POOL_SIZE = 8;
 const PAUSE_MS = 50;
+/** All of them, on a machine that has much else to do. */
+const ALL_LIMIT_MS = 20_000;
 const SAMPLE_MS = 200;
 /** What a process may hold more than with the same crowd on a database that is well. */
 const MORE_BYTES = 100_000_000;
@@ -38,15 +40,17 @@ describe('A crowd of callers', () => {
   ] as const) {
     it(`is answered in time while the database ${title}, and served soon after`, async (test) => {
       using crowd = new Crowd(site);
-      await within(BACK_LIMIT_MS, 'everybody to be served', () => crowd.isServed());
-      await sleep(1_000);
+      await within(ALL_LIMIT_MS, 'everybody to be served', () => crowd.isServed());
       const bytes = await memoryOf(site.services);
       await begin();
       const watching = watch(site, FAULT_MS);
       await sleep(FAULT_MS);
       await end();
       crowd.forget();
-      const backMs = await within(BACK_LIMIT_MS, 'everybody to be served again', () => crowd.isServed());
+      const [backMs] = await Promise.all([
+        within(ALL_LIMIT_MS, 'everybody to be served again', () => crowd.isServed()),
+        site.untilBack(test),
+      ]);
       const { mostBytes, mostConnections } = await watching;
       await crowd.stop();
       test.diagnostic(

@@ -119,7 +119,7 @@ export class ConnectionPool {
     isRepeatable: boolean,
   ): Promise<Result> {
     const deadline = performance.now() + this.#patienceMs;
-    return retry(() => this.#onConnection(work, deadline), isRepeatable);
+    return retry(() => this.#onConnection(work, deadline), { isRepeatable, deadline });
   }
 
   async #onConnection<Result>(

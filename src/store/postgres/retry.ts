@@ -5,22 +5,29 @@ import { Failure } from './failure.ts';
 
 interface Patience {
   attempts: number;
-  /** A failure that took longer is not tried again: the caller has waited enough. */
-  withinMs: number;
+  /** What must be left of the time that all attempts have. */
+  leastMs: number;
   pauseMs: () => number;
 }
 
 const patience = {
   /** Those that were in each other's way must not meet again at once. PostgreSQL looks for a deadlock after a second. */
-  conflict: { attempts: 6, withinMs: 2_000, pauseMs: () => Math.random() * 50 },
+  conflict: { attempts: 6, leastMs: 500, pauseMs: () => Math.random() * 50 },
   /** Each time another connection is asked: no more than ten in a second by one who writes. */
-  readOnly: { attempts: 3, withinMs: 1_000, pauseMs: () => 100 },
-  loss: { attempts: 2, withinMs: 1_000, pauseMs: () => 0 },
+  readOnly: { attempts: 3, leastMs: 1_500, pauseMs: () => 100 },
+  loss: { attempts: 2, leastMs: 1_500, pauseMs: () => 0 },
 } as const satisfies Record<string, Patience>;
 
+interface RetryOptions {
+  isRepeatable: boolean;
+  deadline: number;
+}
+
 /** Tries once more where nothing has happened, or where what may have happened `isRepeatable`. */
-export async function retry<Result>(attempt: () => Promise<Result>, isRepeatable: boolean): Promise<Result> {
-  const startedAt = performance.now();
+export async function retry<Result>(
+  attempt: () => Promise<Result>,
+  { isRepeatable, deadline }: RetryOptions,
+): Promise<Result> {
   const failures = new Map<Patience, number>();
   for (;;) {
     try {
@@ -31,7 +38,7 @@ export async function retry<Result>(attempt: () => Promise<Result>, isRepeatable
       const kind = patienceWith(error);
       const times = (failures.get(kind) ?? 0) + 1;
       failures.set(kind, times);
-      if (times === kind.attempts || performance.now() - startedAt > kind.withinMs) throw error;
+      if (times === kind.attempts || deadline - performance.now() < kind.leastMs) throw error;
       const pauseMs = kind.pauseMs();
       if (pauseMs > 0) await sleep(pauseMs);
     }
