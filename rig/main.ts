@@ -12,6 +12,7 @@ import { startPostgres } from '../test/postgres/server.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
+import { brokenPromises, overload } from './overload.ts';
 import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
@@ -92,6 +93,13 @@ const program = new Command('npm run rig:')
         bar.end();
         show({ rig: 'revocation', database, processes, seed, ...figures }, json);
       }),
+  )
+  .addCommand(
+    rig('overload', 'asks for five times what the service can do with a slow database')
+      .option('--seconds <seconds>', 'of overload', positive, 60)
+      .addOption(databaseOption())
+      .option('--delay-ms <ms>', 'longer for each sync of the disk, or message of the server', positive)
+      .action(runOverload),
   );
 
 interface CrashFlags extends DatabaseFlags {
@@ -101,6 +109,11 @@ interface CrashFlags extends DatabaseFlags {
 interface IoErrorsFlags {
   scenarios: Scenario[];
   step: number;
+}
+
+interface OverloadFlags extends DatabaseFlags {
+  seconds: number;
+  delayMs?: number;
 }
 
 interface PowerCutFlags {
@@ -166,6 +179,21 @@ async function runFuzz({ cases, database, callers, path, seed, json }: RigFlags 
   const figures = await fuzz({ kind, cases, seed, callers: path === undefined ? callers : 1, path, onCase });
   bar.end();
   show({ rig: 'fuzz', database, callers, seed, ...figures }, json);
+}
+
+async function runOverload({ seconds, database, delayMs, json }: RigFlags & OverloadFlags) {
+  await using _provided = await provide(database);
+  // A disk syncs once for all that wait; a server answers several times for a create.
+  const delay = delayMs ?? { sqlite: 200, postgres: 100 }[database];
+  const figures = await overload({ database, seconds, delayMs: delay });
+  show({ rig: 'overload', database, seconds, delayMs: delay, ...figures }, json);
+  endWith(brokenPromises(figures));
+}
+
+function endWith(brokenPromises: readonly string[]): void {
+  for (const promise of brokenPromises) console.error(`not kept: ${promise}`);
+  // As above.
+  if (brokenPromises.length > 0) process.exit(exitCodes.failed);
 }
 
 function databaseOption(): Option {

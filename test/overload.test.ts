@@ -1,8 +1,10 @@
 // Contract: more work than can wait is refused at once, told when to come back, and leaves no trace.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
-import { describeOnEachDatabase } from './database.ts';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeOnEachDatabase, postgres } from './database.ts';
+import { FaultProxy } from './faults/proxy.ts';
 import { TestService } from './service.ts';
 
 const CALLS = 400;
@@ -61,5 +63,55 @@ describeOnEachDatabase('overload', (database) => {
       .map((line) => JSON.parse(line))
       .find(({ requestId, code }) => requestId === json.request_id && code !== undefined);
     assert.deepEqual([entry.level, entry.code], [40, 'overloaded']);
+  });
+
+  it('is logged in no more than a hundred lines a second, which count the others', async () => {
+    const startedAt = performance.now();
+    service.logLines.length = 0;
+    let refused = 0;
+    const overload = async () => {
+      const calls = Array.from({ length: CALLS }, () => service.get({ user_group_id: 'flood', name: 'F' }));
+      refused += (await Promise.all(calls)).filter(({ status }) => status === 503).length;
+    };
+    while (refused < 3 * CALLS) await overload();
+    // A line of the next second tells of the one before.
+    await sleep(1_000);
+    const before = refused;
+    await overload();
+    const lines = service.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
+    const seconds = Math.ceil((performance.now() - startedAt) / 1_000) + 1;
+    assert.ok(lines.length <= 100 * seconds, `${lines.length} lines in ${seconds} seconds`);
+    const counted = lines.reduce((sum, { unlogged = 0 }) => sum + 1 + unlogged, 0);
+    assert.ok(counted >= before, `${counted} of ${before}`);
+  });
+});
+
+describe('A service whose database is slow', () => {
+  const DELAY_MS = 400;
+  it('refuses at once, and not what it has let in', async (test) => {
+    const database = await postgres.create();
+    const proxy = await FaultProxy.start(database.url);
+    const env = { UGS_QUEUE_LIMIT: '1' };
+    const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
+    const service = await TestService.start(postgres, { database: slow, env });
+    test.after(async () => {
+      await service.end();
+      await proxy[Symbol.asyncDispose]();
+    });
+    const body = { user_group_id: 'here', name: 'Here' };
+    await service.get(body);
+    proxy.delayMs = DELAY_MS;
+    const letIn = [];
+    // Two batches are under way, and a third call is the queue.
+    for (let call = 0; call < 3; call++) {
+      letIn.push(service.get(body));
+      await sleep(DELAY_MS / 10);
+    }
+    const refused = await service.get(body);
+    const isAnyAnswered = await Promise.race([Promise.any(letIn), sleep(0)]);
+    assert.deepEqual([refused.status, refused.json.code], [503, 'overloaded']);
+    assert.equal(isAnyAnswered, undefined);
+    const statuses = (await Promise.all(letIn)).map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 200, 200]);
   });
 });

@@ -7,6 +7,7 @@ import type { Caller, Permission } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/body.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
+import type { Work } from '../store/batcher.ts';
 import { readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
 import type { Foresight, LastCallers } from './foresight.ts';
@@ -32,6 +33,7 @@ export interface Operation<Body, Query> {
   permissions: readonly Permission[];
   /** What the operation does, for a caller who may not: "may not …". */
   purpose: string;
+  work: Work;
   query: QueryType<Query>;
   body: BodyType<Body>;
   /** What a body may be declared as: application/json where this is absent. */
@@ -93,8 +95,9 @@ export interface OperationOptions {
 }
 
 export function addOperation(app: FastifyInstance, options: OperationOptions, operation: AnyOperation): void {
-  const { running } = options;
+  const { context, running } = options;
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
+    context.store.admit(operation.work);
     running.begin();
     try {
       return await answer(options, operation, request, reply);

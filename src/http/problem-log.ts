@@ -5,17 +5,21 @@ import type { Logger } from 'pino';
 import type { Problem } from '../problem.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
-const MAX_LINES_PER_SECOND = 10;
+const MAX_OUTAGE_LINES_PER_SECOND = 10;
+const MAX_REFUSAL_LINES_PER_SECOND = 100;
 
 export type ProblemLog = (problem: Problem, requestId: string) => void;
 
 export function problemLog(log: Logger): ProblemLog {
-  const outage = new LineLimit();
+  const outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND);
+  const refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND);
   return (problem, requestId) => {
     const { code, cause } = problem;
     if (problem.status < 500) return;
     if (code === 'overloaded' || code === 'shutting_down') {
-      log.warn({ requestId, code }, problem.message);
+      const unlogged = refusals.next();
+      if (unlogged === null) return;
+      log.warn({ requestId, code, ...(unlogged > 0 && { unlogged }) }, problem.message);
     } else if (cause instanceof StoreUnavailable) {
       const unlogged = outage.next();
       if (unlogged === null) return;
@@ -30,15 +34,20 @@ export function problemLog(log: Logger): ProblemLog {
 }
 
 class LineLimit {
+  readonly #maxLines: number;
   #second = 0;
   #lines = 0;
   #unlogged = 0;
+
+  constructor(maxLines: number) {
+    this.#maxLines = maxLines;
+  }
 
   /** How many lines before this one were not logged; null where this one is not either. */
   next(): number | null {
     const second = Math.floor(performance.now() / 1_000);
     if (second !== this.#second) [this.#second, this.#lines] = [second, 0];
-    if (this.#lines === MAX_LINES_PER_SECOND) {
+    if (this.#lines === this.#maxLines) {
       this.#unlogged++;
       return null;
     }

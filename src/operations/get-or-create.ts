@@ -39,6 +39,7 @@ async function create(
     throw userGroupNotFound(' Send a name with it to create one.');
   }
   permit(caller, ['read-write'], 'create a user group');
+  context.store.admitWrite();
   const token = mintUserGroupToken(key.bucket);
   const command = await newUserGroup(
     context,

@@ -6,11 +6,15 @@ import type { IdSequence } from '../store/store.ts';
 
 const BLOCK = 1_000;
 
+interface Block {
+  next: number;
+  end: number;
+}
+
 export class IdLease {
   readonly #store: BatchedStore;
   readonly #sequence: IdSequence;
-  #next = 0;
-  #end = 0;
+  #blocks: Block[] = [];
   #leasing: Promise<void> | null = null;
 
   constructor(store: BatchedStore, sequence: IdSequence) {
@@ -20,17 +24,34 @@ export class IdLease {
 
   /** `store` is that of the request, which knows how long to wait for a block that somebody leases. */
   async next(store: BatchedStore): Promise<number> {
-    while (this.#next === this.#end) {
-      this.#leasing ??= this.#lease();
-      await store.inTime(this.#leasing);
+    for (;;) {
+      const leasing = this.#leaseInTime();
+      const [block] = this.#blocks;
+      if (block === undefined) {
+        await store.inTime(leasing!);
+        continue;
+      }
+      const id = block.next++;
+      if (block.next === block.end) this.#blocks.shift();
+      return id;
     }
-    return this.#next++;
+  }
+
+  /** While as much as a block is left: with none, all that create would wait for the next one. */
+  #leaseInTime(): Promise<void> | null {
+    const left = this.#blocks.reduce((sum, { next, end }) => sum + end - next, 0);
+    if (left <= BLOCK && this.#leasing === null) {
+      this.#leasing = this.#lease();
+      // Whoever needs it learns of it.
+      this.#leasing.catch(() => {});
+    }
+    return this.#leasing;
   }
 
   async #lease(): Promise<void> {
     try {
-      this.#next = await this.#store.write({ kind: 'leaseIds', sequence: this.#sequence, count: BLOCK });
-      this.#end = this.#next + BLOCK;
+      const next = await this.#store.write({ kind: 'leaseIds', sequence: this.#sequence, count: BLOCK });
+      this.#blocks.push({ next, end: next + BLOCK });
     } finally {
       this.#leasing = null;
     }

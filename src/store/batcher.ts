@@ -25,12 +25,13 @@ interface BatchLimits {
    * comes meanwhile makes it larger, and a larger batch costs less a command.
    */
   patienceMs: number;
-  /** Commands that wait for a batch; one more is refused as `overloaded`. */
+  /** Commands that wait for a batch; with so many no new work is let in. */
   maxQueued: number;
 }
 
 interface Waiting<Item, Result> {
   item: Item;
+  since: number;
   startBy: number;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
@@ -38,12 +39,21 @@ interface Waiting<Item, Result> {
 
 /** How often commands that have waited too long are looked for. */
 const SWEEP_MS = 100;
+/** Where one more would wait for longer, no new work is let in: a longer queue serves nobody sooner. */
+const MAX_WAIT_MS = 250;
+/** For those that are in already, and have waited to read: it is too late to turn them away. */
+const MAX_WRITE_WAIT_MS = 500;
+/** A wait that nobody notices. */
+const QUICK_MS = 20;
+const NEWEST_SHARE = 1 / 4;
 
 class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #limits: BatchLimits;
   #waiting: Waiting<Item, Result>[] = [];
   #inFlight = 0;
+  /** How long a batch takes, the last ones more than those before. */
+  #runMs = 0;
   #leaving: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #sweeper: NodeJS.Timeout | null = null;
 
@@ -52,17 +62,32 @@ class Batcher<Item, Result> {
     this.#limits = limits;
   }
 
+  /** Whether one more would wait for longer. What the next batch takes along is no queue. */
+  isLongerThan(maxWaitMs: number): boolean {
+    const { maxQueued, maxBatch } = this.#limits;
+    const { length } = this.#waiting;
+    return length >= maxQueued || (length > maxBatch && this.#waitMs > maxWaitMs);
+  }
+
+  get isQuick(): boolean {
+    return this.#waitMs + this.#runMs < QUICK_MS;
+  }
+
+  /** How long one more would wait for its batch; while none ends, as long at least as the first has waited. */
+  get #waitMs(): number {
+    const [first] = this.#waiting;
+    if (first === undefined) return 0;
+    const { maxBatch, maxInFlight } = this.#limits;
+    const batchesBefore = Math.floor(this.#waiting.length / maxBatch);
+    return Math.max(performance.now() - first.since, (batchesBefore * this.#runMs) / maxInFlight);
+  }
+
   /** Rejects with `StoreUnavailable` where the item cannot be begun with by then. */
-  submit(item: Item, startBy: number): Promise<Result> {
-    if (this.#waiting.length >= this.#limits.maxQueued) {
-      return Promise.reject(
-        new Problem('overloaded', 'Too many requests wait for the database. Try again shortly.', {
-          retryAfterSeconds: 1,
-        }),
-      );
-    }
+  submit(item: Item, startBy: number, isUrgent = false): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, startBy, resolve, reject });
+      const waiting = { item, since: performance.now(), startBy, resolve, reject };
+      if (isUrgent) this.#waiting.unshift(waiting);
+      else this.#waiting.push(waiting);
       this.#schedule();
       this.#sweeper ??= setTimeout(() => this.#sweep(), SWEEP_MS).unref();
     });
@@ -74,11 +99,14 @@ class Batcher<Item, Result> {
   }
 
   #schedule(): void {
+    const { maxBatch, maxInFlight } = this.#limits;
+    // A turn that brings thousands takes long, and a full batch does not wait for its end.
+    if (this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
     if (this.#waiting.length === 0 || this.#leaving !== null) return;
     if (this.#inFlight === 0) {
       // After the sockets of this turn have been read, and before the loop waits for more.
       this.#leaving = setImmediate(() => this.#leave());
-    } else if (this.#inFlight < this.#limits.maxInFlight) {
+    } else if (this.#inFlight < maxInFlight) {
       this.#leaving = setTimeout(() => this.#leave(), this.#limits.patienceMs);
     }
   }
@@ -94,21 +122,23 @@ class Batcher<Item, Result> {
 
   async #runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     this.#inFlight++;
+    const startedAt = performance.now();
     try {
       const running = this.#run(batch.map(({ item }) => item));
       // An adapter that answers at once saves a turn of the microtask queue.
       const results = running instanceof Promise ? await running : running;
-      this.#arrive();
+      this.#arrive(startedAt);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       await this.#runSingly(batch, error);
-      this.#arrive();
+      this.#arrive(startedAt);
     }
   }
 
   /** The next batch is on its way while the answers to this one are made. */
-  #arrive(): void {
+  #arrive(startedAt: number): void {
     this.#inFlight--;
+    this.#runMs += (performance.now() - startedAt - this.#runMs) * NEWEST_SHARE;
     if (this.#waiting.length > 0) this.#leave();
   }
 
@@ -142,6 +172,14 @@ function inTime<Item, Result>(waiting: Waiting<Item, Result>[]): Waiting<Item, R
 function tooLate(): StoreUnavailable {
   return new StoreUnavailable('the database has not come to it in time');
 }
+
+/** What a request asks of the store; either: it reads, and then may have to write. */
+export type Work = 'read' | 'write' | 'either';
+
+/** One for all: there is no time for a stack each. */
+const OVERLOADED = new Problem('overloaded', 'Too many requests wait for the database. Try again shortly.', {
+  retryAfterSeconds: 1,
+});
 
 interface Batchers {
   reads: Batcher<Query, QueryResult>;
@@ -179,6 +217,23 @@ export class BatchedStore {
     return this.#startBy === Number.POSITIVE_INFINITY ? promise : settledBy(this.#startBy, promise, tooLate);
   }
 
+  /**
+   * Asked before any work is done for a request. What is let in is not turned away later: nothing is done in vain,
+   * and who is refused knows at once. Throws `overloaded`.
+   */
+  admit(work: Work): void {
+    const { reads, writes } = this.#batchers;
+    if (reads.isLongerThan(MAX_WAIT_MS)) throw OVERLOADED;
+    if (work === 'read' || !writes.isLongerThan(MAX_WAIT_MS)) return;
+    // Where reads are quick, who need not write is served while others wait to.
+    if (work === 'write' || !reads.isQuick) throw OVERLOADED;
+  }
+
+  /** Asked by a request that has found out that it has to write. Throws `overloaded`. */
+  admitWrite(): void {
+    if (this.#batchers.writes.isLongerThan(MAX_WRITE_WAIT_MS)) throw OVERLOADED;
+  }
+
   /** Asks what this request is going to ask: the first `read` of the same query has the answer to this one. */
   foresee(query: Query): void {
     const answer = this.read(query);
@@ -197,6 +252,9 @@ export class BatchedStore {
   }
 
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
-    return this.#batchers.writes.submit(command as Command, this.#startBy) as Promise<CommandResult<Kind>>;
+    // Whatever creates waits for a lease.
+    const isUrgent = command.kind === 'leaseIds';
+    const { writes } = this.#batchers;
+    return writes.submit(command as Command, this.#startBy, isUrgent) as Promise<CommandResult<Kind>>;
   }
 }
