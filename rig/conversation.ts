@@ -102,11 +102,12 @@ function requestOf(id: string, operation: Operation): TestRequest {
   }
 }
 
-function bodyOf(
-  id: string,
+/** `id` is null where it stands in the path. */
+export function bodyOf(
+  id: string | null,
   { name, mapping, properties }: { name?: string; mapping?: string | null; properties?: string | null },
 ): string {
-  const parts = [`"user_group_id":${JSON.stringify(id)}`];
+  const parts = id === null ? [] : [`"user_group_id":${JSON.stringify(id)}`];
   if (name !== undefined) parts.push(`"name":${JSON.stringify(name)}`);
   if (mapping !== undefined) parts.push(`"mapping":${mapping}`);
   if (properties !== undefined) parts.push(`"properties":${properties}`);

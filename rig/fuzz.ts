@@ -7,7 +7,7 @@ import type { OpenApi } from '../src/http/openapi/object.ts';
 import { ApiDescription } from '../test/api-description.ts';
 import type { DatabaseKind, TestDatabase } from '../test/database.ts';
 import { send } from '../test/http.ts';
-import { createApiToken, Folder, run, serve } from '../test/process.ts';
+import { createApiToken, Folder, PATIENT, run, serve } from '../test/process.ts';
 import { type Case, casesOf } from './fuzz-case.ts';
 import { type Account, Checker } from './fuzz-check.ts';
 import { PromiseBroken } from './ledger.ts';
@@ -96,7 +96,7 @@ function commandLine(folder: Folder, { env }: TestDatabase): Issuer {
   return {
     create: (workspace, environment) =>
       createApiToken(folder, ['--workspace', workspace, '--environment', environment], { env }),
-    revoke: (id) => run(folder, ['api-token', 'revoke', String(id)], { env }),
+    revoke: (id) => run(folder, ['api-token', 'revoke', String(id)], { env: { ...env, ...PATIENT } }),
   };
 }
 

@@ -17,6 +17,7 @@ import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
 import { revocation } from './revocation.ts';
+import { callInAnyOrder } from './sequence.ts';
 import { requireStrace } from './strace.ts';
 
 interface RigFlags {
@@ -30,6 +31,11 @@ interface DatabaseFlags {
 
 interface RevocationFlags extends DatabaseFlags {
   trials: number;
+}
+
+interface ModelFlags extends DatabaseFlags {
+  sequences: number;
+  path?: string;
 }
 
 interface FuzzFlags extends DatabaseFlags {
@@ -79,6 +85,21 @@ const program = new Command('npm run rig:')
       .option('--callers <callers>', 'how many send at one time', positive, 8)
       .option('--path <path>', 'to the one case that an earlier run has found')
       .action(runFuzz),
+  )
+  .addCommand(
+    rig('model', 'calls in any order through all processes, and holds every answer to a model byte for byte')
+      .option('--sequences <sequences>', 'how many, of up to 60 calls', positive, 100)
+      .addOption(databaseOption())
+      .option('--path <path>', 'to the one sequence that an earlier run has found')
+      .action(async ({ sequences, database, seed, path, json }: RigFlags & ModelFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        const bar = progressBar('sequences', sequences);
+        const onSequence = (done: number) => bar.show(done);
+        const figures = await callInAnyOrder({ kind, processes, sequences, seed, path, onSequence });
+        bar.end();
+        show({ rig: 'model', database, processes, seed, ...figures }, json);
+      }),
   )
   .addCommand(
     rig('revocation', 'ends tokens through one process while callers use them through others')

@@ -78,7 +78,7 @@ function withFacts(group: Group, facts: Answer['facts'], isKnown: IsKnown): Grou
 }
 
 /** What the contract says that an operation does, and what it answers. */
-function perform(state: State, operation: Operation): [Verdict, State] {
+export function perform(state: State, operation: Operation): [Verdict, State] {
   if (operation.kind === 'create' && state === null) return ['created', newGroup(operation)];
   if (state === null) return ['absent', null];
   switch (operation.kind) {

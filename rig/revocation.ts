@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/database.ts';
 import { send, type TestAnswer } from '../test/http.ts';
-import { createApiToken, type Exit, Folder, Program, type Service, serve } from '../test/process.ts';
+import { createApiToken, type Exit, Folder, PATIENT, Program, type Service, serve } from '../test/process.ts';
 import { PromiseBroken } from './ledger.ts';
 import { Random } from './random.ts';
 
@@ -61,7 +61,9 @@ export async function revocation({
     const issuer: Issuer = {
       create: () => createApiToken(folder, [], { env }),
       revoke: async (id) => {
-        const program = new Program(folder, ['api-token', 'revoke', String(id)], { env });
+        const program = new Program(folder, ['api-token', 'revoke', String(id)], {
+          env: { ...env, ...PATIENT },
+        });
         commands.push(program.exit());
         await Promise.race([program.firstOutput, commands.at(-1)]);
         if (!/is revoked/.test(program.stdout)) throw new Error('api-token revoke has not revoked');
