@@ -15,6 +15,12 @@ const UNIT_BYTES = { pages: 4_096, sectors: 512 } as const;
 /** Bytes that are written, or a new size. */
 export type Change = { offset: number; data: Buffer } | { size: number };
 
+/**
+ * What was written when a sync began is safe when it ends. Where it ends with an error it never will be: Linux takes
+ * for written what it could not write, shows it to processes, and has nothing left to do at the next sync.
+ */
+export type EndSync = (isSafe: boolean) => void;
+
 export class File {
   readonly #synced = new Content();
   #unsynced: Change[] = [];
@@ -30,11 +36,10 @@ export class File {
     this.#size = sizeAfter(change, this.#size);
   }
 
-  /** What was written when a sync began is safe when it ends. */
-  beginSync(): () => void {
+  beginSync(): EndSync {
     const covered = new Set(this.#unsynced);
-    return () => {
-      for (const change of this.#unsynced) if (covered.has(change)) this.#synced.apply(change);
+    return (isSafe) => {
+      if (isSafe) for (const change of this.#unsynced) if (covered.has(change)) this.#synced.apply(change);
       this.#unsynced = this.#unsynced.filter((change) => !covered.has(change));
     };
   }
@@ -60,10 +65,10 @@ export class Directory {
     apply(this.names, names);
   }
 
-  beginSync(): () => void {
+  beginSync(): EndSync {
     const covered = new Set(this.#unsynced);
-    return () => {
-      for (const names of this.#unsynced) if (covered.has(names)) apply(this.#synced, names);
+    return (isSafe) => {
+      if (isSafe) for (const names of this.#unsynced) if (covered.has(names)) apply(this.#synced, names);
       this.#unsynced = this.#unsynced.filter((names) => !covered.has(names));
     };
   }

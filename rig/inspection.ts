@@ -1,11 +1,15 @@
 // Everything that callers were told, asked for again: each group with all its facts, the token that serves it, and
 // replaced tokens, which serve nobody.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Conversation } from './conversation.ts';
 import { PromiseBroken } from './ledger.ts';
 import type { Random } from './random.ts';
 
 const AT_ONE_TIME = 16;
+/** A busy machine refuses what it cannot do in time. */
+const MOST_TIMES = 10;
+const PAUSE_MS = 200;
 
 export interface InspectionOptions {
   conversation: Conversation;
@@ -32,8 +36,10 @@ async function inspectGroup(id: string, { conversation, random, replacedTokens }
     await ask([{ kind: 'resolve', token }]);
 
   async function ask(operations: Parameters<Conversation['round']>[1]): Promise<void> {
-    if ((await conversation.round(id, operations)) === 0)
-      throw new PromiseBroken(`${id} cannot be asked for`);
+    for (let times = 1; (await conversation.round(id, operations)) === 0; times++) {
+      if (times === MOST_TIMES) throw new PromiseBroken(`${id} cannot be asked for`);
+      await sleep(PAUSE_MS);
+    }
   }
 }
 

@@ -5,6 +5,8 @@ import { redact } from '../src/domain/secret.ts';
 import { digestOf } from '../src/domain/token.ts';
 import { type State, statesAfter, type Told } from './model.ts';
 
+/** What the load fills properties with. */
+const FILLER = /x{9,}/g;
 const TOKEN = /ug[ta]_[0-9A-Za-z]{49,52}/g;
 
 /** The service has said something that cannot be true, or has lost what it had said. */
@@ -13,7 +15,9 @@ export class PromiseBroken extends Error {
 
   constructor(message: string) {
     // Told apart by their digests, which are no secret.
-    super(redact(message.replace(TOKEN, (token) => `token-${digestOf(token).slice(0, 6)}`)));
+    super(
+      redact(message.replace(TOKEN, (token) => `token-${digestOf(token).slice(0, 6)}`).replace(FILLER, 'x…')),
+    );
   }
 }
 

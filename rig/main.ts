@@ -65,6 +65,7 @@ const program = new Command('npm run rig:')
       .option('--rounds <rounds>', 'of load in each recorded life', positive, 300)
       .option('--no-checkpoint', 'record no full log, which takes most of the time')
       .option('--recording <folder>', 'a recording that an earlier run has kept')
+      .option('--failing-syncs', 'some syncs fail, and what they were to make safe never is')
       .option('--lying-disk', 'the disk only says that it has synced: the rig must find losses')
       .action(runPowerCut),
   )
@@ -142,6 +143,7 @@ interface PowerCutFlags {
   rounds: number;
   checkpoint: boolean;
   recording?: string;
+  failingSyncs?: true;
   lyingDisk?: true;
 }
 
@@ -166,7 +168,13 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: R
   if (flags.recording === undefined) {
     requireStrace();
     console.error('recording');
-    await record({ folder, random: new Random(seed), rounds, withCheckpoint: checkpoint });
+    await record({
+      folder,
+      random: new Random(seed),
+      rounds,
+      withCheckpoint: checkpoint,
+      failsSyncs: flags.failingSyncs ?? false,
+    });
   }
   const recording = await readRecording(folder);
   const bar = progressBar('cuts', cuts);

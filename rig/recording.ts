@@ -1,23 +1,27 @@
 // Some lives of the service with every call recorded that changes its files or answers a caller: the database is
 // made, filled and closed in order; filled until its log is copied back, and killed; recovered and closed in order.
 
-import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApiToken, eventually, Folder, serve } from '../test/process.ts';
 import { Conversation } from './conversation.ts';
+import { SYNC } from './injection.ts';
 import { inspect } from './inspection.ts';
 import { type Entry, Journal, type JournalledRound, readRounds } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { writeScript } from './program.ts';
-import type { Random } from './random.ts';
-import { CALLS, type Event, eventsOf } from './replay.ts';
+import { Random } from './random.ts';
+import { CALLS, type Event, eventsOf, Replay } from './replay.ts';
 import { recordingArguments } from './strace.ts';
 
 const GROUPS = 60;
 const CALLERS = 8;
 /** SQLite copies 10 000 pages of its log to the database and begins the log anew. */
 const FULL_LOG_BYTES = 10_000 * 4_096;
+/** The fifteenth of a thread and each seventh after it: none of those that a start or a command needs. */
+const FAILING_SYNCS = ['-e', `inject=${SYNC}:error=EIO:when=15+7`];
 /** How often properties are large while the log is to be filled. */
 const LARGE_SHARE = 0.5;
 
@@ -43,6 +47,8 @@ export interface RecordOptions {
   rounds: number;
   /** Whether one life goes on until the log is full. */
   withCheckpoint: boolean;
+  /** Whether some syncs fail while the service serves. */
+  failsSyncs: boolean;
 }
 
 /** Throws `PromiseBroken`. */
@@ -73,7 +79,7 @@ class Recorder {
   }
 
   async createApiToken(journal: Journal): Promise<void> {
-    const { token } = await createApiToken(this.#root, [], { command: this.#tracedProgram() });
+    const { token } = await createApiToken(this.#root, [], { command: this.#tracedProgram([]) });
     this.#apiToken = token;
     const remember = (entry: Entry) => journal.append(entry);
     const url = () => this.#url;
@@ -81,7 +87,8 @@ class Recorder {
   }
 
   async live(life: { rounds: number; end: 'SIGTERM' | 'SIGKILL'; fillsLog?: true }): Promise<void> {
-    await using service = await serve(this.#root, { command: this.#tracedProgram() });
+    const command = this.#tracedProgram(this.#options.failsSyncs ? FAILING_SYNCS : []);
+    await using service = await serve(this.#root, { command });
     this.#url = service.url;
     const log = this.#root.join('data/user-groups.db-wal');
     await inspect({ conversation: this.#conversation!, random: this.#options.random, replacedTokens: 0 });
@@ -103,6 +110,7 @@ class Recorder {
       await eventually('the end of a trace', () => hasEnded(this.#trace(trace)));
     const details: Details = { root: this.#root.path, apiToken: this.#apiToken, traces: this.#traces };
     writeFileSync(join(this.#options.folder, 'details'), JSON.stringify(details), { mode: 0o600 });
+    if (!this.#options.failsSyncs) assertWhole(await readRecording(this.#options.folder));
   }
 
   #load(largeShare: number): Load {
@@ -116,9 +124,9 @@ class Recorder {
   }
 
   /** A command that runs the program under strace, with the arguments that it gets itself. */
-  #tracedProgram(): string {
+  #tracedProgram(faults: readonly string[]): string {
     const trace = this.#trace(this.#traces++);
-    return writeScript(`${trace}.sh`, ['strace', ...recordingArguments(trace, CALLS)]);
+    return writeScript(`${trace}.sh`, ['strace', ...recordingArguments(trace, CALLS), ...faults]);
   }
 }
 
@@ -128,6 +136,21 @@ export async function readRecording(folder: string): Promise<Recording> {
   for (let trace = 0; trace < traces; trace++)
     for await (const event of eventsOf(tracePath(folder, trace), root)) events.push(event);
   return { root, apiToken, events, rounds: await readRounds(join(folder, 'journal')) };
+}
+
+/** Throws where a call was missed that has changed a file. */
+function assertWhole({ root, events }: Recording): void {
+  using copy = new Folder();
+  const replay = new Replay(root, false);
+  for (const event of events) replay.apply(event);
+  replay.disk.restore(copy.path, 'everything', new Random(0));
+  assert.deepEqual(contentOf(copy.path), contentOf(root));
+}
+
+function contentOf(folder: string): (string | Buffer)[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  return [...names, ...files.map((name) => readFileSync(join(folder, name)))];
 }
 
 function tracePath(folder: string, number: number): string {

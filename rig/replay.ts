@@ -1,7 +1,7 @@
 // What strace has written down, as changes of a disk and as answers to callers, and what these make of a disk.
 
 import { basename, resolve } from 'node:path';
-import { type Change, Directory, Disk } from './disk.ts';
+import { type Change, Directory, Disk, type EndSync } from './disk.ts';
 import { bytesOf, type Moment, moments } from './strace.ts';
 
 /** The calls that make events. */
@@ -17,7 +17,7 @@ export type Event =
   /** Goes on from the end of the file. */
   | { kind: 'append'; path: string; data: Buffer }
   | { kind: 'begin sync'; path: string; thread: string }
-  | { kind: 'end sync'; path: string; thread: string }
+  | { kind: 'end sync'; path: string; thread: string; isSafe: boolean }
   /** An answer of this id may have reached its caller. */
   | { kind: 'answer'; requestId: string };
 
@@ -60,10 +60,10 @@ function changesOf(moment: Moment, root: string): Event[] {
   return namingsOf(call, resolve(root, first), resolve(root, second), flags);
 }
 
-function syncsOf({ thread, isBegin, isEnd }: Moment, path: string): Event[] {
+function syncsOf({ thread, isBegin, isEnd, result }: Moment, path: string): Event[] {
   const events: Event[] = [];
   if (isBegin) events.push({ kind: 'begin sync', path, thread });
-  if (isEnd) events.push({ kind: 'end sync', path, thread });
+  if (isEnd) events.push({ kind: 'end sync', path, thread, isSafe: result === 0 });
   return events;
 }
 
@@ -103,7 +103,7 @@ export class Replay {
   readonly disk: Disk;
   readonly answered = new Set<string>();
   readonly #isLying: boolean;
-  readonly #syncs = new Map<string, () => void>();
+  readonly #syncs = new Map<string, EndSync>();
 
   /** `isLying`: the disk says that it has synced, and has not. */
   constructor(root: string, isLying: boolean) {
@@ -120,7 +120,7 @@ export class Replay {
         this.#syncs.set(event.thread, this.disk.find(event.path)?.beginSync() ?? (() => {}));
         return;
       case 'end sync':
-        if (!this.#isLying) this.#syncs.get(event.thread)?.();
+        if (!this.#isLying) this.#syncs.get(event.thread)?.(event.isSafe);
         return;
       case 'change':
         this.disk.file(event.path).change(event.change);
