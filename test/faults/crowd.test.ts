@@ -15,7 +15,8 @@ const PROCESSES = 2;
 /** Of each process. The tests open as many connections to it. */
 const CALLERS = 250;
 const POOL_SIZE = 8;
-const PAUSE_MS = 50;
+/** Of a caller between two calls: the crowd is to wait, and not to wear the machine out. */
+const PAUSE_MS = 500;
 /** All of them, on a machine that has much else to do. */
 const ALL_LIMIT_MS = 20_000;
 const SAMPLE_MS = 200;
