@@ -63,7 +63,9 @@ describe('A service that starts', () => {
       it('ends at once and in order with SIGTERM', async () => {
         await fail();
         await using program = new Program(site.folder, ['serve'], { env: site.env });
-        await sleep(1_500);
+        await program.says(AWAY);
+        // In the middle of the next attempt.
+        await sleep(1_000);
         const startedAt = performance.now();
         program.signal('SIGTERM');
         const { code, stdout, stderr } = await program.exit();
