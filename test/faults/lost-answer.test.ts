@@ -76,6 +76,14 @@ describe('A lost answer of the database', () => {
     });
   });
 
+  it('to a look-up is not noticed either where statements have little time', async () => {
+    await using impatient = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500' } });
+    await impatient.get('look-up', 'Lost');
+    const lost = impatient.proxy.once('find_user_groups', { answerBytes: 0 });
+    assert.equal((await impatient.get('look-up')).status, 200);
+    await lost;
+  });
+
   it('to an update on a condition is a 503, after which the group tells whether it was done', async () => {
     const { headers } = await site.get('condition', 'Lost');
     const lost = site.proxy.once('update_user_groups', { answerBytes: 0 });

@@ -118,8 +118,8 @@ export class ConnectionPool {
     work: (client: Client, deadline: number) => Promise<Result>,
     isRepeatable: boolean,
   ): Promise<Result> {
-    const deadline = performance.now() + this.#patienceMs;
-    return retry(() => this.#onConnection(work, deadline), { isRepeatable, deadline });
+    const patienceMs = this.#patienceMs;
+    return retry((deadline) => this.#onConnection(work, deadline), { isRepeatable, patienceMs });
   }
 
   async #onConnection<Result>(

@@ -5,40 +5,42 @@ import { Failure } from './failure.ts';
 
 interface Patience {
   attempts: number;
-  /** What must be left of the time that all attempts have. */
-  leastMs: number;
+  /** How much must be left of the time that all attempts have. */
+  leastShare: number;
   pauseMs: () => number;
 }
 
 const patience = {
   /** Those that were in each other's way must not meet again at once. PostgreSQL looks for a deadlock after a second. */
-  conflict: { attempts: 6, leastMs: 500, pauseMs: () => Math.random() * 50 },
+  conflict: { attempts: 6, leastShare: 1 / 5, pauseMs: () => Math.random() * 50 },
   /** Each time another connection is asked: no more than ten in a second by one who writes. */
-  readOnly: { attempts: 3, leastMs: 1_500, pauseMs: () => 100 },
-  loss: { attempts: 2, leastMs: 1_500, pauseMs: () => 0 },
+  readOnly: { attempts: 3, leastShare: 3 / 5, pauseMs: () => 100 },
+  loss: { attempts: 2, leastShare: 3 / 5, pauseMs: () => 0 },
 } as const satisfies Record<string, Patience>;
 
 interface RetryOptions {
   isRepeatable: boolean;
-  deadline: number;
+  /** For all attempts. */
+  patienceMs: number;
 }
 
 /** Tries once more where nothing has happened, or where what may have happened `isRepeatable`. */
 export async function retry<Result>(
-  attempt: () => Promise<Result>,
-  { isRepeatable, deadline }: RetryOptions,
+  attempt: (deadline: number) => Promise<Result>,
+  { isRepeatable, patienceMs }: RetryOptions,
 ): Promise<Result> {
+  const deadline = performance.now() + patienceMs;
   const failures = new Map<Patience, number>();
   for (;;) {
     try {
-      return await attempt();
+      return await attempt(deadline);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.outcome === 'unknown' && !isRepeatable) throw error;
       const kind = patienceWith(error);
       const times = (failures.get(kind) ?? 0) + 1;
       failures.set(kind, times);
-      if (times === kind.attempts || deadline - performance.now() < kind.leastMs) throw error;
+      if (times === kind.attempts || deadline - performance.now() < kind.leastShare * patienceMs) throw error;
       const pauseMs = kind.pauseMs();
       if (pauseMs > 0) await sleep(pauseMs);
     }
