@@ -1,22 +1,22 @@
-// The limit: a plain server that reads and parses the same body as the service and writes the same answer, and
-// does nothing else. The ratios of the benchmark are to it.
+// The limit: a plain server that reads and parses the same body as the service, where there is one, and writes the
+// same answer, and does nothing else. The ratios of the benchmark are to it.
 
 import { createServer } from 'node:http';
 
 export interface BareAnswer {
+  status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-const { headers, body } = JSON.parse(process.env.BENCH_ANSWER!) as BareAnswer;
+const { status, headers, body } = JSON.parse(process.env.BENCH_ANSWER!) as BareAnswer;
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    // A question whether it is ready has no body.
     if (chunks.length > 0) JSON.parse(Buffer.concat(chunks).toString());
-    response.writeHead(200, headers);
+    response.writeHead(status, headers);
     response.end(body);
   });
 });

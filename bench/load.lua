@@ -1,11 +1,9 @@
--- The requests that wrk sends: the head is the same for all of them, the body is made from a template, so that no
--- two ask for the same. `bench/wrk.ts` says what to do in variables of the environment, which
+-- The requests that wrk sends: path and body are made from templates, so that no two ask for the same. `bench/wrk.ts` says what to do in variables of the environment, which
 -- `bench/operation.ts` explains.
 
-local head
+local method, headers
+local path, body -- templates, see `split`
 local groups
-local pieces = {} -- of the template; each request puts its own values between the fixed texts
-local slots = {} -- for each kind of value: what makes one, and at which places of `pieces` it goes
 local tokens = {}
 local first, last = 1, 0 -- the tokens of `tokens` that no rotation has used yet
 local new = 0
@@ -43,8 +41,10 @@ local function readTokens(path)
   end
 end
 
+-- pieces: each request puts its own values between the fixed texts. slots: for each kind of value what makes one, and
+-- at which places of the pieces it goes.
 local function split(template)
-  local slotOf = {}
+  local pieces, slots, slotOf = {}, {}, {}
   local position = 1
   for before, name, after in template:gmatch("(.-){([%l_]+)}()") do
     if not slotOf[name] then
@@ -57,6 +57,19 @@ local function split(template)
     position = after
   end
   pieces[#pieces + 1] = template:sub(position)
+  return { pieces = pieces, slots = slots }
+end
+
+local function fill(template)
+  local pieces, slots = template.pieces, template.slots
+  for index = 1, #slots do
+    local slot = slots[index]
+    local value = slot.make()
+    for place = 1, #slot.places do
+      pieces[slot.places[place]] = value
+    end
+  end
+  return table.concat(pieces)
 end
 
 function init()
@@ -64,13 +77,14 @@ function init()
   groups = tonumber(os.getenv("BENCH_GROUPS"))
   new = tonumber(os.getenv("BENCH_FIRST_NEW"))
   readTokens(os.getenv("BENCH_TOKENS"))
-  split(os.getenv("BENCH_BODY"))
-  head = table.concat({
-    os.getenv("BENCH_METHOD") .. " " .. os.getenv("BENCH_REQUEST_PATH") .. " HTTP/1.1",
+  method = os.getenv("BENCH_METHOD")
+  path = split(os.getenv("BENCH_REQUEST_PATH"))
+  body = split(os.getenv("BENCH_BODY"))
+  headers = table.concat({
+    " HTTP/1.1",
     "Host: " .. wrk.host .. ":" .. wrk.port,
     "Authorization: Token " .. os.getenv("BENCH_API_TOKEN"),
-    "Content-Type: application/json",
-    "Content-Length: ",
+    "",
   }, "\r\n")
   -- wrk reads answers into Lua only where there is such a function; it costs the client time.
   if os.getenv("BENCH_BODY"):find("{current_token}", 1, true) then
@@ -79,15 +93,12 @@ function init()
 end
 
 function request()
-  for index = 1, #slots do
-    local slot = slots[index]
-    local value = slot.make()
-    for place = 1, #slot.places do
-      pieces[slot.places[place]] = value
-    end
+  local line = method .. " " .. fill(path) .. headers
+  local text = fill(body)
+  if text == "" then
+    return line .. "\r\n"
   end
-  local body = table.concat(pieces)
-  return head .. #body .. "\r\n\r\n" .. body
+  return line .. "Content-Type: application/json\r\nContent-Length: " .. #text .. "\r\n\r\n" .. text
 end
 
 function keepToken(_, _, body)

@@ -4,12 +4,12 @@
 import { join } from 'node:path';
 import { send } from '../test/http.ts';
 import type { BareAnswer } from './bare.ts';
-import { median } from './median.ts';
 import { type Operation, operations } from './operation.ts';
 import { copyOf, type SeededDatabase, seed } from './seed.ts';
 import { ServerProcess } from './server-process.ts';
 import { startService, startVariant } from './service.ts';
 import { measureStart, type StartTimes } from './start-time.ts';
+import { medianRound } from './turns.ts';
 import { load, type Round } from './wrk.ts';
 
 const CONNECTIONS = 32;
@@ -81,7 +81,7 @@ async function measureOperation(
         url,
         operation,
         database,
-        tokens,
+        ...(tokens && { tokens }),
         seconds: duration,
         connections: CONNECTIONS,
       });
@@ -92,9 +92,9 @@ async function measureOperation(
   }
   return {
     operation,
-    service: medianOf(measured.service),
-    bare: medianOf(measured.bare),
-    transactionEach: transactionEach && medianOf(measured.transactionEach),
+    service: medianRound(measured.service),
+    bare: medianRound(measured.bare),
+    transactionEach: transactionEach && medianRound(measured.transactionEach),
   };
 }
 
@@ -104,16 +104,10 @@ function tokensFor(
   { tokens }: SeededDatabase,
   round: number,
   rounds: number,
-): readonly string[] {
-  if (body.includes('{token}')) return tokens;
-  if (!body.includes('{current_token}')) return [];
+): readonly string[] | undefined {
+  if (!body.includes('{current_token}')) return undefined;
   const share = Math.floor((tokens.length - 1) / (rounds + 1));
   return tokens.slice(round * share, (round + 1) * share);
-}
-
-function medianOf(rounds: readonly Round[]): Round {
-  const of = (key: keyof Round) => median(rounds.map((round) => round[key]));
-  return { requestsPerSecond: of('requestsPerSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms') };
 }
 
 async function startBare(
@@ -132,9 +126,19 @@ async function sampleAnswer(
   { apiToken, tokens }: SeededDatabase,
 ): Promise<BareAnswer> {
   const values: Record<string, string> = { group: '0', new: '0', random: '0' };
-  const sent = body.replace(/\{([a-z_]+)\}/g, (_, name: string) => values[name] ?? tokens.at(-1)!);
-  const answer = await send(url, { method, path, token: apiToken, body: sent });
-  if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+  const fill = (template: string) =>
+    template.replace(/\{([a-z_]+)\}/g, (_, name: string) => values[name] ?? tokens.at(-1)!);
+  const answer = await send(url, {
+    method,
+    path: fill(path),
+    token: apiToken,
+    ...(body !== '' && { body: fill(body) }),
+  });
+  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
   const headers = Object.entries(answer.headers).filter(([name]) => !OWN_HEADERS.has(name));
-  return { headers: Object.fromEntries(headers) as Record<string, string>, body: answer.text };
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    body: answer.text,
+  };
 }

@@ -3,9 +3,10 @@
 export interface Operation {
   name: string;
   method: 'GET' | 'PUT' | 'POST';
+  /** A template, as the body. */
   path: string;
   /**
-   * A template. `{group}` becomes the number of a group that is there, drawn at random; `{token}` the token of
+   * A template; empty where there is no body. `{group}` becomes the number of a group that is there, drawn at random; `{token}` the token of
    * one, drawn at random; `{current_token}` a token that no rotation has replaced yet; `{new}` a number greater
    * than that of the request before; `{random}` 16 digits that no other request has.
    */
@@ -13,6 +14,9 @@ export interface Operation {
   /** The least share of the requests per second of the bare server; absent where none is set. */
   target?: number;
 }
+
+/** The calls that the service adds may be slower than those of the specification, by so much. */
+const V1_SHARE = 0.9;
 
 export const operations: readonly Operation[] = [
   {
@@ -44,6 +48,27 @@ export const operations: readonly Operation[] = [
     path: '/api/user',
     body: userGroup('{random}'),
     target: 0.25,
+  },
+  {
+    name: 'v1-read',
+    method: 'GET',
+    path: '/v1/user-groups/customer-{group}',
+    body: '',
+    target: V1_SHARE * 0.45,
+  },
+  {
+    name: 'v1-get',
+    method: 'POST',
+    path: '/v1/user-groups',
+    body: '{"name":"Customer {group}","user_group_id":"customer-{group}"}',
+    target: V1_SHARE * 0.45,
+  },
+  {
+    name: 'v1-create',
+    method: 'POST',
+    path: '/v1/user-groups',
+    body: userGroup('v1-{random}'),
+    target: V1_SHARE * 0.25,
   },
 ];
 

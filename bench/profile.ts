@@ -44,7 +44,7 @@ export async function profile(name: string, { folder, seconds, groups }: Profile
     ]);
     const { url } = service;
     const operation = operationOf(name);
-    await load({ url, operation, database, seconds, connections: CONNECTIONS, tokens: database.tokens });
+    await load({ url, operation, database, seconds, connections: CONNECTIONS });
   }
   // Node writes them when the process ends, one for each thread.
   for (const file of readdirSync(profiles).sort()) {

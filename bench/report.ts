@@ -81,6 +81,6 @@ function perSecond(requests: number): string {
   return Math.round(requests).toString();
 }
 
-function verdict(isReached: boolean): string {
+export function verdict(isReached: boolean): string {
   return isReached ? 'reached' : 'missed';
 }

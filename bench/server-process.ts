@@ -65,6 +65,10 @@ export class ServerProcess implements AsyncDisposable {
     return this.#output;
   }
 
+  get processId(): number {
+    return this.#child.pid!;
+  }
+
   residentMegabytes(): number {
     const kibibytes = execFileSync('ps', ['-o', 'rss=', '-p', String(this.#child.pid)], { encoding: 'utf8' });
     return (Number(kibibytes) * 1_024) / 1_000_000;
@@ -93,7 +97,7 @@ export class ServerProcess implements AsyncDisposable {
     while (performance.now() < deadline) {
       if (this.#hasEnded) throw new Error(`the server ended before it was ready:\n${this.#output}`);
       const isReady = await send(this.url, { path: '/readyz' }).then(
-        ({ status }) => status === 200,
+        ({ status }) => status < 300,
         () => false,
       );
       if (isReady) return;

@@ -15,9 +15,15 @@ export function startService(
   return ServerProcess.start({
     script: ['bin/user-group-service.js', 'serve'],
     // Beside the database: a benchmark leaves nothing behind, and its first start finds no cache.
-    env: { DATABASE_URL: databaseUrl, NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
+    env: { ...settingsOf({ folder, databaseUrl }), NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
     nodeFlags: [...flagsOf('bin/user-group-service.js'), ...nodeFlags],
   });
+}
+
+/** PostgreSQL has the key ring of the file that it was copied from, which SQLite finds by itself. */
+export function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
+  const isFile = databaseUrl.startsWith('sqlite:');
+  return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
 }
 
 /** The flags for Node that stand in the first line of the executable, which a shell would pass. */
@@ -28,13 +34,13 @@ function flagsOf(executable: string): string[] {
 
 /** See `bench/variant.ts` for the flags. `under` is a command that runs Node, such as strace. */
 export function startVariant(
-  { databaseUrl }: ServedDatabase,
+  database: ServedDatabase,
   flags: readonly string[],
   under: readonly string[] = [],
 ): Promise<ServerProcess> {
   return ServerProcess.start({
     script: ['bench/variant.ts', ...flags],
-    env: { DATABASE_URL: databaseUrl },
+    env: settingsOf(database),
     under,
   });
 }

@@ -1,7 +1,7 @@
 // The service, composed as `src/app.ts` composes it, in ways that the product does not offer: to measure what its
-// batches and its writer thread are worth.
+// batches and its writer thread are worth, and what batches cost.
 //
-//   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread]
+//   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread] [--no-batches]
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,9 @@ import { createServer } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
 import { BatchedStore } from '../src/store/batcher.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openCommandStore, openServingStore } from '../src/store/sqlite/store.ts';
+import type { Command, Query, Store } from '../src/store/store.ts';
 import { loadKeyRing } from '../src/token-keys.ts';
 
 /** The timer of the monitor; it is in each delay that it shows. */
@@ -24,18 +26,20 @@ export interface EventLoopDelay {
 }
 
 const { values } = parseArgs({
-  options: { 'transaction-each': { type: 'boolean' }, 'writer-on-serving-thread': { type: 'boolean' } },
+  options: {
+    'transaction-each': { type: 'boolean' },
+    'writer-on-serving-thread': { type: 'boolean' },
+    'no-batches': { type: 'boolean' },
+  },
 });
 const config = readConfig(process.env);
-if (config.databaseUrl.engine !== 'sqlite') throw new Error('the variants are those of the SQLite adapter');
-const { path } = config.databaseUrl;
+const adapter = await openAdapter();
 const batches = { maxBatch: 256, maxInFlight: 1, patienceMs: 0, maxQueued: config.queueLimit };
 // Many transactions in flight, so that the writer always has the next one at hand.
 const singles = { maxBatch: 1, maxInFlight: 64, patienceMs: 0, maxQueued: config.queueLimit };
-const store = BatchedStore.of(
-  values['writer-on-serving-thread'] ? openCommandStore(path) : openServingStore(path),
-  { read: batches, write: values['transaction-each'] ? singles : batches },
-);
+const store = values['no-batches']
+  ? unbatched(adapter)
+  : BatchedStore.of(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
 const context = {
   store,
   keyRing: await loadKeyRing(config, store),
@@ -55,3 +59,31 @@ server.get('/event-loop-delay', async (): Promise<EventLoopDelay> => {
   return { p99Ms: p99Ms!, maxMs: maxMs! };
 });
 await server.listen({ host: config.host, port: config.port });
+
+async function openAdapter(): Promise<Store> {
+  const { databaseUrl } = config;
+  if (databaseUrl.engine === 'sqlite') {
+    const open = values['writer-on-serving-thread'] ? openCommandStore : openServingStore;
+    return open(databaseUrl.path);
+  }
+  return openPostgresStore({
+    url: databaseUrl.url,
+    poolSize: config.postgresPoolSize,
+    connectTimeoutMs: config.postgresConnectTimeoutMs,
+    statementTimeoutMs: config.postgresStatementTimeoutMs,
+    preparedStatements: true,
+  });
+}
+
+/** Everything leaves by itself and at once: what a client would have that is alone, if there were no batches. */
+function unbatched(store: Store): BatchedStore {
+  return {
+    until: () => unbatched(store),
+    inTime: (promise) => promise,
+    admit: () => {},
+    admitWrite: () => {},
+    foresee: () => {},
+    read: async (query) => (await store.read([query as Query]))[0],
+    write: async (command) => (await store.write([command as Command]))[0],
+  } as Pick<BatchedStore, keyof BatchedStore> as BatchedStore;
+}

@@ -30,7 +30,7 @@ export interface Load {
   database: SeededDatabase;
   seconds: number;
   connections: number;
-  /** The tokens that `{token}` and `{current_token}` stand for. */
+  /** The tokens that `{current_token}` stands for; `{token}` is any of the database. */
   tokens?: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export async function load({
   database,
   seconds,
   connections,
-  tokens = [],
+  tokens = operation.body.includes('{token}') ? database.tokens : [],
 }: Load): Promise<Round> {
   rounds++;
   const tokenFile = join(database.folder, `tokens-${rounds}`);
@@ -71,7 +71,7 @@ export async function load({
     BENCH_BODY: operation.body,
     BENCH_GROUPS: String(database.groups),
     BENCH_FIRST_NEW: String(rounds * NEW_NUMBERS_PER_ROUND),
-    BENCH_SEED: String(rounds),
+    BENCH_SEED: String(process.pid * 1_000 + rounds),
     BENCH_TOKENS: tokenFile,
     BENCH_API_TOKEN: database.apiToken,
   });
@@ -86,6 +86,20 @@ export async function load({
     requestsPerSecond: (summary.requests / summary.microseconds) * 1_000_000,
     p50Ms: summary.p50 / 1_000,
     p99Ms: summary.p99 / 1_000,
+  };
+}
+
+/** All servers at one time, each with its share of the connections. Throws `RoundFailed`. */
+export async function loadAll(
+  servers: readonly { url: string }[],
+  { connections, ...rest }: Omit<Load, 'url'>,
+): Promise<Round> {
+  const share = Math.ceil(connections / servers.length);
+  const rounds = await Promise.all(servers.map(({ url }) => load({ url, connections: share, ...rest })));
+  return {
+    requestsPerSecond: rounds.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0),
+    p50Ms: Math.max(...rounds.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...rounds.map(({ p99Ms }) => p99Ms)),
   };
 }
 

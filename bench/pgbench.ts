@@ -1,0 +1,68 @@
+// Load through pgbench, PostgreSQL's own: what the database does with single rows and nothing in between.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
+import { rootPath } from './server-process.ts';
+import type { Round } from './wrk.ts';
+
+/** pgbench cannot be run. */
+export class PgbenchMissing extends Error {
+  override readonly name = 'PgbenchMissing';
+}
+
+export interface PgbenchLoad {
+  databaseUrl: string;
+  /** A file of `bench/pgbench/`, without its ending. */
+  script: string;
+  groups: number;
+  seconds: number;
+  clients: number;
+}
+
+/** Every client has one transaction under way; statements are prepared. */
+export async function pgbench({
+  databaseUrl,
+  script,
+  groups,
+  seconds,
+  clients,
+}: PgbenchLoad): Promise<Round> {
+  const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', String(availableParallelism())];
+  const { username, password, hostname, port, pathname } = new URL(databaseUrl);
+  const { stdout } = await promisify(execFile)(
+    requirePgbench(),
+    [
+      ...args,
+      ...['-T', String(seconds), '-D', `groups=${groups}`, '-f', rootPath(`bench/pgbench/${script}.sql`)],
+    ],
+    {
+      env: {
+        PATH: process.env.PATH,
+        PGHOST: hostname,
+        PGPORT: port,
+        PGUSER: username,
+        PGPASSWORD: decodeURIComponent(password),
+        PGDATABASE: pathname.slice(1),
+      },
+    },
+  );
+  const perSecond = /^tps = ([\d.]+)/m.exec(stdout);
+  const meanMs = /^latency average = ([\d.]+) ms/m.exec(stdout);
+  if (perSecond === null || meanMs === null || !/^number of failed transactions: 0 /m.test(stdout)) {
+    throw new Error(`pgbench has failed:\n${stdout}`);
+  }
+  return { requestsPerSecond: Number(perSecond[1]), p50Ms: Number.NaN, p99Ms: Number.NaN };
+}
+
+/** The program: of the path, else of Debian's folders, which are not in it. Throws `PgbenchMissing`. */
+export function requirePgbench(): string {
+  const programs = ['pgbench', ...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse()];
+  const program = programs.find((candidate) => spawnSync(candidate, ['--version']).status === 0);
+  if (program !== undefined) return program;
+  throw new PgbenchMissing(
+    'this part of the benchmark needs pgbench, which is not installed: "apt install postgresql-contrib" on Debian ' +
+      'and Ubuntu, "brew install postgresql" on macOS',
+  );
+}

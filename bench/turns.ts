@@ -1,0 +1,43 @@
+// Rounds in turns, so that ratios are of one run and of the same minutes of the machine.
+
+import { median } from './median.ts';
+import type { Round } from './wrk.ts';
+
+const WARM_UP_SECONDS = 2;
+
+export interface Contender<Figures> {
+  name: string;
+  run(seconds: number): Promise<Figures>;
+}
+
+interface Turns {
+  /** Rounds of each; their median counts. */
+  rounds: number;
+  seconds: number;
+  say: (text: string) => void;
+}
+
+/** The figures of each contender, in their order. */
+export async function inTurns<Figures extends Round>(
+  contenders: readonly Contender<Figures>[],
+  { rounds, seconds, say }: Turns,
+): Promise<Figures[]> {
+  const measured = contenders.map((): Figures[] => []);
+  // Round 0 warms up and does not count.
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, { name, run }] of contenders.entries()) {
+      const figures = await run(round === 0 ? WARM_UP_SECONDS : seconds);
+      if (round === 0) continue;
+      measured[index]!.push(figures);
+      say(`${name}, round ${round}: ${Math.round(figures.requestsPerSecond)} requests/s`);
+    }
+  }
+  return measured.map(medianRound);
+}
+
+/** The median of each figure; NaN where it is not known. */
+export function medianRound<Figures extends object>(rounds: readonly Figures[]): Figures {
+  const names = Object.keys(rounds[0]!) as (keyof Figures)[];
+  const figures = names.map((name) => [name, median(rounds.map((round) => round[name] as number))]);
+  return Object.fromEntries(figures) as Figures;
+}
