@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
-import { logged, untilAvailable } from './database-wait.ts';
+import { OutageLog, untilAvailable } from './database-wait.ts';
 import type { KeyRing } from './domain/key-ring.ts';
 import { rateLimit } from './http/operation.ts';
 import { addRoutes } from './http/routes.ts';
@@ -39,7 +39,7 @@ export async function startApp(
   clock: () => number = Date.now,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<App> {
-  const observer = logged(log);
+  const observer = new OutageLog(log);
   const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
     open(config, clock, { observer, signal }),
   );

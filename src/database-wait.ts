@@ -13,34 +13,47 @@ interface WaitOptions {
 }
 
 /**
- * Opens the database; where it is away, again and again for so long. What cannot pass by itself,
- * such as a wrong password, is thrown at once, and everything when the signal has come.
+ * Opens the database; where it is away, again and again for so long. What cannot pass by itself, such as a wrong
+ * password, is thrown at once, and everything when the signal has come.
  */
 export async function untilAvailable<Opened>(
   { waitMs, observer, signal }: WaitOptions,
   open: () => Promise<Opened>,
 ): Promise<Opened> {
   const deadline = performance.now() + waitMs;
-  let awaySince: number | null = null;
   for (;;) {
     try {
       const opened = await open();
-      if (awaySince !== null) observer.back(performance.now() - awaySince);
+      observer.available();
       return opened;
     } catch (error) {
       const isPassing = error instanceof StoreUnavailable && error.passesByItself;
       if (!isPassing || signal.aborted || performance.now() + PAUSE_MS > deadline) throw error;
-      if (awaySince === null) observer.unavailable(error.message);
-      awaySince ??= performance.now();
+      observer.unavailable(error.message);
       await sleep(PAUSE_MS, null, { signal });
     }
   }
 }
 
-/** An observer who writes it down. */
-export function logged(log: Logger): StoreObserver {
-  return {
-    unavailable: (reason) => log.error({ reason }, 'the database is away'),
-    back: (afterMs) => log.info({ afterMs: Math.round(afterMs) }, 'the database is back'),
-  };
+/** Writes down once that the database is away, and once that it is back. */
+export class OutageLog implements StoreObserver {
+  readonly #log: Logger;
+  #beganAt: number | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  unavailable(reason: string): void {
+    if (this.#beganAt !== null) return;
+    this.#beganAt = performance.now();
+    this.#log.error({ reason }, 'the database is away');
+  }
+
+  available(): void {
+    if (this.#beganAt === null) return;
+    const afterMs = Math.round(performance.now() - this.#beganAt);
+    this.#beganAt = null;
+    this.#log.info({ afterMs }, 'the database is back');
+  }
 }

@@ -29,11 +29,12 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Who wants to know of a database that comes and goes. */
+/** Who wants to know of a database that comes and goes. Is told more often than it changes. */
 export interface StoreObserver {
-  /** No connection can be had any more. */
+  /** No connection can be had. */
   unavailable(reason: string): void;
-  back(afterMs: number): void;
+  /** The database has answered. */
+  available(): void;
 }
 
 interface Queries {

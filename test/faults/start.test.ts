@@ -5,11 +5,12 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Folder, Program, run } from '../process.ts';
-import { ANSWER_LIMIT_MS } from './callers.ts';
 import { BACK_LIMIT_MS, Installation } from './installation.ts';
 
 const UNAVAILABLE = 69;
 const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
+/** Much less than a start waits for, on a machine that has much else to do. */
+const END_LIMIT_MS = 10_000;
 /** Less than anything that a start waits for. */
 const SOON_MS = 1_500;
 const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"the database is away"/;
@@ -57,7 +58,7 @@ describe('A service that starts', () => {
         const { code, stderr } = await run(site.folder, ['serve'], { env });
         assert.equal(code, UNAVAILABLE);
         assert.match(stderr, ONE_LINE);
-        assert.ok(performance.now() - startedAt < 1_000 + ANSWER_LIMIT_MS);
+        assert.ok(performance.now() - startedAt < END_LIMIT_MS);
       });
 
       it('ends at once and in order with SIGTERM', async () => {
@@ -81,7 +82,7 @@ describe('A service that starts', () => {
           const { code, stdout, stderr } = await run(site.folder, args, { env: site.env });
           assert.deepEqual({ code, stdout }, { code: UNAVAILABLE, stdout: '' });
           assert.match(stderr, ONE_LINE);
-          assert.ok(performance.now() - startedAt < ANSWER_LIMIT_MS);
+          assert.ok(performance.now() - startedAt < END_LIMIT_MS);
         });
       }
     });
@@ -95,6 +96,6 @@ describe('A service that starts', () => {
     const { code, stderr } = await run(folder, ['serve'], { env: { ...site.env, DATABASE_URL: url.href } });
     assert.equal(code, UNAVAILABLE);
     assert.match(stderr, /^user-group-service: PostgreSQL: password authentication failed [^\n]+\n$/);
-    assert.ok(performance.now() - startedAt < ANSWER_LIMIT_MS);
+    assert.ok(performance.now() - startedAt < END_LIMIT_MS);
   });
 });

@@ -3,6 +3,7 @@
 
 import pg from 'pg';
 import { settledBy } from '../deadline.ts';
+import type { StoreObserver } from '../store.ts';
 import { nameShards } from './citus.ts';
 import { Connection } from './connection.ts';
 import { Conversation, type Question, type Session, type Statement } from './conversation.ts';
@@ -16,7 +17,6 @@ import {
   NoFreeConnection,
 } from './failure.ts';
 import { clientConfig, type PostgresOptions, statementTimeoutOf } from './options.ts';
-import { Outage } from './outage.ts';
 import { Probe } from './probe.ts';
 import { retry } from './retry.ts';
 
@@ -44,7 +44,7 @@ export class ConnectionPool {
   readonly #connectTimeoutMs: number;
   readonly #serverGivesUp: boolean;
   readonly #open = new Set<Connection>();
-  readonly #outage: Outage;
+  readonly #observer: StoreObserver | undefined;
   #generation = 0;
   /** Whether the server could not be reached, so that one asks for all. */
   #isAway = false;
@@ -63,7 +63,7 @@ export class ConnectionPool {
     this.#statementTimeoutMs = statementTimeoutOf(options);
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#serverGivesUp = options.statementTimeoutMs > 0;
-    this.#outage = new Outage(options.observer);
+    this.#observer = options.observer;
     this.#pool = new pg.Pool({
       ...config,
       // Their types know of no constructor with settings, which is the one that they call.
@@ -130,7 +130,7 @@ export class ConnectionPool {
     try {
       const result = await work(client, deadline);
       client.release();
-      this.#outage.end();
+      this.#observer?.available();
       return result;
     } catch (error) {
       this.#giveBack(client, error);
@@ -166,7 +166,7 @@ export class ConnectionPool {
     const canGoOn = failure.isBusy || (failure.isFull && this.#pool.totalCount > 0);
     if (canGoOn || this.#pool.ending) return;
     this.#isAway = true;
-    this.#outage.begin(failure.message);
+    this.#observer?.unavailable(failure.message);
   }
 
   async #take(deadline: number): Promise<Client> {
