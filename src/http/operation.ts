@@ -119,8 +119,11 @@ async function answer(
   reading.catch(() => {});
   const authenticating = inTime(context);
   const digest = apiTokenDigestOf(request.raw);
-  const early = foresee(operation, authenticating, lastCallers.of(digest), request, reading);
+  let expected = lastCallers.of(digest);
+  const early = foresee(operation, authenticating, () => expected, request, reading);
   const caller = await lastCallers.authenticate(authenticating, digest);
+  // Nothing is on its way any more that the query of a guess could travel with.
+  expected = undefined;
   if (limit !== null) await limit(caller);
   permit(caller, operation.permissions, operation.purpose);
   const query = operation.query.read(request.url);
@@ -137,19 +140,22 @@ async function answer(
 }
 
 /**
- * Asks the store what `caller`, if that is who sends the request, is going to ask. Gives the body where it could be
- * read; what is wrong with one is said in its turn.
+ * Asks the store what the caller who is expected when the body has come is going to ask. Gives the body where it could
+ * be read; what is wrong with one is said in its turn.
  */
 async function foresee(
   operation: AnyOperation,
   { store }: Context,
-  caller: Caller | undefined,
+  expected: () => Caller | undefined,
   request: FastifyRequest,
   reading: Promise<Buffer>,
 ): Promise<unknown> {
-  if (operation.foresee === undefined || caller === undefined) return undefined;
+  if (operation.foresee === undefined) return undefined;
   try {
-    const body = operation.body.read(await reading);
+    const bytes = await reading;
+    const caller = expected();
+    if (caller === undefined) return undefined;
+    const body = operation.body.read(bytes);
     const query = operation.foresee(caller, body, request);
     if (query !== null) store.foresee(query);
     return body;

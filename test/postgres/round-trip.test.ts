@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { RawConnection } from '../bad-input/raw-connection.ts';
 import { postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
 import { TestService } from '../service.ts';
@@ -57,6 +59,23 @@ describe('the requests of a caller who has asked before', () => {
   it('create in two', async () => {
     assert.equal((await service.get({ user_group_id: 'new', name: 'New' })).json.new_user_group, true);
     assert.equal(roundTrips(), 2);
+  });
+
+  it('look up the group once, also where the body comes when the token is known', async () => {
+    const body = JSON.stringify({ user_group_id: 'known' });
+    const head = [
+      `Authorization: Token ${service.token}`,
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+    ];
+    const connection = await RawConnection.open(service.url);
+    connection.write(`GET /api/user HTTP/1.1\r\nHost: test\r\n${head.join('\r\n')}\r\n\r\n`);
+    while (roundTrips() === 0) await sleep(1);
+    await sleep(50);
+    connection.write(body);
+    assert.equal((await connection.finish()).answers[0]?.status, 200);
+    assert.equal(sent.split('{"known"').length - 1, 1);
+    assert.doesNotMatch(sent, /"known","known"/);
   });
 
   it('are refused at once where the token has been revoked, and then ask for the token only', async () => {
