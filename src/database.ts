@@ -18,8 +18,6 @@ export const MAX_BATCH = 256;
 const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, patienceMs: 0 };
 /** One slow batch must not hold up the rest. */
 const POSTGRES_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 2, patienceMs: 1 };
-/** A command bounds its own work. */
-const COMMAND_QUEUE_LIMIT = 4_096;
 /** A command may count or change all groups. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
@@ -71,7 +69,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
  * `SchemaTooNew` and `ServerTooOld`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
-  const { databaseUrl } = config;
+  const { databaseUrl, queueLimit } = config;
   const store =
     databaseUrl.engine === 'postgres'
       ? await openPostgresStore({
@@ -80,7 +78,7 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
         })
       : openCommandStore(databaseUrl.path);
   return {
-    store: batched(store, databaseUrl.engine, COMMAND_QUEUE_LIMIT),
+    store: batched(store, databaseUrl.engine, queueLimit),
     migrations: store.migrations,
     close: () => store.close(),
   };

@@ -7,17 +7,11 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { postgres, type TestDatabase } from './database.ts';
 import { send } from './http.ts';
+import { blocksUnder } from './page.ts';
 import { createApiToken, Folder, Program, serve } from './process.ts';
 
-const PAGE = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+const PAGE = 'docs/operations.md';
 const EXECUTABLE = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
-
-/** The blocks under a heading that says that they are run. */
-function blocksUnder(heading: string): string[] {
-  const [, section = ''] = PAGE.split(`### ▶ ${heading}\n`);
-  const [body = ''] = section.split(/^##/m);
-  return [...body.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
-}
 
 describe('docs/operations.md', () => {
   const folder = new Folder();
@@ -62,8 +56,8 @@ describe('docs/operations.md', () => {
   }
 
   it('restores a database to what a backup of the running service holds', async () => {
-    const [backup] = blocksUnder('Back up');
-    const [restore] = blocksUnder('Restore');
+    const [backup] = blocksUnder(PAGE, 'Back up');
+    const [restore] = blocksUnder(PAGE, 'Restore');
     let kept = '';
     {
       await using service = await serve(folder);
@@ -76,7 +70,7 @@ describe('docs/operations.md', () => {
   });
 
   it('replaces the key, and every token stays', async () => {
-    const [addKey, reencrypt] = blocksUnder('With the key file');
+    const [addKey, reencrypt] = blocksUnder(PAGE, 'With the key file');
     const before = await serveAndRead();
     await runBlock(addKey!);
     assert.equal(await serveAndRead(), before);
@@ -89,7 +83,7 @@ describe('docs/operations.md', () => {
   });
 
   it('moves to PostgreSQL, and every token stays', async () => {
-    const [move, serveThere] = blocksUnder('Move');
+    const [move, serveThere] = blocksUnder(PAGE, 'Move');
     const before = await serveAndRead();
     assert.match(await runBlock(move!), /user groups +1 +1 /);
     const script = serveThere!.replace(/^user-group-service serve$/m, 'exec $&');

@@ -6,6 +6,7 @@ import { globSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { nameShards } from '../../src/store/postgres/citus.ts';
+import { FIND as FIND_IMPORTED } from '../../src/store/postgres/imported-token.ts';
 import type { Statement } from '../../src/store/postgres/pool.ts';
 import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group.ts';
 import { citus } from '../database.ts';
@@ -47,7 +48,7 @@ describe('a Citus cluster', { skip }, () => {
     await service.end();
   });
 
-  it('has user groups by bucket, and every other table on all nodes', async () => {
+  it('has user groups by bucket, imported tokens by digest, and every other table on all nodes', async () => {
     const { rows } = await client.query(
       `select table_name::text, citus_table_type, distribution_column from citus_tables order by table_name::text`,
     );
@@ -56,6 +57,7 @@ describe('a Citus cluster', { skip }, () => {
       [
         ['api_tokens', 'reference', '<none>'],
         ['id_blocks', 'reference', '<none>'],
+        ['imported_tokens', 'distributed', 'token_digest'],
         ['token_keys', 'reference', '<none>'],
         ['user_groups', 'distributed', 'bucket'],
         ['workspaces', 'reference', '<none>'],
@@ -63,10 +65,11 @@ describe('a Citus cluster', { skip }, () => {
     );
   });
 
-  it('asks one shard for a group, by its id and by its token', async () => {
+  it('asks one shard for a group, by its id and by its token, and for an imported token', async () => {
     const lookUps: [Statement, unknown[]][] = [
       [FIND_BY_KEY, [[1], [1], ['Customer'], ['group']]],
       [FIND_BY_TOKEN, [[1], ['digest']]],
+      [FIND_IMPORTED, [['~digest']]],
     ];
     for (const [{ sql }, values] of lookUps) {
       const { rows } = await client.query(`explain ${nameShards(sql)}`, values);
