@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Installation } from './installation.ts';
 
-const DELAY_MS = 400;
+const DELAY_MS = 200;
 const WARNING = /"level":[456]0/;
 
 describe('A shutdown while the database is slow', () => {
