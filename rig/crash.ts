@@ -20,6 +20,8 @@ export interface CrashOptions {
   /** Processes that serve the database together; SQLite takes one. */
   processes: number;
   seed: number;
+  /** SQL that takes something away after each kill under load: the rig must find that it is missing. */
+  harm?: string;
   onKill: (kills: number) => void;
 }
 
@@ -81,7 +83,7 @@ class CrashRig {
   }
 
   async killUnderLoad(): Promise<void> {
-    const { kills, random, fleet, onKill } = this.#equipment;
+    const { kills, random, fleet, examiner, harm, onKill } = this.#equipment;
     await using journal = await Journal.create(this.#journalPath);
     const conversation = this.#converse(new Ledger(), (entry) => journal.append(entry));
     const load = new Load({ conversation, random, groups: GROUPS, callers: CALLERS });
@@ -99,6 +101,7 @@ class CrashRig {
       await fleet.killOne();
       isAlive = false;
       await working;
+      if (harm !== undefined) await examiner.harm(harm);
     }
   }
 

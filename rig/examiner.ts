@@ -24,6 +24,8 @@ const COUNT = 'select count(*) as found from user_groups';
 export interface Examiner extends AsyncDisposable {
   /** Throws `PromiseBroken`. `groups`: how many the service shows. */
   examine(groups: number): Promise<void>;
+  /** Runs SQL that takes something away, while nobody serves the database. */
+  harm(sql: string): Promise<void>;
   /** Resolves when the database does nothing more for the process that was started with the settings. */
   settle(env: Record<string, string>): Promise<void>;
 }
@@ -63,6 +65,12 @@ export class SqliteExaminer implements Examiner {
     }
   }
 
+  async harm(sql: string): Promise<void> {
+    const database = new DatabaseSync(this.#path);
+    database.exec(sql);
+    database.close();
+  }
+
   /** What a process has not written when it dies is never written. */
   async settle(): Promise<void> {}
 
@@ -87,6 +95,10 @@ class PostgresExaminer implements Examiner {
     assertNone('a table is damaged', await this.#rows(TABLES));
     for (const [fault, sql] of Object.entries(RULES)) assertNone(fault, await this.#rows(sql));
     assertCount(groups, Number((await this.#rows(COUNT))[0]!.found));
+  }
+
+  async harm(sql: string): Promise<void> {
+    await this.#rows(sql);
   }
 
   /**

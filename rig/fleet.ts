@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from '../test/database.ts';
 import { type Folder, Service, serve } from '../test/process.ts';
 import { type Examiner, namedSettings } from './examiner.ts';
+import { QUIET } from './program.ts';
 import type { Random } from './random.ts';
 
 interface Member {
@@ -61,7 +62,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   #nextEnv(): Record<string, string> {
-    return namedSettings(this.#options.database, `rig-${++this.#started}`);
+    return { ...namedSettings(this.#options.database, `rig-${++this.#started}`), ...QUIET };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,6 +12,7 @@ import { startPostgres } from '../test/postgres/server.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
+import { PromiseBroken } from './ledger.ts';
 import { brokenPromises, overload } from './overload.ts';
 import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
@@ -186,9 +187,11 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: R
   bar.end();
   show({ rig: 'power-cut', seed, ...figures }, json);
   if (figures.faults > 0) {
-    console.error(`repeat with --seed ${seed} --cuts ${cuts} --recording ${folder}`);
-    process.exitCode = exitCodes.failed;
-  } else if (flags.recording === undefined) rmSync(folder, { recursive: true });
+    throw new PromiseBroken(
+      `${figures.faults} of them; repeat with --seed ${seed} --cuts ${cuts} --recording ${folder}`,
+    );
+  }
+  if (flags.recording === undefined) rmSync(folder, { recursive: true });
 }
 
 async function runIoErrors({ scenarios, step, seed, json }: RigFlags & IoErrorsFlags): Promise<void> {

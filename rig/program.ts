@@ -5,6 +5,9 @@ import { join } from 'node:path';
 
 const PROGRAM = join(import.meta.dirname, '../bin/user-group-service.js');
 
+/** Settings of a service whose log nobody reads: at load it would take more time than the work. */
+export const QUIET = { LOG_LEVEL: 'info' };
+
 /** Writes a script that runs the program with the arguments that it gets, under the command; returns its path. */
 export function writeScript(path: string, under: readonly string[] = []): string {
   // In double quotes, so that a word may name the process itself: $$.

@@ -11,7 +11,7 @@ import { inspect } from './inspection.ts';
 import { type Entry, Journal, type JournalledRound, readRounds } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
-import { writeScript } from './program.ts';
+import { QUIET, writeScript } from './program.ts';
 import { Random } from './random.ts';
 import { CALLS, type Event, eventsOf, Replay } from './replay.ts';
 import { recordingArguments } from './strace.ts';
@@ -88,7 +88,7 @@ class Recorder {
 
   async live(life: { rounds: number; end: 'SIGTERM' | 'SIGKILL'; fillsLog?: true }): Promise<void> {
     const command = this.#tracedProgram(this.#options.failsSyncs ? FAILING_SYNCS : []);
-    await using service = await serve(this.#root, { command });
+    await using service = await serve(this.#root, { command, env: QUIET });
     this.#url = service.url;
     const log = this.#root.join('data/user-groups.db-wal');
     await inspect({ conversation: this.#conversation!, random: this.#options.random, replacedTokens: 0 });
