@@ -36,10 +36,7 @@ describe('The model finds', () => {
     ),
     'digits that are lost': changing((text) => text.replace('9007199254740993', '9007199254740992')),
     'a change that is dropped': {
-      asked: (request) =>
-        request.method === 'PUT' && String(request.body).includes('"mapping":null')
-          ? { ...request, body: Buffer.from(String(request.body).replace(',"mapping":null', '')) }
-          : request,
+      asked: (request) => (request.method === 'PATCH' ? { ...request, body: Buffer.from('{}') } : request),
     },
     'a version that is not looked at': {
       asked: ({ headers, ...request }) => ({ ...request, headers: { ...headers, 'if-match': undefined } }),
