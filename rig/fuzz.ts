@@ -2,14 +2,14 @@
 // held to it. A run is repeated by its seed, and a case that it has found by the path to it.
 
 import fc from 'fast-check';
-import type { Environment } from '../src/domain/user-group.ts';
 import type { OpenApi } from '../src/http/openapi/object.ts';
 import { ApiDescription } from '../test/api-description.ts';
-import type { DatabaseKind, TestDatabase } from '../test/database.ts';
+import type { DatabaseKind } from '../test/database.ts';
 import { send } from '../test/http.ts';
-import { createApiToken, Folder, PATIENT, run, serve } from '../test/process.ts';
+import { Folder, serve } from '../test/process.ts';
 import { type Case, casesOf } from './fuzz-case.ts';
 import { type Account, Checker } from './fuzz-check.ts';
+import { DatabaseIssuer, type Issuer } from './issuer.ts';
 import { PromiseBroken } from './ledger.ts';
 
 export interface FuzzOptions {
@@ -36,7 +36,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzFigures> {
   const database = await options.kind.create();
   try {
     await using service = await serve(folder, { env: database.env });
-    const issuer = commandLine(folder, database);
+    await using issuer = await DatabaseIssuer.open(database);
     const accounts: Account[] = [];
     while (accounts.length < options.callers)
       accounts.push(await accountOf(service.url, issuer, `caller ${accounts.length}`));
@@ -84,20 +84,6 @@ function failure({ seed, counterexample, counterexamplePath, errorInstance }: fc
   const { check, operationId } = trial;
   const { message } = errorInstance as Error;
   return `${check} of ${operationId}: ${message}\n${fc.stringify(trial)}\nrepeat with --seed ${seed} --path ${counterexamplePath}`;
-}
-
-/** Where API tokens come from. */
-export interface Issuer {
-  create(workspace: string, environment: Environment): Promise<{ id: number; token: string }>;
-  revoke(id: number): Promise<unknown>;
-}
-
-function commandLine(folder: Folder, { env }: TestDatabase): Issuer {
-  return {
-    create: (workspace, environment) =>
-      createApiToken(folder, ['--workspace', workspace, '--environment', environment], { env }),
-    revoke: (id) => run(folder, ['api-token', 'revoke', String(id)], { env: { ...env, ...PATIENT } }),
-  };
 }
 
 export async function accountOf(url: string, issuer: Issuer, workspace: string): Promise<Account> {

@@ -5,7 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/database.ts';
 import { send, type TestAnswer } from '../test/http.ts';
-import { createApiToken, type Exit, Folder, PATIENT, Program, type Service, serve } from '../test/process.ts';
+import { type Exit, Folder, PATIENT, Program, type Service, serve } from '../test/process.ts';
+import { DatabaseIssuer, type Issuer } from './issuer.ts';
 import { PromiseBroken } from './ledger.ts';
 import { Random } from './random.ts';
 
@@ -42,6 +43,10 @@ type End = keyof typeof ends;
 const CALLERS = 3;
 /** Uses of each caller that are sent after the end. */
 const USES_AFTERWARDS = 2;
+/** On a machine that has much else to do. */
+const COMMAND_LIMIT_MS = 120_000;
+/** Between two uses of a caller while a command starts, which has a hundred times the work of a request. */
+const PAUSE_MS = 2;
 /** The longest time in use before the end. */
 const IN_USE_MS = 8;
 
@@ -52,35 +57,49 @@ export async function revocation({
   ...options
 }: RevocationOptions): Promise<RevocationFigures> {
   using folder = new Folder();
-  const { env, drop } = await kind.create();
+  const database = await kind.create();
+  const { env } = database;
   const services: Service[] = [];
-  const commands: Promise<Exit>[] = [];
   try {
     while (services.length < processes) services.push(await serve(folder, { env }));
-    const { token } = await createApiToken(folder, [], { env });
-    const issuer: Issuer = {
-      create: () => createApiToken(folder, [], { env }),
-      revoke: async (id) => {
-        const program = new Program(folder, ['api-token', 'revoke', String(id)], {
-          env: { ...env, ...PATIENT },
-        });
-        commands.push(program.exit());
-        await Promise.race([program.firstOutput, commands.at(-1)]);
-        if (!/is revoked/.test(program.stdout)) throw new Error('api-token revoke has not revoked');
-      },
-    };
-    return await endTokens({ ...options, token, issuer, urls: services.map(({ url }) => url) });
+    await using issuer = await DatabaseIssuer.open(database);
+    await using commands = new Commands(folder, env);
+    const { token } = await issuer.create('default', 'Customer');
+    return await endTokens({
+      ...options,
+      token,
+      issuer: { create: (...of) => issuer.create(...of), revoke: (id) => commands.revoke(id) },
+      urls: services.map(({ url }) => url),
+    });
   } finally {
-    await Promise.allSettled(commands);
     await Promise.all(services.map((service) => service.kill()));
-    await drop();
+    await database.drop();
   }
 }
 
-export interface Issuer {
-  create(): Promise<{ id: number; token: string }>;
-  /** Resolves when the end is acknowledged. */
-  revoke(id: number): Promise<void>;
+/** Commands, each a process of its own, that go on for a moment when they have done their work. */
+class Commands implements AsyncDisposable {
+  readonly #folder: Folder;
+  readonly #env: Record<string, string>;
+  readonly #exits: Promise<Exit>[] = [];
+
+  constructor(folder: Folder, env: Record<string, string>) {
+    this.#folder = folder;
+    this.#env = { ...env, ...PATIENT };
+  }
+
+  /** Resolves in the moment at which the command says that the API token is revoked. */
+  async revoke(id: number): Promise<void> {
+    const program = new Program(this.#folder, ['api-token', 'revoke', String(id)], { env: this.#env });
+    const exit = program.exit(COMMAND_LIMIT_MS);
+    this.#exits.push(exit);
+    await Promise.race([program.firstOutput, exit]);
+    if (!/is revoked/.test(program.stdout)) throw new Error('api-token revoke has not revoked');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#exits);
+  }
 }
 
 interface Place {
@@ -158,6 +177,7 @@ class Trial {
   async #call(url: string, end: End, subject: Subject): Promise<void> {
     for (let afterwards = 0; afterwards < USES_AFTERWARDS; ) {
       if (this.#isEnded) afterwards++;
+      else if (end === 'API token revoked') await sleep(PAUSE_MS);
       await this.#use(url, end, subject);
     }
   }
@@ -190,7 +210,7 @@ class Trial {
       case 'group deleted':
         return ofGroup(() => this.#ask('DELETE', `/v1/user-groups/${id}`));
       case 'API token revoked': {
-        const issued = await issuer.create();
+        const issued = await issuer.create('default', 'Customer');
         return {
           use: (url) => resolves(url, { apiToken: issued.token, token: first }),
           end: () => issuer.revoke(issued.id),

@@ -6,9 +6,10 @@ import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
 import type { DatabaseKind } from '../test/database.ts';
 import { send, type TestAnswer, type TestRequest } from '../test/http.ts';
-import { createApiToken, Folder, type Service, serve } from '../test/process.ts';
+import { Folder, type Service, serve } from '../test/process.ts';
 import { bodyOf } from './conversation.ts';
 import { type Call, ExactModel, type IfMatch } from './exact-model.ts';
+import { DatabaseIssuer } from './issuer.ts';
 import { PromiseBroken } from './ledger.ts';
 
 export interface SequenceOptions {
@@ -36,11 +37,12 @@ export async function callInAnyOrder({
   ...options
 }: SequenceOptions): Promise<SequenceFigures> {
   using folder = new Folder();
-  const { env, drop } = await kind.create();
+  const database = await kind.create();
   const services: Service[] = [];
   try {
-    while (services.length < processes) services.push(await serve(folder, { env }));
-    const { token } = await createApiToken(folder, [], { env });
+    while (services.length < processes) services.push(await serve(folder, { env: database.env }));
+    await using issuer = await DatabaseIssuer.open(database);
+    const { token } = await issuer.create('default', 'Customer');
     return await callServices(
       services.map(({ url }) => url),
       token,
@@ -48,7 +50,7 @@ export async function callInAnyOrder({
     );
   } finally {
     await Promise.all(services.map((service) => service.kill()));
-    await drop();
+    await database.drop();
   }
 }
 

@@ -29,6 +29,10 @@ describeOnEachDatabase('requests made from the description', (kind) => {
 });
 
 describe('The fuzzer finds', () => {
+  // What is found need not be made smaller.
+  before(() => fc.configureGlobal({ endOnFailure: true }));
+  after(() => fc.resetConfigureGlobal());
+
   let service: TestService;
   let account: Account;
   before(async () => {

@@ -23,10 +23,10 @@ export class LyingProxy implements AsyncDisposable {
     const server = createServer(async (incoming, response) => {
       const { method = '', url: path = '' } = incoming;
       const body = await buffer(incoming);
-      const { host: _, ...headers } = incoming.headersDistinct;
+      const { host: _, 'content-length': __, ...headers } = incoming.headersDistinct;
       const request = { method, path, headers, body: body.length === 0 ? undefined : body };
       const answer = told(await send(target, await asked(request)), request);
-      const { connection: __, 'transfer-encoding': ___, ...rest } = answer.headers;
+      const { connection: ___, 'transfer-encoding': ____, ...rest } = answer.headers;
       const length = method === 'HEAD' ? {} : { 'content-length': Buffer.byteLength(answer.text) };
       response.writeHead(answer.status, { ...rest, ...length }).end(answer.text);
     });
