@@ -25,6 +25,7 @@ export class Conversation implements Session {
   readonly #exchange: (questions: readonly Question[]) => Promise<unknown[][][]>;
   #asked: Asked[] = [];
   #isWaiting = false;
+  #failure: { error: unknown } | null = null;
 
   /** `exchange` gives the rows of each question. */
   constructor(exchange: (questions: readonly Question[]) => Promise<unknown[][][]>) {
@@ -32,6 +33,8 @@ export class Conversation implements Session {
   }
 
   query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {
+    // Whoever has heard of the failure has given the connection back: this would come between what others ask on it.
+    if (this.#failure !== null) return Promise.reject(this.#failure.error);
     return new Promise((resolve, reject) => {
       this.#asked.push({ statement, values, resolve, reject });
       if (this.#asked.length === 1 && !this.#isWaiting) queueMicrotask(() => this.#ask());
@@ -46,7 +49,8 @@ export class Conversation implements Session {
       const results = await this.#exchange(asked);
       for (const [place, { resolve }] of asked.entries()) resolve(results[place]!);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      this.#failure = { error };
+      for (const { reject } of asked.concat(this.#asked.splice(0))) reject(error);
     }
     this.#isWaiting = false;
     if (this.#asked.length > 0) void this.#ask();

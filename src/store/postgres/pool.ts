@@ -213,9 +213,11 @@ export class ConnectionPool {
     } catch (error) {
       throw failureBeforeCommit(error);
     }
-    await this.#send(deadline, (query_timeout) =>
+    const { command } = await this.#send(deadline, (query_timeout) =>
       client.query({ text: 'commit', query_timeout } as pg.QueryConfig),
     );
+    // Of a transaction in which a statement has failed, PostgreSQL does not say so with an error.
+    if (command !== 'COMMIT') throw new Error(`PostgreSQL has answered COMMIT with ${command}`);
     return result;
   }
 

@@ -1,0 +1,74 @@
+// What is asked at one time travels together on one connection: what becomes of the rest where a part of it fails.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bucket } from '../../src/domain/bucket.ts';
+import { startOf } from '../../src/domain/cursor.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { TokenDigest } from '../../src/domain/token.ts';
+import type { PostgresOptions } from '../../src/store/postgres/options.ts';
+import { ConnectionPool } from '../../src/store/postgres/pool.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import type { Query } from '../../src/store/store.ts';
+import { postgres } from '../database.ts';
+import { FaultProxy } from '../faults/proxy.ts';
+
+const LIST = { workspaceId: 1, environment: 'Customer', search: '' } as const;
+
+it('Queries of which one has failed ask nothing more on the connection that they have given back', async () => {
+  const database = await postgres.create();
+  await using proxy = await FaultProxy.start(database.url);
+  const store = await openPostgresStore(optionsFor(proxy.url));
+  try {
+    proxy.delayMs = 10;
+    proxy.decide = (subject) =>
+      subject === 'find_user_groups_by_previous_token' ? { code: '57014' } : 'pass';
+    const lists = Array.from({ length: 20 }, () => search());
+    await assert.rejects(
+      async () => store.read([...lists, findByUnknownToken()]),
+      /PostgreSQL: refused by a test/,
+    );
+    let sent = '';
+    proxy.listen = (bytes) => {
+      sent += bytes.toString('latin1');
+    };
+    await sleep(200);
+    assert.equal(sent, '');
+  } finally {
+    await store.close();
+    await database.drop();
+  }
+});
+
+it('A transaction that the server has undone is not told as done', async () => {
+  const database = await postgres.create();
+  const pool = new ConnectionPool(optionsFor(database.url), false);
+  try {
+    const undone = pool.transaction(async (session) => {
+      await session.query({ name: 'divide', sql: 'select 1 / 0' }).catch(() => {});
+    }, true);
+    await assert.rejects(undone, /ROLLBACK/);
+  } finally {
+    await pool.close();
+    await database.drop();
+  }
+});
+
+function optionsFor(url: string): PostgresOptions {
+  return {
+    url: new Secret(url),
+    poolSize: 1,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 5_000,
+    preparedStatements: true,
+  };
+}
+
+function findByUnknownToken(): Query {
+  return { kind: 'findUserGroupByToken', address: { bucket: 0 as Bucket, digest: 'unknown' as TokenDigest } };
+}
+
+function search(): Query {
+  return { kind: 'searchUserGroups', list: LIST, from: startOf(LIST), limit: 10, maxBytes: 1_000 };
+}
