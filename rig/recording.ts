@@ -21,7 +21,9 @@ const CALLERS = 8;
 /** SQLite copies 10 000 pages of its log to the database and begins the log anew. */
 const FULL_LOG_BYTES = 10_000 * 4_096;
 /** The fifteenth of a thread and each seventh after it: none of those that a start or a command needs. */
-const FAILING_SYNCS = ['-e', `inject=${SYNC}:error=EIO:when=15+7`];
+const FAILING = 'error=EIO:when=15+7';
+/** In microseconds: a kill is likely to come between what is written and its sync. */
+const SLOW = 'delay_enter=5000';
 /** How often properties are large while the log is to be filled. */
 const LARGE_SHARE = 0.5;
 
@@ -87,7 +89,9 @@ class Recorder {
   }
 
   async live(life: { rounds: number; end: 'SIGTERM' | 'SIGKILL'; fillsLog?: true }): Promise<void> {
-    const command = this.#tracedProgram(this.#options.failsSyncs ? FAILING_SYNCS : []);
+    const failing = this.#options.failsSyncs ? [FAILING] : [];
+    const slow = life.end === 'SIGKILL' ? [SLOW] : [];
+    const command = this.#tracedProgram([...failing, ...slow]);
     await using service = await serve(this.#root, { command, env: QUIET });
     this.#url = service.url;
     const log = this.#root.join('data/user-groups.db-wal');
@@ -126,7 +130,8 @@ class Recorder {
   /** A command that runs the program under strace, with the arguments that it gets itself. */
   #tracedProgram(faults: readonly string[]): string {
     const trace = this.#trace(this.#traces++);
-    return writeScript(`${trace}.sh`, ['strace', ...recordingArguments(trace, CALLS), ...faults]);
+    const injected = faults.length > 0 ? ['-e', [`inject=${SYNC}`, ...faults].join(':')] : [];
+    return writeScript(`${trace}.sh`, ['strace', ...recordingArguments(trace, CALLS), ...injected]);
   }
 }
 
