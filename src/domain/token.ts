@@ -4,8 +4,8 @@
 //   API token:        uga_     RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR CCCCCC
 //
 // B: the bucket of the user group, so that a look-up by token names one shard. R: 43 random base62 digits
-// (256 bits). C: the CRC-32 of all before it, so that junk and typing errors fail without a query; it
-// protects nothing. Only [0-9A-Za-z_], so that a double click selects a token whole.
+// (256 bits). C: the CRC-32 of all before it, so that typing errors fail without a query; it protects nothing. Only
+// [0-9A-Za-z_], so that a double click selects a token whole.
 //
 // A group that is imported keeps the token that it has, which may be of any form and names no bucket, or not the one
 // of the group. The digest of such a token is marked, and the database knows the bucket of each marked digest.

@@ -9,6 +9,8 @@ import {
   addressOfUserGroupToken,
   digestOf,
   digestOfApiToken,
+  digestOfImportedToken,
+  isImported,
   mintApiToken,
   mintUserGroupToken,
   sameDigest,
@@ -152,4 +154,38 @@ describe('a digest', () => {
     assert.equal(sameDigest(digest, digestOf('b')), false);
     assert.equal(sameDigest(digest, digest.slice(1) as typeof digest), false);
   });
+});
+
+describe('a token that an import may have brought', () => {
+  const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+
+  it('is any text of 16 to 200 visible ASCII characters, and its digest is marked', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: visible, minLength: 16, maxLength: 200 }), (text) => {
+        const digest = digestOfImportedToken(text)!;
+        assert.equal(digest, `~${digestOf(text)}`);
+        assert.equal(isImported(digest), true);
+        assert.equal(isImported(digestOf(text)), false);
+      }),
+    );
+  });
+
+  it('may be one that was issued here, to another group', () => {
+    assert.equal(digestOfImportedToken(OF_LAST_BUCKET), `~${digestOf(OF_LAST_BUCKET)}`);
+  });
+
+  const none: Record<string, string> = {
+    'too short': 'x'.repeat(15),
+    'too long': 'x'.repeat(201),
+    'with white space': `${'x'.repeat(16)} x`,
+    'with a line break at its end': `${'x'.repeat(16)}\n`,
+    'with a control character': `${'x'.repeat(16)}\u007f`,
+    'with a character beyond ASCII': `${'x'.repeat(16)}é`,
+    'an API token': API_TOKEN,
+    'a mistyped API token': `${API_TOKEN.slice(0, -1)}A`,
+    'a mistyped user group token': `${OF_LAST_BUCKET.slice(0, -1)}A`,
+  };
+  for (const [what, text] of Object.entries(none)) {
+    it(`is not: ${what}`, () => assert.equal(digestOfImportedToken(text), null));
+  }
 });
