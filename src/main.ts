@@ -17,6 +17,7 @@ import { redact } from './domain/secret.ts';
 
 /** Runs the command that `argv` names; resolves to the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
+  process.stdout.on('error', unlessLeft);
   try {
     await program().parseAsync(argv);
     return exitCodes.ok;
@@ -58,6 +59,11 @@ function program(): Command {
 function exitByException(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) exitByException(child);
+}
+
+/** Whoever reads the output may have enough of it, as `head` has; what was asked for is done to its end. */
+function unlessLeft(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 function messageOf(error: unknown, code: number): string {

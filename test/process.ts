@@ -11,7 +11,7 @@ import { removeFolder, temporaryFolder } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestAnswer, type TestRequest } from './http.ts';
 
-const PROGRAM = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
 /** A machine that is busy with other things needs more. */
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 20_000);
 const POLL_MS = 5;

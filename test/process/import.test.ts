@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseKind, describeOnEachDatabase, postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
-import { createApiToken, type Exit, Folder, Program, run, type Service, serve } from '../process.ts';
+import { createApiToken, type Exit, Folder, PROGRAM, Program, run, type Service, serve } from '../process.ts';
 import { runSql } from '../sql.ts';
 
 const LINES = 6_000;
@@ -212,6 +212,20 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     });
     for (const secret of [group.token, mistyped.token.trim()])
       assert.equal((stdout + stderr).includes(secret), false);
+  });
+
+  it('goes on to its end where nobody reads on what it prints', async () => {
+    write(folder, 'unread.jsonl', newGroups(count, 'unread'));
+    const command = '"$0" "$1" import unread.jsonl --workspace unread --json | head -n 1';
+    const reading = new Program(folder, ['-c', command, process.execPath, PROGRAM], {
+      env,
+      command: '/bin/sh',
+    });
+    const { stdout, stderr } = await reading.exit(60_000);
+    assert.deepEqual(JSON.parse(stdout), { line: 1, result: 'created' });
+    assert.equal(stderr, 'Made the workspace unread.\n');
+    const exported = await run(folder, ['export', '--workspace', 'unread'], { env });
+    assert.equal(exported.stdout.split('\n').length - 1, count);
   });
 
   it('leaves groups that are there as they are, and replaces the fields that differ with --update', async () => {
