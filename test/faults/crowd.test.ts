@@ -11,6 +11,8 @@ import { callOnce } from './callers.ts';
 import { FAULT_MS, Installation, within } from './installation.ts';
 import { OwnServer } from './server.ts';
 
+/** More callers than a batch takes may be told that they are too many. */
+const REFUSALS = ['database_unavailable', 'overloaded'] as const;
 const PROCESSES = 2;
 /** Of each process. The tests open as many connections to it. */
 const CALLERS = 250;
@@ -69,6 +71,7 @@ describe('A crowd of callers', () => {
 class Crowd implements Disposable {
   readonly #served = new Set<number>();
   readonly #callers: Promise<void>[];
+  readonly #failures: unknown[] = [];
   #hasStopped = false;
   unavailable = 0;
 
@@ -78,19 +81,19 @@ class Crowd implements Disposable {
         const id = `crowd-${process}-${index}`;
         const calls = [{ body: { user_group_id: id, name: id } }, { path: `/v1/user-groups/${id}` }];
         for (let time = 0; !this.#hasStopped; time++) {
-          const { status } = await callOnce(service, token, calls[time % calls.length]!);
+          const { status } = await callOnce(service, token, calls[time % calls.length]!, REFUSALS);
           if (status === 200) this.#served.add(process * CALLERS + index);
           else this.unavailable++;
           await sleep(PAUSE_MS);
         }
       }),
     );
-    // They are looked at when they stop.
-    for (const calls of this.#callers) calls.catch(() => {});
+    for (const calls of this.#callers) calls.catch((error) => this.#failures.push(error));
   }
 
   /** Whether each of them has been served since it was last forgotten. */
   async isServed(): Promise<boolean> {
+    if (this.#failures.length > 0) throw this.#failures[0];
     return this.#served.size === this.#callers.length;
   }
 
