@@ -40,7 +40,7 @@ interface Waiting<Item, Result> {
 /** How often commands that have waited too long are looked for. */
 const SWEEP_MS = 100;
 /** Where one more would wait for longer, no new work is let in: a longer queue serves nobody sooner. */
-const MAX_WAIT_MS = 250;
+const MAX_WAIT_MS = 100;
 /** For those that are in already, and have waited to read: it is too late to turn them away. */
 const MAX_WRITE_WAIT_MS = 500;
 /** A wait that nobody notices. */
