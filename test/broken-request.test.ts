@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from './database.ts';
 import { assertProblem } from './problem.ts';
+import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
-import { exchangeOne } from './socket.ts';
 
 describeOnEachDatabase('broken requests', (database) => {
   let service: TestService;

@@ -5,8 +5,8 @@ import pg from 'pg';
 import type { ProblemCode } from '../src/problem.ts';
 import type { DatabaseKind } from './database.ts';
 import type { TestAnswer } from './http.ts';
+import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
-import { exchangeOne } from './socket.ts';
 
 /** Changes the database behind the service's back. */
 export async function runSql(url: string, sql: string): Promise<void> {

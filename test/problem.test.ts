@@ -7,8 +7,8 @@ import { type ProblemCode, problems } from '../src/problem.ts';
 import { describeOnEachDatabase } from './database.ts';
 import { assertProblem } from './problem.ts';
 import { causes, runSql, withService } from './problem-cause.ts';
+import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
-import { exchangeOne } from './socket.ts';
 
 describeOnEachDatabase('problems', (database) => {
   let service: TestService;

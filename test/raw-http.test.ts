@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { lastRequest, RawRequests, rawTables, upgrades } from './bad-input/raw-cases.ts';
-import { type Exchange, exchange, RawConnection } from './bad-input/raw-connection.ts';
 import { faultsOf, leavesNoTrace, type Refusal } from './bad-input/refusal.ts';
 import { Victim } from './bad-input/victim.ts';
 import { describeOnEachDatabase } from './database.ts';
 import { eventually, Folder, serve } from './process.ts';
+import { type Exchange, exchange, RawConnection } from './raw-connection.ts';
 
 type Expected = number | Refusal;
 interface Kind {

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { oddTexts } from './bad-input/odd-value.ts';
 import { describeOnEachDatabase } from './database.ts';
 import { assertProblem } from './problem.ts';
+import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
-import { exchangeOne } from './socket.ts';
 
 const RFC_3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from './database.ts';
 import type { TestAnswer } from './http.ts';
+import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
-import { exchangeOne } from './socket.ts';
 
 describeOnEachDatabase('a token where it does not belong', (database) => {
   let service: TestService;

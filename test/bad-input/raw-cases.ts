@@ -96,6 +96,7 @@ export const rawTables: Readonly<Record<string, RawTable>> = {
   },
   'has a path that cannot be decoded': { requests: brokenPaths, answer: invalidRequest, goesOn: true },
   'is good, however odd it looks': { requests: oddButGood, answer: 200, goesOn: true },
+  'hides another one where nobody reads it': { requests: hiddenRequests, answer: 200, goesOn: true },
   'is good, and the last of its connection': { requests: goodAndLast, answer: 200, goesOn: false },
 };
 
@@ -149,6 +150,15 @@ function badChunks(raw: RawRequests): Requests {
     'an extension that ends in a line feed': put(`${size};a\n${body}\r\n0\r\n\r\n`),
     'an extension of 20 KiB': put(`${size};${'a'.repeat(20_480)}\r\n${body}\r\n0\r\n\r\n`),
     'an extension with a control character': put(`${size};a=\x01\r\n${body}\r\n0\r\n\r\n`),
+    'an extension of nothing that ends in a line feed': put(`${size};\n${body}\r\n0\r\n\r\n`),
+    'a size that ends in a carriage return': put(`${size}\r${body}\r\n0\r\n\r\n`),
+    'a chunk that ends in a line feed': put(`${size}\r\n${body}\n0\r\n\r\n`),
+    'a chunk that ends in a carriage return': put(`${size}\r\n${body}\r0\r\n\r\n`),
+    'a chunk that ends in two other bytes': put(`${size}\r\n${body}XX0\r\n\r\n`),
+    'a last chunk with a sign': put(`${size}\r\n${body}\r\n-0\r\n\r\n`),
+    'a last chunk as 0x0': put(`${size}\r\n${body}\r\n0x0\r\n\r\n`),
+    'a size with an underscore': put(`0_${size}\r\n${body}\r\n0\r\n\r\n`),
+    'a trailer that names a length': put(`${size}\r\n${body}\r\n0\r\nContent-Length: 99\r\n\r\n`),
     'a trailer that is no header': put(`${size}\r\n${body}\r\n0\r\nx y\r\n\r\n`),
   };
 }
@@ -355,6 +365,44 @@ function oddButGood(raw: RawRequests): Requests {
     'HTTP/1.0 without a host': raw.withHost('Connection: keep-alive\r\n').replace('HTTP/1.1', 'HTTP/1.0'),
     'a host in brackets': raw.withHost('Host: [::1]:8080\r\n'),
     'an expectation that nobody knows': raw.lookUp(`Expect: x\r\n${length}`),
+  };
+}
+
+/** Bodies that an operation does not read, and names of headers that a proxy may take for others or take away. */
+function hiddenRequests(raw: RawRequests): Requests {
+  const { smuggled } = raw;
+  const length = raw.lengthOf(raw.body);
+  const chunked = 'Transfer-Encoding: chunked\r\n';
+  const health = (headers: string, body: string) => raw.of('GET /healthz HTTP/1.1', headers, body);
+  const hidden = raw.lengthOf(smuggled);
+  const names = phrases(
+    'Content_Length|X-Content-Length|Content-Length-|Transfer_Encoding|Transfer-Encoding-|X-HTTP-Method-Override',
+  );
+  const removed = phrases(
+    'Content-Length|Transfer-Encoding|Host|Authorization|close-not|keep-alive, Content-Length',
+  );
+  return {
+    'a body that is a request': health(hidden, smuggled),
+    'a body of two requests': health(raw.lengthOf(smuggled + smuggled), smuggled + smuggled),
+    'a chunk that is a request': health(chunked, raw.chunked(smuggled)),
+    'a chunk extension that is a line of headers': raw.lookUp(
+      chunked,
+      raw.chunked().replace('\r\n', ';x="Content-Length: 99"\r\n'),
+    ),
+    'an expectation before a body that is a request': health(
+      `Expect: 100-continue-not\r\n${hidden}`,
+      smuggled,
+    ),
+    'a value that is a request, encoded': raw.lookUp(`X: a%0d%0a%0d%0aPUT /api/user\r\n${length}`),
+    ...Object.fromEntries(
+      names.map((name) => [`a header named ${name}`, raw.lookUp(`${name}: 99\r\n${length}`)]),
+    ),
+    ...Object.fromEntries(
+      removed.map((name) => [
+        `a connection that names ${name}`,
+        raw.lookUp(`Connection: ${name}\r\n${length}`),
+      ]),
+    ),
   };
 }
 

@@ -34,10 +34,15 @@ export class ProxyServer implements AsyncDisposable {
   #program!: Program;
   url = '';
 
-  static async start(kind: ProxyKind, target: string): Promise<ProxyServer> {
+  /** `adapt` changes what the settings say, where a test needs them otherwise. */
+  static async start(
+    kind: ProxyKind,
+    target: string,
+    adapt: (settings: string) => string = (settings) => settings,
+  ): Promise<ProxyServer> {
     const proxy = new ProxyServer();
     const port = await freePort();
-    const settings = readFileSync(kind.settings, 'utf8')
+    const settings = adapt(readFileSync(kind.settings, 'utf8'))
       .replaceAll('127.0.0.1:8080', new URL(target).host)
       .replaceAll('127.0.0.1:8081', `127.0.0.1:${port}`);
     const path = proxy.#folder.join('settings');

@@ -1,11 +1,12 @@
 // A connection that sends whatever bytes it is told to, since no HTTP client sends what is no HTTP, and that reads
 // the answers strictly: each with its length, in order, and nothing between or after them.
 
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watch } from '../exposure.ts';
-import type { TestAnswer } from '../http.ts';
+import { watch } from './exposure.ts';
+import type { TestAnswer } from './http.ts';
 
 type Bytes = string | Buffer;
 
@@ -21,6 +22,7 @@ export interface Exchange {
 
 /** A server that has not ended the connection after this time is taken to leave it open. */
 const PATIENCE_MS = 4_000;
+const ONE_ANSWER_WITHIN_MS = 20_000;
 
 export class RawConnection {
   readonly #socket: Socket;
@@ -90,7 +92,17 @@ export async function exchange(url: string, bytes: Bytes): Promise<Exchange> {
   return connection.finish();
 }
 
-function readAnswers(received: string): Omit<Exchange, 'isEnded'> {
+/** As `exchange`, for what has one answer and then no connection. */
+export async function exchangeOne({ url }: { url: string }, ...bytes: Bytes[]): Promise<TestAnswer> {
+  const connection = await RawConnection.open(url);
+  for (const part of bytes) connection.write(part);
+  const { answers, rest, isEnded } = await connection.finish(ONE_ANSWER_WITHIN_MS);
+  assert.deepEqual({ answers: answers.length, rest, isEnded }, { answers: 1, rest: '', isEnded: true });
+  return answers[0]!;
+}
+
+/** The answers at the beginning of what was received, and what comes after them. */
+export function readAnswers(received: string): Omit<Exchange, 'isEnded'> {
   const answers: TestAnswer[] = [];
   const interim: number[] = [];
   let rest = received;
@@ -104,8 +116,13 @@ function readAnswers(received: string): Omit<Exchange, 'isEnded'> {
     const text = Buffer.from(rest.slice(head[0].length, end), 'latin1').toString();
     rest = rest.slice(end);
     if (status < 200) interim.push(status);
-    else answers.push({ status, headers, text, json: text === '' ? undefined : JSON.parse(text) });
+    else answers.push({ status, headers, text, json: jsonOf(headers, text) });
   }
+}
+
+/** A proxy answers with pages of its own. */
+function jsonOf(headers: Record<string, string>, text: string): unknown {
+  return headers['content-type']?.includes('json') && text !== '' ? JSON.parse(text) : undefined;
 }
 
 function headersOf(lines: string): Record<string, string> {
