@@ -160,6 +160,13 @@ export const settings = {
     parse: integer(100, 600_000),
     meaning: 'How long a whole request may take to arrive.',
   },
+  answerTimeoutMs: {
+    env: 'UGS_ANSWER_TIMEOUT_MS',
+    flag: '--answer-timeout-ms <ms>',
+    fallback: '30000',
+    parse: integer(100, 600_000),
+    meaning: 'How long a client may take to read what is ready for it.',
+  },
   keepAliveTimeoutMs: {
     env: 'UGS_KEEP_ALIVE_TIMEOUT_MS',
     flag: '--keep-alive-timeout-ms <ms>',

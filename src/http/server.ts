@@ -11,6 +11,7 @@ import { Problem } from '../problem.ts';
 import { checkHeaders, hasUnsafeFraming } from './headers.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders, problemOf } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
+import { cutSlowReaders } from './slow-reader.ts';
 import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
 
 /** Longer than any percent-encoded id of 255 code points. */
@@ -18,7 +19,12 @@ const MAX_PARAMETER_LENGTH = 255 * 12;
 
 type ServerConfig = Pick<
   Config,
-  'allowedOrigins' | 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'
+  | 'allowedOrigins'
+  | 'maxConnections'
+  | 'answerTimeoutMs'
+  | 'headersTimeoutMs'
+  | 'requestTimeoutMs'
+  | 'keepAliveTimeoutMs'
 >;
 
 /** draining: not ready any more, but every request is served; closing: no new requests. */
@@ -70,6 +76,8 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   configureSockets(app.server, config.maxConnections, requestId);
+  cutSlowReaders(app.server, config.answerTimeoutMs);
+  app.addHook('onRequest', takeTurns);
 
   app.addHook('onRequest', (request, reply, done) => {
     markAnswer(request, reply);
@@ -94,6 +102,16 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, logProblem));
   addNotFound(app, logProblem);
   return app;
+}
+
+/**
+ * Requests that were sent one after the other on one connection are done so: the second may rest on what the first
+ * has changed (RFC 9112 §9.3.2), and a client that takes no answers has only one made for it.
+ */
+function takeTurns(_request: FastifyRequest, { raw: answer }: FastifyReply, done: () => void): void {
+  // An answer has the connection when those before it have left.
+  if (answer.socket === null) answer.once('socket', () => done());
+  else done();
 }
 
 /** The headers of every answer. */

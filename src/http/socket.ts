@@ -47,7 +47,11 @@ export function answerBrokenRequest(
   if (answer && !isHalf) {
     if (refusedNext.has(socket)) return;
     refusedNext.add(socket);
-    answer.once('finish', () => answerBrokenRequest(error, socket, requestId));
+    answer.once('finish', () => {
+      // Another one may have its turn first.
+      refusedNext.delete(socket);
+      answerBrokenRequest(error, socket, requestId);
+    });
     return;
   }
   const isAnswered = isHalf && (!answer || answer.headersSent);

@@ -30,6 +30,7 @@ const badValues = {
   maxConnections: '1e3',
   headersTimeoutMs: '99',
   requestTimeoutMs: '30s',
+  answerTimeoutMs: '99',
   keepAliveTimeoutMs: ' 1',
   shutdownDelayMs: '0.5',
   shutdownTimeoutMs: '600001',

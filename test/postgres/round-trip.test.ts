@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { RawConnection } from '../bad-input/raw-connection.ts';
 import { postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
+import { RawConnection } from '../raw-connection.ts';
 import { TestService } from '../service.ts';
 
 /** The message that ends what is sent in one go. */

@@ -1,0 +1,98 @@
+// Contract: a client that sends requests and takes no answers costs the service little, and not for long.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processOf, writeScript } from '../rig/program.ts';
+import { mostResidentMb, residentMb } from '../rig/resident-memory.ts';
+import { describeOnEachDatabase } from './database.ts';
+import { createApiToken, eventually, Folder, serve } from './process.ts';
+import { RawConnection } from './raw-connection.ts';
+import { TestService } from './service.ts';
+
+const READERS = 10;
+/** Of an answer of more than 100 KB, and so far more than the system takes off the service's hands. */
+const REQUESTS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000);
+const GROUPS = 20;
+const LISTS = 100;
+/** All the lists would come to more than a gigabyte. */
+const MOST_MB = 200;
+const SETTLE_MS = 3_000;
+
+describe('A client that takes no answers', () => {
+  it('has none made for it but the one that it is to take', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const script = writeScript(folder.join('program'));
+    await using service = await serve(folder, { command: script });
+    for (let group = 0; group < GROUPS; group++) {
+      const body = { user_group_id: `${group}`, name: 'Large', properties: { text: 'x'.repeat(60_000) } };
+      await service.call(token, 'GET', '/api/user', body);
+    }
+    const before = residentMb(processOf(script));
+    const list = `GET /v1/user-groups HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
+    const readers = await openReaders(service.url, list.repeat(LISTS));
+    const [, most] = await mostResidentMb(processOf(script), sleep(SETTLE_MS));
+    for (const reader of readers) reader.destroy();
+    assert.ok(most - before < MOST_MB, `${Math.round(most - before)} MB more`);
+  });
+
+  it('is cut off within its time, and who takes them slowly but surely is not', async () => {
+    using folder = new Folder();
+    const env = { UGS_ANSWER_TIMEOUT_MS: '1000', UGS_MAX_CONNECTIONS: String(READERS + 1) };
+    await using service = await serve(folder, { env });
+    const taker = connect(Number(new URL(service.url).port), '127.0.0.1');
+    await once(taker, 'connect');
+    let taken = 0;
+    taker.on('data', ({ length }: Buffer) => {
+      taken += length;
+      taker.pause();
+      setTimeout(() => taker.resume(), 10);
+    });
+    taker.write(REQUESTS);
+    const readers = await openReaders(service.url, REQUESTS);
+    await eventually('connections for others', () => answersOneMore(service.url));
+    for (const reader of readers) reader.destroy();
+    const soFar = taken;
+    await eventually('more to be taken', () => taken > soFar);
+    taker.destroy();
+  });
+});
+
+describeOnEachDatabase('Requests that follow each other on a connection', (database) => {
+  it('are done in their order', async (test) => {
+    const service = await TestService.start(database);
+    test.after(() => service.end());
+    await service.get({ user_group_id: 'a', name: 'Old' });
+    for (let round = 0; round < 20; round++) {
+      const name = `Name ${round}`;
+      const connection = await RawConnection.open(service.url);
+      const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
+      const body = JSON.stringify({ user_group_id: 'a', name });
+      connection.write(`PUT /api/user ${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+      connection.write(`GET /v1/user-groups/a ${head}Connection: close\r\n\r\n`);
+      const { answers } = await connection.finish();
+      assert.deepEqual(
+        answers.map(({ json }) => json.user_group.name),
+        [name, name],
+      );
+    }
+  });
+});
+
+/** Each sends its requests and reads nothing. */
+async function openReaders(url: string, requests: string): Promise<Socket[]> {
+  const readers = Array.from({ length: READERS }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+  await Promise.all(readers.map((reader) => once(reader, 'connect')));
+  for (const reader of readers) reader.on('error', () => {}).write(requests);
+  return readers;
+}
+
+/** Whether the service has a connection to spare. */
+async function answersOneMore(url: string): Promise<boolean> {
+  const connection = await RawConnection.open(url);
+  connection.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  return (await connection.finish()).answers[0]?.status === 200;
+}
