@@ -11,6 +11,7 @@ import { type DatabaseKind, postgres, sqlite } from '../test/database.ts';
 import { startPostgres } from '../test/postgres/server.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
+import { fuzzParser, propertyCount } from './fuzz-parser.ts';
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
 import { PromiseBroken } from './ledger.ts';
 import { brokenPromises, overload } from './overload.ts';
@@ -87,6 +88,19 @@ const program = new Command('npm run rig:')
       .option('--callers <callers>', 'how many send at one time', positive, 8)
       .option('--path <path>', 'to the one case that an earlier run has found')
       .action(runFuzz),
+  )
+  .addCommand(
+    rig(
+      'fuzz-parser',
+      'gives the parser documents of every kind, and holds it to what JSON.parse makes of them',
+    )
+      .option('--documents <documents>', 'how many, for each property', positive, 10_000)
+      .action(({ documents, seed, json }: RigFlags & { documents: number }) => {
+        const bar = progressBar('properties', propertyCount);
+        fuzzParser({ documents, seed, onProperty: (done) => bar.show(done) });
+        bar.end();
+        show({ rig: 'fuzz-parser', properties: propertyCount, documents, seed }, json);
+      }),
   )
   .addCommand(
     rig('model', 'calls in any order through all processes, and holds every answer to a model byte for byte')

@@ -1,36 +1,17 @@
 // The strict parser against `JSON.parse`: it accepts the same documents but for those that can be read in two ways.
 
 import assert from 'node:assert/strict';
-import { isUtf8 } from 'node:buffer';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { type JsonText, parseStrictJson, pointerOf, sameJson } from '../../src/domain/strict-json.ts';
-import { Problem } from '../../src/problem.ts';
-
-const LEVELS = 5;
-
-function parse(source: string | Buffer) {
-  return parseStrictJson(Buffer.from(source as string), LEVELS);
-}
+import { type JsonText, pointerOf, sameJson } from '../../src/domain/strict-json.ts';
+import { parse, parseByPlatform, parserProperties, refusalOf } from './strict-json-property.ts';
 
 /** The pointer of the refusal; fails where the document is accepted. */
 function pointerOfRefusal(source: string | Buffer): string {
   const problem = refusalOf(source);
   assert.ok(problem, 'the document is accepted');
   return problem.errors[0]!.pointer;
-}
-
-function refusalOf(source: string | Buffer): Problem | null {
-  try {
-    parse(source);
-    return null;
-  } catch (error) {
-    assert.ok(error instanceof Problem, String(error));
-    assert.equal(error.code, 'invalid_json');
-    assert.equal(error.errors.length, 1);
-    return error;
-  }
 }
 
 function text(...parts: (string | number[])[]): Buffer {
@@ -204,73 +185,8 @@ describe('the strict parser', () => {
 });
 
 describe('on any document the strict parser', () => {
-  it('accepts what JSON.parse accepts, but for what can be read in two ways', () => {
-    fc.assert(
-      fc.property(fc.oneof(document, mutated(document)), (source) => {
-        const wellFormed = source.toWellFormed();
-        assert.equal(refusalOf(wellFormed) === null, isReadInOneWay(wellFormed));
-      }),
-      { numRuns: 5_000 },
-    );
-  });
-
-  // JSON.parse makes an integer of 1.00000000000000000001 as it does of 1e0; a check for integers must see neither.
-  const withoutRounding = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-    Number.isInteger(value) && /[.eE]/.test(context?.source ?? '') ? Number.NaN : value;
-
-  it('gives the value that JSON.parse gives, but no integer that is not written as one', () => {
-    fc.assert(
-      fc.property(document, (source) => {
-        fc.pre(isReadInOneWay(source));
-        assert.deepEqual(parse(source).value, parseByPlatform(source, withoutRounding));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it('keeps of each member the same tokens in the same order, and no white space between them', () => {
-    fc.assert(
-      fc.property(objectDocument, (source) => {
-        fc.pre(isReadInOneWay(source));
-        const { members } = parse(source);
-        const kept = [...members].map(([key, member]) => `${JSON.stringify(key)}:${member}`);
-        const compact = `{${kept.join(',')}}`;
-        assert.deepEqual(tokensOf(compact), tokensOf(source));
-        assert.doesNotMatch(compact.replaceAll(STRING, ''), /\s/);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-
-  it('keeps of each member a text that it would keep the same again', () => {
-    fc.assert(
-      fc.property(objectDocument, (source) => {
-        fc.pre(isReadInOneWay(source));
-        for (const [key, member] of parse(source).members) {
-          assert.equal(parse(`{"k":${member}}`).members.get('k'), member, key);
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it('meets any bytes with a document or with a refusal', () => {
-    const garbage = fc.uint8Array({ minLength: 1, maxLength: 3 });
-    const damaged = fc.tuple(document, fc.nat(), garbage).map(([source, position, inserted]) => {
-      const whole = Buffer.from(source);
-      const at = position % (whole.length + 1);
-      return Buffer.concat([whole.subarray(0, at), inserted, whole.subarray(at)]);
-    });
-    const bytes = fc.oneof(damaged, fc.uint8Array({ maxLength: 40 }));
-    fc.assert(
-      fc.property(bytes, (source) => {
-        const buffer = Buffer.from(source);
-        const problem = refusalOf(buffer);
-        if (!isUtf8(buffer)) assert.ok(problem);
-      }),
-      { numRuns: 3_000 },
-    );
-  });
+  for (const [what, { property, runs }] of Object.entries(parserProperties))
+    it(what, () => fc.assert(property, { numRuns: runs }));
 });
 
 describe('sameJson', () => {
@@ -358,141 +274,3 @@ describe('pointerOf', () => {
     for (const [path, pointer] of table) assert.equal(pointerOf(path), pointer);
   });
 });
-
-// ---- Documents: JSON in every spelling, with the keys and values that can be read in two ways among them.
-
-const STRING = /"(?:[^"\\]|\\.)*"/g;
-
-const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
-const number = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/);
-
-/** A character of a string, as it is or escaped; rarely half a surrogate pair. */
-const character = fc.oneof(
-  {
-    weight: 20,
-    arbitrary: fc
-      .string({ unit: 'binary', minLength: 1, maxLength: 1 })
-      .map((each) => JSON.stringify(each).slice(1, -1)),
-  },
-  { weight: 5, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).map(escaped) },
-  { weight: 5, arbitrary: fc.constantFrom('\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', ' ') },
-  { weight: 1, arbitrary: fc.constantFrom('\\ud83d', '\\udE00', '\\uD83D\\uDe00') },
-);
-const string = fc.array(character, { maxLength: 6 }).map((characters) => `"${characters.join('')}"`);
-/** Few of them, so that some stand twice. */
-const key = fc.oneof(
-  { weight: 20, arbitrary: string },
-  { weight: 5, arbitrary: fc.constantFrom('"a"', '"b"', '"1"', '"\\u0061"', '""', '"constructor"') },
-  { weight: 1, arbitrary: fc.constantFrom('"__proto__"', '"\\u005f_proto__"') },
-);
-
-const { value, object } = fc.letrec<{ value: string; object: string }>((tie) => ({
-  value: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc.oneof(number, string, fc.constantFrom('true', 'false', 'null')),
-    list(tie('value'), '[', ']'),
-    tie('object'),
-  ),
-  object: list(
-    fc
-      .tuple(key, space, space, tie('value'))
-      .map(([name, before, behind, item]) => `${name}${before}:${behind}${item}`),
-    '{',
-    '}',
-  ),
-}));
-
-const spaced = (inner: fc.Arbitrary<string>) => fc.tuple(space, inner, space).map((parts) => parts.join(''));
-const document = spaced(value);
-const objectDocument = spaced(object);
-
-function list(item: fc.Arbitrary<string>, opening: string, closing: string): fc.Arbitrary<string> {
-  return fc
-    .tuple(space, fc.array(fc.tuple(space, item, space), { maxLength: 4 }))
-    .map(([inner, items]) => `${opening}${inner}${items.map((parts) => parts.join('')).join(',')}${closing}`);
-}
-
-function escaped(text: string): string {
-  return Array.from({ length: text.length }, (_, index) => text.charCodeAt(index))
-    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
-    .join('');
-}
-
-/** The same with a few characters changed, most of which break it. */
-function mutated(source: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const edit = fc.tuple(
-    fc.nat(),
-    fc.nat({ max: 2 }),
-    fc.stringMatching(/^[{}[\]":,\\/ub0e+.tfn\n\0 -]{0,2}$/),
-  );
-  return fc.tuple(source, fc.array(edit, { minLength: 1, maxLength: 2 })).map(([start, edits]) => {
-    let text = start;
-    for (const [at, removed, inserted] of edits) {
-      const index = at % (text.length + 1);
-      text = text.slice(0, index) + inserted + text.slice(index + removed);
-    }
-    return text;
-  });
-}
-
-// ---- What the parser is held to, by way of JSON.parse alone.
-
-type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
-
-/** JSON.parse; it gets no key with an escape, of which V8 makes another one that it knows (nodejs/node#63785). */
-function parseByPlatform(source: string, reviver?: Reviver): unknown {
-  const plain = source.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (token, colon?: string) =>
-    colon === undefined ? token : `"${plainKey(JSON.parse(token.slice(0, -colon.length)))}"${colon}`,
-  );
-  return withWrittenKeys(JSON.parse(plain, reviver));
-}
-
-function plainKey(key: string): string {
-  return `key ${Buffer.from(key, 'utf16le').toString('hex')}`;
-}
-
-function withWrittenKeys(item: unknown): unknown {
-  if (Array.isArray(item)) return item.map(withWrittenKeys);
-  if (item === null || typeof item !== 'object') return item;
-  return Object.fromEntries(
-    Object.entries(item).map(([key, each]) => [
-      Buffer.from(key.slice('key '.length), 'hex').toString('utf16le'),
-      withWrittenKeys(each),
-    ]),
-  );
-}
-
-function isReadInOneWay(source: string): boolean {
-  let parsed: unknown;
-  try {
-    parsed = parseByPlatform(source);
-  } catch {
-    return false;
-  }
-  // JSON.parse keeps one of two equal keys, so where a key stands twice the document has more keys than the value.
-  const keysWritten = [...source.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length;
-  return keysWritten === countKeys(parsed) && isUnambiguous(parsed, LEVELS);
-}
-
-function countKeys(item: unknown): number {
-  if (item === null || typeof item !== 'object') return 0;
-  const items = Object.values(item);
-  return (Array.isArray(item) ? 0 : items.length) + items.reduce((sum, each) => sum + countKeys(each), 0);
-}
-
-function isUnambiguous(item: unknown, levels: number): boolean {
-  if (typeof item === 'string') return item.isWellFormed();
-  if (item === null || typeof item !== 'object') return true;
-  return (
-    levels > 0 &&
-    Object.entries(item).every(
-      ([name, each]) => name !== '__proto__' && name.isWellFormed() && isUnambiguous(each, levels - 1),
-    )
-  );
-}
-
-/** Strings as their values, everything else as it is written. */
-function tokensOf(source: string): string[] {
-  const tokens = source.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  return tokens.map((token) => (token.startsWith('"') ? `string ${JSON.parse(token)}` : token));
-}
