@@ -20,7 +20,7 @@ export interface CrashOptions {
   /** Processes that serve the database together; SQLite takes one. */
   processes: number;
   seed: number;
-  /** SQL that takes something away after each kill under load: the rig must find that it is missing. */
+  /** SQL that takes something away after each kill, all of which are then under load: the rig must find it. */
   harm?: string;
   onKill: (kills: number) => void;
 }
@@ -88,7 +88,7 @@ class CrashRig {
     const conversation = this.#converse(new Ledger(), (entry) => journal.append(entry));
     const load = new Load({ conversation, random, groups: GROUPS, callers: CALLERS });
     for (; this.#kills < kills; onKill(++this.#kills)) {
-      if (random.chance(DURING_START_SHARE)) {
+      if (harm === undefined && random.chance(DURING_START_SHARE)) {
         this.#killsDuringStart++;
         await fleet.killStarting(random.below(START_MS));
         continue;

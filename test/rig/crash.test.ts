@@ -24,7 +24,7 @@ describeOnEachDatabase('kill -9 under load', (kind) => {
     ['a change', `update user_groups set version = version - 1 ${OLDEST}`],
   ] as const) {
     it(`would be found to lose ${loss}`, async () => {
-      await assert.rejects(crash({ ...options, kills: 4, harm }), PromiseBroken);
+      await assert.rejects(crash({ ...options, kills: 6, harm }), PromiseBroken);
     });
   }
 });

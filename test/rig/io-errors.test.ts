@@ -35,7 +35,7 @@ describe('A disk that fails (SQLite)', () => {
   it('ends a start with a word, or not at all, and leaves nothing half made', {
     skip: noStrace,
   }, async (test) => {
-    await failing(test, 'first start', 60);
+    await failing(test, 'first start', 100);
   });
 
   it('can be read when it is full, after a restart too', { skip: noMount }, async (test) => {
