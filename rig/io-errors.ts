@@ -150,8 +150,10 @@ async function failForAWhile({ random, onRun }: Course): Promise<Figures> {
 }
 
 async function endure(life: Life): Promise<void> {
-  for (const end = performance.now() + OUTAGE_MS; performance.now() < end; await sleep(PROBE_EVERY_MS))
-    await life.assertUnavailable();
+  for (const end = performance.now() + OUTAGE_MS; performance.now() < end; await sleep(PROBE_EVERY_MS)) {
+    await life.assertRefusing();
+    await life.assertNotReady();
+  }
 }
 
 /** No call is made to fail here: the log grows until there is no room. What is there can be read, after a restart too. */
@@ -162,10 +164,9 @@ async function fillDisk({ random, onRun }: Course): Promise<Figures> {
   disk.load(DISK.ballast);
   await life.start();
   while (life.refused < REFUSED_WHEN_FULL) await life.turn();
-  await endure(life);
   await life.inspect();
   await life.crash();
-  await endure(life);
+  await life.assertRefusing();
   await life.inspect();
   disk.unload();
   await life.assertWell();

@@ -113,12 +113,15 @@ export class Life implements AsyncDisposable {
     return readFileSync(this.folder.join(`${DATABASE}-shm`)).readUInt32LE(PAGES_OFFSET);
   }
 
-  /** Throws `PromiseBroken` where changes are accepted or it is ready, though nothing can be written. */
-  async assertUnavailable(): Promise<void> {
+  /** Throws `PromiseBroken` where all changes are accepted, though they cannot be written. */
+  async assertRefusing(): Promise<void> {
     const before = this.refused;
     await this.turn();
-    if (this.refused === before)
-      throw new PromiseBroken('changes are accepted, though nothing can be written');
+    if (this.refused === before) throw new PromiseBroken('changes are accepted that cannot be written');
+  }
+
+  /** Throws `PromiseBroken` where it is ready, though nothing can be written. */
+  async assertNotReady(): Promise<void> {
     if ((await this.#readiness()) !== 503)
       throw new PromiseBroken('it is ready, though nothing can be written');
   }

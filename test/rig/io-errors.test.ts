@@ -3,15 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { SYNC } from '../../rig/injection.ts';
 import { failDisk, type Scenario } from '../../rig/io-errors.ts';
 import { Random } from '../../rig/random.ts';
 import { canMount } from '../../rig/small-disk.ts';
+import { noRemains, startUnder } from '../../rig/start-errors.ts';
 import { canTrace } from '../../rig/strace.ts';
 
-const noStrace = canTrace() ? false : 'strace is not installed, or may not be used';
 const noMount = canMount() ? false : 'no file system may be mounted';
 
-describe('A disk that fails (SQLite)', () => {
+describe('A disk that fails (SQLite)', {
+  skip: canTrace() ? false : 'strace is not installed, or may not be used',
+}, () => {
   /** Says how many answers were refused. */
   const failing = async (test: TestContext, scenario: Scenario, step = 1): Promise<number> => {
     const seed = Random.newSeed();
@@ -22,21 +25,27 @@ describe('A disk that fails (SQLite)', () => {
     return sum;
   };
 
-  it('is a clear 503 whichever write or sync fails, and nothing is done by half', {
-    skip: noStrace,
-  }, async (test) => {
+  it('is a clear 503 whichever write or sync fails, and nothing is done by half', async (test) => {
     assert.ok((await failing(test, 'writing', 4)) > 0);
   });
 
-  it('ends readiness as long as it fails, and no process', { skip: noStrace }, async (test) => {
+  it('ends readiness as long as it fails, and no process', async (test) => {
     assert.ok((await failing(test, 'outage')) > 0);
   });
 
-  it('ends a start with a word, or not at all, and leaves nothing half made', {
-    skip: noStrace,
-  }, async (test) => {
-    await failing(test, 'first start', 100);
-  });
+  for (const [call, number] of [
+    ['openat', 8],
+    ['pwrite64', 20],
+    [SYNC, 6],
+    ['link', 1],
+  ] as const) {
+    it(`ends the first start with a word, or not at all, when its ${call} number ${number} fails`, async () => {
+      const remains = noRemains();
+      using _folder = remains.folder;
+      const fault = { call, error: 'EIO', when: String(number) } as const;
+      assert.ok((await startUnder(fault, remains, new Random(number))).failed > 0);
+    });
+  }
 
   it('can be read when it is full, after a restart too', { skip: noMount }, async (test) => {
     assert.ok((await failing(test, 'full disk')) > 0);
