@@ -7,8 +7,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import { addressOfUserGroupToken, type TokenDigest } from '../domain/token.ts';
 import { keyOf } from '../domain/user-group.ts';
-import { authenticate } from '../operations/authenticate.ts';
-import type { Context } from '../operations/context.ts';
 import type { Query } from '../store/store.ts';
 import { userGroupIdOf } from './path.ts';
 
@@ -26,11 +24,11 @@ export class LastCallers {
     return digest === null ? undefined : this.#callers.get(digest);
   }
 
-  /** Throws what `authenticate` throws; whoever is refused is not expected again. */
-  async authenticate(context: Context, digest: TokenDigest | null): Promise<Caller> {
+  /** Throws what `admit` throws; whoever is refused is not expected again. */
+  async remember(digest: TokenDigest | null, admit: () => Promise<Caller>): Promise<Caller> {
     try {
-      const caller = await authenticate(context, digest);
-      if (this.#callers.size >= MOST_REMEMBERED) this.#callers.clear();
+      const caller = await admit();
+      if (this.#callers.size >= MOST_REMEMBERED && !this.#callers.has(digest!)) this.#callers.clear();
       this.#callers.set(digest!, caller);
       return caller;
     } catch (error) {

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/body.ts';
+import { authenticate } from '../operations/authenticate.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import type { Work } from '../store/batcher.ts';
@@ -121,11 +122,14 @@ async function answer(
   const digest = apiTokenDigestOf(request.raw);
   let expected = lastCallers.of(digest);
   const early = foresee(operation, authenticating, () => expected, request, reading);
-  const caller = await lastCallers.authenticate(authenticating, digest);
+  const caller = await lastCallers.remember(digest, async () => {
+    const bearer = await authenticate(authenticating, digest);
+    if (limit !== null) await limit(bearer);
+    permit(bearer, operation.permissions, operation.purpose);
+    return bearer;
+  });
   // Nothing is on its way any more that the query of a guess could travel with.
   expected = undefined;
-  if (limit !== null) await limit(caller);
-  permit(caller, operation.permissions, operation.purpose);
   const query = operation.query.read(request.url);
   const takesBody = operation.body.schema !== null;
   if (takesBody) checkMediaType(request.raw, operation.mediaTypes ?? JSON_ONLY);

@@ -90,6 +90,34 @@ describe('the requests of a caller who has asked before', () => {
     assert.doesNotMatch(sent, /find_user_groups/);
   });
 
+  it('ask for the token only where it may not do what they want', async () => {
+    const { token } = await service.apiToken({ permission: 'resolve' });
+    const ask = () => service.get({ user_group_id: 'known' }, { token });
+    assert.equal((await service.resolve('unknown', { token })).status, 404);
+    assert.equal((await ask()).status, 403);
+    sent = '';
+    assert.equal((await ask()).status, 403);
+    assert.match(sent, /find_api_tokens/);
+    assert.doesNotMatch(sent, /find_user_groups/);
+  });
+
+  it('ask for the token only where it has made too many', async () => {
+    const limited = await TestService.start(postgres, {
+      database: { ...database, env: { ...database.env, DATABASE_URL: proxy.url } },
+      env: { UGS_RATE_LIMIT_PER_MINUTE: '1' },
+    });
+    try {
+      const ask = () => limited.get({ user_group_id: 'known' });
+      assert.deepEqual([(await ask()).status, (await ask()).status], [200, 429]);
+      sent = '';
+      assert.equal((await ask()).status, 429);
+      assert.match(sent, /find_api_tokens/);
+      assert.doesNotMatch(sent, /find_user_groups/);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   it('are of whom the database says, also where the token was of another workspace the last time', async () => {
     const { id, token } = await service.apiToken();
     const ask = () => service.get({ user_group_id: 'known' }, { token });
