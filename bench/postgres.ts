@@ -101,13 +101,19 @@ function createContenders(stage: Stage): Contender<Measured>[] {
   ];
 }
 
-function pgbenchContender(script: string, { database: { databaseUrl, groups } }: Stage): Contender<Measured> {
+function pgbenchContender(script: string, { server, database }: Stage): Contender<Measured> {
+  const { databaseUrl, groups } = database;
   const run = async (seconds: number): Promise<Measured> => {
+    const before = databaseTime(server);
     const round = await pgbench({ databaseUrl, script, groups, seconds, clients: CONNECTIONS });
-    // Its sessions have ended, and taken their times along.
-    return { ...round, nodeTime: Number.NaN, databaseTime: Number.NaN };
+    const requests = round.requestsPerSecond * seconds;
+    return { ...round, nodeTime: Number.NaN, databaseTime: (databaseTime(server) - before) / requests };
   };
   return { name: `pgbench ${script}`, run };
+}
+
+function databaseTime({ processId }: BenchServer): number {
+  return processorTimeOfChildren(processId ?? Number.NaN);
 }
 
 function contender(
@@ -117,9 +123,8 @@ function contender(
   { server, database }: Stage,
 ): Contender<Measured> {
   const nodeTime = () => processes.reduce((sum, { processId }) => sum + processorTime(processId), 0);
-  const databaseTime = () => processorTimeOfChildren(server.processId ?? Number.NaN);
   const run = async (seconds: number): Promise<Measured> => {
-    const before = { node: nodeTime(), database: databaseTime() };
+    const before = { node: nodeTime(), database: databaseTime(server) };
     const round = await loadAll(processes, {
       operation,
       database,
@@ -130,7 +135,7 @@ function contender(
     return {
       ...round,
       nodeTime: (nodeTime() - before.node) / requests,
-      databaseTime: (databaseTime() - before.database) / requests,
+      databaseTime: (databaseTime(server) - before.database) / requests,
     };
   };
   return { name, run };

@@ -12,13 +12,19 @@ export function processorTime(processId: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK;
 }
 
-/** The same of all processes that the process has started and that run. */
+/** The same of all processes that the process has started, also of those that have ended. */
 export function processorTimeOfChildren(processId: number): number {
+  const fields = statOf(processId);
+  const ended = (Number(fields[13]) + Number(fields[14])) * MICROSECONDS_PER_TICK;
+  return childrenOf(processId).reduce((sum, child) => sum + processorTime(child), ended);
+}
+
+function childrenOf(processId: number): number[] {
   try {
-    const children = readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8').trim().split(' ');
-    return children.reduce((sum, child) => sum + processorTime(Number(child)), 0);
+    const text = readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8');
+    return text.trim().split(' ').map(Number);
   } catch {
-    return Number.NaN;
+    return [];
   }
 }
 
