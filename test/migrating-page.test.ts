@@ -16,6 +16,7 @@ const PAGE = 'docs/migrating-from-explo.md';
 const EXECUTABLE = fileURLToPath(new URL('../bin/user-group-service.js', import.meta.url));
 const CUSTOMERS = 45;
 const PAGE_SIZE = 20;
+const SCRIPT_LIMIT_MS = 60_000;
 const EXPLO_TOKEN = randomBytes(16).toString('hex');
 
 interface Customer {
@@ -77,7 +78,8 @@ describe('docs/migrating-from-explo.md', () => {
     const exits: Exit[] = [];
     for (const script of blocksUnder(PAGE, heading)) {
       await using program = new Program(folder, ['-euo', 'pipefail', '-c', script], { command: 'bash', env });
-      exits.push(await program.exit());
+      // A block starts several programs.
+      exits.push(await program.exit(SCRIPT_LIMIT_MS));
     }
     assert.ok(exits.length > 0);
     for (const { code, stderr } of exits) assert.equal(code, 0, stderr);
