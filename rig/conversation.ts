@@ -10,6 +10,9 @@ import type { Answer, Operation, Verdict } from './model.ts';
 /** No answer may take longer, whatever has broken under the service, and however little it gets of the machine. */
 const ANSWER_LIMIT_MS = 60_000;
 
+const MOST_TIMES = 20;
+const PAUSE_MS = 200;
+
 export interface ConversationOptions {
   ledger: Ledger;
   /** Makes an entry safe. */
@@ -44,6 +47,14 @@ export class Conversation {
     );
     this.ledger.record({ id, told });
     return told.filter(({ answer }) => answer !== null).length;
+  }
+
+  /** Sends the operation until it is answered: a busy machine refuses what it cannot do in time. Throws `PromiseBroken`. */
+  async insist(id: string, operation: Operation): Promise<void> {
+    for (let times = 1; (await this.round(id, [operation])) === 0; times++) {
+      if (times === MOST_TIMES) throw new PromiseBroken(`${id}: no answer to ${operation.kind}`);
+      await sleep(PAUSE_MS);
+    }
   }
 
   async #ask(id: string, operation: Operation): Promise<Pick<Entry, 'answer' | 'requestId'>> {

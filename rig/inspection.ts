@@ -1,15 +1,10 @@
 // Everything that callers were told, asked for again: each group with all its facts, the token that serves it, and
 // replaced tokens, which serve nobody.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Conversation } from './conversation.ts';
-import { PromiseBroken } from './ledger.ts';
 import type { Random } from './random.ts';
 
 const AT_ONE_TIME = 16;
-/** A busy machine refuses what it cannot do in time. */
-const MOST_TIMES = 10;
-const PAUSE_MS = 200;
 
 export interface InspectionOptions {
   conversation: Conversation;
@@ -30,17 +25,10 @@ export async function inspect(options: InspectionOptions): Promise<number> {
 }
 
 async function inspectGroup(id: string, { conversation, random, replacedTokens }: InspectionOptions) {
-  await ask([{ kind: 'read' }]);
+  await conversation.insist(id, { kind: 'read' });
   // After the read, which tells a token whose own answer was lost.
   for (const token of someTokens(conversation.ledger.tokensOf(id), replacedTokens + 1, random))
-    await ask([{ kind: 'resolve', token }]);
-
-  async function ask(operations: Parameters<Conversation['round']>[1]): Promise<void> {
-    for (let times = 1; (await conversation.round(id, operations)) === 0; times++) {
-      if (times === MOST_TIMES) throw new PromiseBroken(`${id} cannot be asked for`);
-      await sleep(PAUSE_MS);
-    }
-  }
+    await conversation.insist(id, { kind: 'resolve', token });
 }
 
 function someTokens(tokens: readonly string[], count: number, random: Random): readonly string[] {

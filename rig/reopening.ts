@@ -30,7 +30,7 @@ export async function reopen({ path, ledger, apiToken, random }: Reopening): Pro
     const conversation = new Conversation({ ledger, remember: async () => {}, apiToken, url: () => app.url });
     const groups = await inspect({ conversation, random, replacedTokens: REPLACED_TOKENS });
     // A new group has a team_id that no other was ever given.
-    await conversation.round('after', [{ kind: 'create', name: 'After', mapping: null, properties: null }]);
+    await conversation.insist('after', { kind: 'create', name: 'After', mapping: null, properties: null });
     await new SqliteExaminer(path).examine(groups + 1);
   } finally {
     await app.close();
