@@ -74,6 +74,7 @@ const ofBodies = {
 
 const ofNoBodies = {
   'a body where none belongs': withBody(() => '{}'),
+  'a large body where none belongs': { ...withBody(() => ' '.repeat(limits.bodyBytes + 1)), status: 413 },
 } satisfies Record<string, FaultType>;
 
 const ofVersions = {

@@ -135,8 +135,8 @@ interface Use {
 
 /** A token that is going to end. */
 interface Subject {
-  /** Says whether the process accepts the token. */
-  use(url: string): Promise<boolean>;
+  /** Says whether the process accepts the token; null where it has no time to look. */
+  use(url: string): Promise<boolean | null>;
   /** Resolves when the end is acknowledged. */
   end(): Promise<unknown>;
 }
@@ -156,7 +156,7 @@ class Trial {
     const { urls } = this.#place;
     const subject = await this.#subject(end);
     for (const url of urls)
-      if (!(await subject.use(url))) throw new PromiseBroken(`${end}: refused before it`);
+      if ((await subject.use(url)) === false) throw new PromiseBroken(`${end}: refused before it`);
     const callers = urls.flatMap((url) =>
       Array.from({ length: CALLERS }, () => this.#call(url, end, subject)),
     );
@@ -185,6 +185,7 @@ class Trial {
   async #use(url: string, end: End, subject: Subject): Promise<void> {
     const isAfterwards = this.#isEnded;
     const isAccepted = await subject.use(url);
+    if (isAccepted === null) return;
     this.#uses.push({ isAfterwards, isAccepted });
     if (isAfterwards && isAccepted) throw new PromiseBroken(`${end}: accepted after it was acknowledged`);
   }
@@ -224,8 +225,13 @@ class Trial {
   /** Asks any of the processes, for what must succeed. */
   async #ask(method: string, path: string, body?: object): Promise<TestAnswer['json']> {
     const { urls, token } = this.#place;
-    const { status, json } = await send(this.#random.pick(urls), { method, path, token, body });
-    if (status >= 300) throw new PromiseBroken(`${method} ${path} was answered ${status} ${json?.code}`);
+    let answer: TestAnswer;
+    // All that is asked can be repeated; of a deletion the second answer says that there is nothing to delete.
+    do answer = await send(this.#random.pick(urls), { method, path, token, body });
+    while (answer.status === 503);
+    const { status, json } = answer;
+    if (status >= 300 && !(method === 'DELETE' && status === 404))
+      throw new PromiseBroken(`${method} ${path} was answered ${status} ${json?.code}`);
     return json;
   }
 }
@@ -235,13 +241,14 @@ const REFUSALS = ['unauthenticated', 'user_group_token_not_found'];
 async function resolves(
   url: string,
   { apiToken, token }: { apiToken: string; token: string },
-): Promise<boolean> {
+): Promise<boolean | null> {
   const { status, json } = await send(url, {
     method: 'POST',
     path: '/v1/resolve',
     token: apiToken,
     body: { token },
   });
+  if (status === 503) return null;
   if (status !== 200 && !REFUSALS.includes(json.code))
     throw new PromiseBroken(`a use was answered ${status} ${json.code}`);
   return status === 200;
