@@ -11,6 +11,8 @@ import type { Service } from '../process.ts';
 /** Nobody waits longer for an answer, whatever happens to the database. */
 export const ANSWER_LIMIT_MS = 5_000;
 const PAUSE_MS = 20;
+/** Fewer than the service calls too many. */
+const CHECKED_AT_ONCE = 50;
 
 /** What callers were told last of a user group. */
 interface Acknowledged {
@@ -86,13 +88,21 @@ export class Callers implements Disposable {
     this.#hasStopped = true;
     await Promise.all(this.#calls);
     assert.ok(this.#acknowledged.size > 0, 'some caller was served');
-    const checks = [...this.#acknowledged].map(async ([id, { token, name, etag }], index) => {
-      const service = this.#services[index % this.#services.length]!;
+    const left = [...this.#acknowledged];
+    while (left.length > 0)
+      await Promise.all(left.splice(0, CHECKED_AT_ONCE).map((life) => this.#check(life)));
+  }
+
+  async #check([id, acknowledged]: [string, Acknowledged]): Promise<void> {
+    for (const service of this.#services) {
       const { json, headers } = await this.#call(service, { body: { user_group_id: id } });
-      const found = { token: json.user_group.token, name: json.user_group.name, etag: headers.etag };
-      assert.deepEqual(found, { token, name, etag }, `${id} is as its callers were told`);
-    });
-    await Promise.all(checks);
+      const { token, name } = json.user_group;
+      assert.deepEqual(
+        { token, name, etag: headers.etag },
+        acknowledged,
+        `${id} is as its callers were told`,
+      );
+    }
   }
 
   [Symbol.dispose](): void {

@@ -148,16 +148,16 @@ class Connection {
     client.on('error', () => {
       // A sender that resets its end of the connection takes back what has not arrived.
       if (this.#held !== null) this.#held = [];
-      this.#deliver(() => this.#server.resetAndDestroy());
+      this.#deliver(() => reset(this.#server));
     });
     this.#server.on('data', (bytes: Buffer) => this.#deliver(() => this.#answer(bytes)));
     this.#server.on('end', () => this.#deliver(() => this.#client.end()));
-    this.#server.on('error', () => this.#deliver(() => this.#client.resetAndDestroy()));
+    this.#server.on('error', () => this.#deliver(() => reset(this.#client)));
   }
 
   cut(): void {
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    reset(this.#client);
+    reset(this.#server);
   }
 
   silence(): void {
@@ -220,11 +220,17 @@ class Connection {
     answer.push(message);
     if (readyState(message) === null) return;
     this.#client.end(Buffer.concat(answer).subarray(0, bytes));
-    this.#server.resetAndDestroy();
+    reset(this.#server);
   }
 
   #send(message: Buffer): void {
     if (this.#proxy.delayMs === 0) this.#client.write(message);
     else setTimeout(() => this.#deliver(() => this.#client.write(message)), this.#proxy.delayMs);
   }
+}
+
+/** A socket whose side is ended cannot be reset: Node would never close it, and the process never end. */
+function reset(socket: Socket): void {
+  if (socket.writable) socket.resetAndDestroy();
+  else socket.destroy();
 }
