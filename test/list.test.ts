@@ -373,4 +373,25 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     assert.deepEqual(idsOf(await list(token, { limit: 1_000 })), ids.toSorted(byBytes));
     assert.deepEqual(idsOf(await list(token, { limit: 1_000, search: 'La' })), ids.toSorted(byBytes));
   });
+
+  it('holds up nobody who looks one group up', async () => {
+    const { token } = await newWorkspace();
+    const ids = Array.from({ length: 100 }, (_, index) => `group ${index}`);
+    await create(token, ids);
+    let listed = 0;
+    const lists = Array.from({ length: 60 }, async () => {
+      const { status } = await page(token, { limit: 1_000 });
+      assert.equal(status, 200);
+      listed++;
+    });
+    const look = async () => {
+      const { status } = await service.get({ user_group_id: ids[0] }, { token });
+      assert.equal(status, 200);
+      return listed;
+    };
+    await Promise.race(lists);
+    const listedBefore = await look();
+    await Promise.all(lists);
+    assert.ok(listedBefore < lists.length / 2, `${listedBefore} lists were answered before it`);
+  });
 });

@@ -70,7 +70,7 @@ export const operations: readonly AnyOperation[] = [
     paths: USER_GROUPS,
     permissions: ['read-write', 'read-only'],
     purpose: 'list user groups',
-    work: 'read',
+    work: 'list',
     query: listQuery,
     body: noBody,
     handle: list,

@@ -27,6 +27,8 @@ interface BatchLimits {
   patienceMs: number;
   /** Commands that wait for a batch; with so many no new work is let in. */
   maxQueued: number;
+  /** Whether a batch leaves no sooner than in the next turn, so that others have theirs between two of them. */
+  isPaced?: boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -41,6 +43,8 @@ interface Waiting<Item, Result> {
 const SWEEP_MS = 100;
 /** Where one more would wait for longer, no new work is let in: a longer queue serves nobody sooner. */
 const MAX_WAIT_MS = 100;
+/** A page takes as long as hundreds of look-ups, and who reads a list is no viewer who waits. */
+const MAX_LIST_WAIT_MS = 500;
 /** For those that are in already, and have waited to read: it is too late to turn them away. */
 const MAX_WRITE_WAIT_MS = 500;
 /** A wait that nobody notices. */
@@ -99,9 +103,9 @@ class Batcher<Item, Result> {
   }
 
   #schedule(): void {
-    const { maxBatch, maxInFlight } = this.#limits;
+    const { maxBatch, maxInFlight, isPaced } = this.#limits;
     // A turn that brings thousands takes long, and a full batch does not wait for its end.
-    if (this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
+    if (!isPaced && this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
     if (this.#waiting.length === 0 || this.#leaving !== null) return;
     if (this.#inFlight === 0) {
       // After the sockets of this turn have been read, and before the loop waits for more.
@@ -139,7 +143,8 @@ class Batcher<Item, Result> {
   #arrive(startedAt: number): void {
     this.#inFlight--;
     this.#runMs += (performance.now() - startedAt - this.#runMs) * NEWEST_SHARE;
-    if (this.#waiting.length > 0) this.#leave();
+    if (this.#limits.isPaced) this.#schedule();
+    else if (this.#waiting.length > 0) this.#leave();
   }
 
   /** One bad command must not fail its neighbours. */
@@ -174,7 +179,16 @@ function tooLate(): StoreUnavailable {
 }
 
 /** What a request asks of the store; either: it reads, and then may have to write. */
-export type Work = 'read' | 'write' | 'either';
+export type Work = 'read' | 'list' | 'write' | 'either';
+
+/** They read many rows: each is a batch of its own, so that no look-up waits for more than one of them. */
+const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
+  'searchUserGroups',
+  'listUserGroups',
+  'countUserGroups',
+  'listApiTokens',
+  'listWorkspaces',
+]);
 
 /** One for all: there is no time for a stack each. */
 const OVERLOADED = new Problem('overloaded', 'Too many requests wait for the database. Try again shortly.', {
@@ -183,6 +197,7 @@ const OVERLOADED = new Problem('overloaded', 'Too many requests wait for the dat
 
 interface Batchers {
   reads: Batcher<Query, QueryResult>;
+  lists: Batcher<Query, QueryResult>;
   writes: Batcher<Command, CommandResult>;
 }
 
@@ -193,9 +208,11 @@ export class BatchedStore {
   #foreseen: { query: Query; answer: Promise<QueryResult> } | null = null;
 
   static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchedStore {
-    const reads = new Batcher((queries: Query[]) => store.read(queries), limits.read);
+    const read = (queries: Query[]) => store.read(queries);
+    const reads = new Batcher(read, limits.read);
+    const lists = new Batcher(read, { ...limits.read, maxBatch: 1, isPaced: true });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write);
-    return new BatchedStore({ reads, writes }, Number.POSITIVE_INFINITY);
+    return new BatchedStore({ reads, lists, writes }, Number.POSITIVE_INFINITY);
   }
 
   private constructor(batchers: Batchers, startBy: number) {
@@ -222,9 +239,10 @@ export class BatchedStore {
    * and who is refused knows at once. Throws `overloaded`.
    */
   admit(work: Work): void {
-    const { reads, writes } = this.#batchers;
+    const { reads, lists, writes } = this.#batchers;
     if (reads.isLongerThan(MAX_WAIT_MS)) throw OVERLOADED;
-    if (work === 'read' || !writes.isLongerThan(MAX_WAIT_MS)) return;
+    if (work === 'list' && lists.isLongerThan(MAX_LIST_WAIT_MS)) throw OVERLOADED;
+    if (work === 'read' || work === 'list' || !writes.isLongerThan(MAX_WAIT_MS)) return;
     // Where reads are quick, who need not write is served while others wait to.
     if (work === 'write' || !reads.isQuick) throw OVERLOADED;
   }
@@ -248,10 +266,14 @@ export class BatchedStore {
       this.#foreseen = null;
       return foreseen.answer as Promise<QueryResult<Kind>>;
     }
-    return this.#batchers.reads.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
+    const { lists, reads } = this.#batchers;
+    const batcher = LISTS.has(query.kind) ? lists : reads;
+    return batcher.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
   }
 
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
+    // What was asked before is not the answer any more.
+    this.#foreseen = null;
     // Whatever creates waits for a lease.
     const isUrgent = command.kind === 'leaseIds';
     const { writes } = this.#batchers;
