@@ -42,7 +42,7 @@ describe('A crowd of callers', () => {
     ['cannot be reached', () => site.proxy.refuse(), () => site.proxy.accept()],
   ] as const) {
     it(`is answered in time while the database ${title}, and served soon after`, async (test) => {
-      using crowd = new Crowd(site);
+      await using crowd = new Crowd(site);
       await within(ALL_LIMIT_MS, 'everybody to be served', () => crowd.isServed());
       const bytes = await memoryOf(site.services);
       await begin();
@@ -68,7 +68,7 @@ describe('A crowd of callers', () => {
   }
 });
 
-class Crowd implements Disposable {
+class Crowd implements AsyncDisposable {
   readonly #served = new Set<number>();
   readonly #callers: Promise<void>[];
   readonly #failures: unknown[] = [];
@@ -106,8 +106,10 @@ class Crowd implements Disposable {
     await Promise.all(this.#callers);
   }
 
-  [Symbol.dispose](): void {
+  /** The next crowd finds nobody of this one on its way. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#hasStopped = true;
+    await Promise.allSettled(this.#callers);
   }
 }
 
