@@ -3,6 +3,7 @@
 
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
+import { TOKEN as EXAMPLE } from '../src/http/openapi/example.ts';
 import type { Parameter } from '../src/http/openapi/object.ts';
 import type { Schema } from '../src/http/openapi/schema.ts';
 import { type ApiDescription, type DescribedOperation, nameOf } from '../test/api-description.ts';
@@ -51,8 +52,8 @@ export type Tenant = (typeof tenants)[number];
 /** Fields that take what an answer has given; at times they are given what no answer has. */
 const dynamic: Given = {
   user_group_id: fc.constant(new Dynamic('id')),
-  current_token: orElse('token', ['unknown', '\u0000', `ugt_${'0'.repeat(52)}`]),
-  token: orElse('token', ['unknown', '\u0000', `ugt_${'0'.repeat(52)}`]),
+  current_token: orElse('token', ['unknown', '\u0000', EXAMPLE]),
+  token: orElse('token', ['unknown', '\u0000', EXAMPLE]),
   cursor: orElse('cursor', ['unknown', '\u0000', 'AAAA']),
   'If-Match': orElse('etag', ['"0-1"', 'W/"0-1", "0-2"']),
 };
