@@ -11,6 +11,7 @@ import { createApiToken } from '../src/operations/api-token.ts';
 import type { Context } from '../src/operations/context.ts';
 import { getOrCreateUserGroup } from '../src/operations/get-or-create.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
+import { Turns } from '../src/operations/turns.ts';
 import { loadKeyRing, registerActiveKey } from '../src/token-keys.ts';
 import { userGroup } from './operation.ts';
 
@@ -38,7 +39,8 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());
     const teamIds = new IdLease(store, 'team_id');
-    const context = { store, keyRing, teamIds, clock: Date.now, defaultGracePeriodSeconds: 0 };
+    const patchTurns = new Turns();
+    const context = { store, keyRing, teamIds, patchTurns, clock: Date.now, defaultGracePeriodSeconds: 0 };
     const { apiToken, token } = await createApiToken(context, {
       workspaceName: 'bench',
       environment: 'Customer',

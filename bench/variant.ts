@@ -11,6 +11,7 @@ import { RunningOperations } from '../src/http/running-operations.ts';
 import { createServer } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
+import { Turns } from '../src/operations/turns.ts';
 import { BatchedStore } from '../src/store/batcher.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openCommandStore, openServingStore } from '../src/store/sqlite/store.ts';
@@ -44,6 +45,7 @@ const context = {
   store,
   keyRing: await loadKeyRing(config, store),
   teamIds: new IdLease(store, 'team_id'),
+  patchTurns: new Turns(),
   clock: Date.now,
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
 };

@@ -12,6 +12,7 @@ import { RunningOperations } from './http/running-operations.ts';
 import { createServer, type Phase } from './http/server.ts';
 import type { Context } from './operations/context.ts';
 import { IdLease } from './operations/id-lease.ts';
+import { Turns } from './operations/turns.ts';
 import { Problem } from './problem.ts';
 import { settledBy } from './store/deadline.ts';
 import { StoreUnavailable } from './store/store.ts';
@@ -81,6 +82,7 @@ async function serve(
     store,
     keyRing,
     teamIds: new IdLease(store, 'team_id'),
+    patchTurns: new Turns(),
     clock,
     defaultGracePeriodSeconds,
   };

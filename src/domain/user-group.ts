@@ -42,6 +42,11 @@ export function keyOf(workspaceId: number, environment: Environment, providedId:
   return { bucket: bucketOf(workspaceId, environment, providedId), workspaceId, environment, providedId };
 }
 
+/** No two keys spell the same text: only the last part may hold a slash. */
+export function spell({ bucket, workspaceId, environment, providedId }: UserGroupKey): string {
+  return `${bucket}/${workspaceId}/${environment}/${providedId}`;
+}
+
 /** Names one life and version of a group: a group deleted and made again has another `team_id`. */
 export function versionTag(group: Pick<UserGroup, 'teamId' | 'version'>): string {
   return `${group.teamId}-${group.version}`;

@@ -7,11 +7,13 @@ import type { UserGroup } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import type { BatchedStore } from '../store/batcher.ts';
 import type { IdLease } from './id-lease.ts';
+import type { Turns } from './turns.ts';
 
 export interface Context {
   store: BatchedStore;
   keyRing: KeyRing;
   teamIds: IdLease;
+  patchTurns: Turns;
   /** Milliseconds since 1970. */
   clock: () => number;
   defaultGracePeriodSeconds: number;

@@ -1,7 +1,7 @@
 import type { Caller } from '../domain/api-token.ts';
 import type { UserGroupFields } from '../domain/body.ts';
 import { mergeFields } from '../domain/merge-patch.ts';
-import { keyOf, versionTag } from '../domain/user-group.ts';
+import { keyOf, spell, type UserGroupKey, versionTag } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import {
   type Context,
@@ -26,8 +26,17 @@ export async function patchUserGroup(
   patch: UserGroupFields,
   ifVersion: readonly string[] | undefined,
 ): Promise<OpenUserGroup> {
-  const { store, clock } = context;
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
+  return context.patchTurns.take(spell(key), context.store, () => mergeInto(context, key, patch, ifVersion));
+}
+
+async function mergeInto(
+  context: Context,
+  key: UserGroupKey,
+  patch: UserGroupFields,
+  ifVersion: readonly string[] | undefined,
+): Promise<OpenUserGroup> {
+  const { store, clock } = context;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();

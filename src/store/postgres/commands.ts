@@ -1,7 +1,7 @@
 // What executes each kind of command, and in which parts a batch is executed: a part changes the database with
 // one statement. Where a batch is one part, that statement is the transaction.
 
-import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
+import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../store.ts';
 import { createApiToken, revokeApiToken } from './api-token.ts';
 import { placesByKind, putInPlace } from './batch.ts';
@@ -16,7 +16,6 @@ import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
 import { gatherStatistics } from './statistics.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroups } from './update-user-group.ts';
-import { spell } from './user-group.ts';
 import { ensureWorkspace } from './workspace.ts';
 
 interface Execution<Kind extends CommandKind> {

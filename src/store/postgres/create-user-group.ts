@@ -1,12 +1,12 @@
 // Creating user groups. The primary key decides who creates; whoever comes later reads what is there, in a second
 // statement: in Citus one statement that inserts and selects sees a new row twice.
 
-import type { UserGroup } from '../../domain/user-group.ts';
+import { spell, type UserGroup } from '../../domain/user-group.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import { type CommandResult, type NewUserGroup, StoreUnavailable } from '../store.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './pool.ts';
-import { byKey, columnsOfKeys, findByKey, spell } from './user-group.ts';
+import { byKey, columnsOfKeys, findByKey } from './user-group.ts';
 
 export const INSERT: Statement = {
   name: 'create_user_groups',

@@ -3,12 +3,12 @@
 
 import type { Bucket } from '../../domain/bucket.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { type Environment, type UserGroup, versionTag } from '../../domain/user-group.ts';
+import { type Environment, spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { type CommandResult, StoreUnavailable, type UserGroupDeletion } from '../store.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 import { versionsOf } from './update-user-group.ts';
-import { byKey, columnsOfKeys, findByKey, spell } from './user-group.ts';
+import { byKey, columnsOfKeys, findByKey } from './user-group.ts';
 
 export const DELETE: Statement = {
   name: 'delete_user_groups',

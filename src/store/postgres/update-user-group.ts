@@ -1,11 +1,11 @@
 // Updating user groups: one statement that touches only the rows that change. The rows that it leaves alone are
 // read, to tell why.
 
-import { type UserGroup, versionTag } from '../../domain/user-group.ts';
+import { spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import { type CommandResult, StoreUnavailable, type UserGroupUpdate } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
-import { byKey, columnsOfKeys, findByKey, spell } from './user-group.ts';
+import { byKey, columnsOfKeys, findByKey } from './user-group.ts';
 
 /** The columns of the row, where another table in the statement has some of the same names. */
 export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')

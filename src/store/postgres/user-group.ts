@@ -111,11 +111,6 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** No two keys spell the same text: only the last part may hold a slash. */
-export function spell({ bucket, workspaceId, environment, providedId }: UserGroupKey): string {
-  return `${bucket}/${workspaceId}/${environment}/${providedId}`;
-}
-
 /** Rows end with the ordinal, from 1, of what was sent for them. */
 function inOrder(length: number, rows: unknown[][]): (UserGroup | null)[] {
   const results = new Array<UserGroup | null>(length).fill(null);

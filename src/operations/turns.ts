@@ -1,0 +1,24 @@
+// One after the other, those who change the same thing: of patches of one group that meet, all but one would be done
+// in vain and tried again. It saves work and decides nothing: other processes take no part in it.
+
+import type { BatchedStore } from '../store/batcher.ts';
+
+export class Turns {
+  /** By what is changed: settled when the last who came for it is done. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Does `work` when all are done who came for the same before. Throws where the request of `store` has no time left. */
+  async take<Result>(of: string, store: BatchedStore, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(of) ?? Promise.resolve();
+    const { promise: done, resolve: end } = Promise.withResolvers<void>();
+    const last = before.then(() => done);
+    this.#last.set(of, last);
+    try {
+      await store.inTime(before);
+      return await work();
+    } finally {
+      end();
+      if (this.#last.get(of) === last) this.#last.delete(of);
+    }
+  }
+}
