@@ -65,10 +65,8 @@ export class Exchange implements pg.Submittable {
     const { parsedStatements } = connection as WireConnection;
     connection.stream.cork();
     for (const { name = '', text, values } of this.#statements) {
-      if (parsedStatements[name] === undefined) {
-        connection.parse({ name, text, types: [] }, true);
-        connection.describe({ type: 'S', name }, true);
-      }
+      if (parsedStatements[name] === undefined) connection.parse({ name, text, types: [] }, true);
+      if (!numberColumns.has(text)) connection.describe({ type: 'S', name }, true);
       connection.bind({ statement: name, values: values.map(toText) }, true);
       connection.execute(null, true);
     }
