@@ -1,7 +1,8 @@
 // The documentation says what the code says: the table of settings and the description of the API are written from
-// the code (`npm run format` does it), and every error code stands in the table of errors.
+// the code (`npm run format` does it), every error code stands in the table of errors, and every link leads somewhere.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Setting, settings } from '../src/config.ts';
 import { openApi } from '../src/http/openapi/document.ts';
 import { operations } from '../src/http/routes.ts';
@@ -25,6 +26,16 @@ function renderOpenApi(): string {
   return `${JSON.stringify(openApi(operations), null, 2)}\n`;
 }
 
+/** Links between files of the project whose file is not there. */
+function deadLinks(): string[] {
+  const pages = globSync('**/*.md', { exclude: (name) => name.includes('node_modules') });
+  return pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)]
+      .filter(([, target]) => !existsSync(join(dirname(page), target!)))
+      .map(([, target]) => `${page}: the link to ${target} leads nowhere`),
+  );
+}
+
 /** Where the documentation differs from the code, a line each. */
 export function findDocsFaults(): string[] {
   const readme = readFileSync('README.md', 'utf8');
@@ -35,7 +46,7 @@ export function findDocsFaults(): string[] {
     faults.push('README.md: the table of settings is old; run "npm run format"');
   if (renderOpenApi() !== readFileSync(OPENAPI, 'utf8'))
     faults.push(`${OPENAPI} is old; run "npm run format"`);
-  return faults;
+  return [...faults, ...deadLinks()];
 }
 
 if (import.meta.main) {
