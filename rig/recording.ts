@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApiToken, eventually, Folder, serve } from '../test/process.ts';
+import { createApiToken, eventually, Folder, type Service, serve } from '../test/process.ts';
 import { Conversation } from './conversation.ts';
 import { SYNC } from './injection.ts';
 import { inspect } from './inspection.ts';
@@ -97,16 +97,25 @@ class Recorder {
     const log = this.#root.join('data/user-groups.db-wal');
     await inspect({ conversation: this.#conversation!, random: this.#options.random, replacedTokens: 0 });
     if (life.fillsLog) await this.#load(LARGE_SHARE).run(() => statSync(log).size < FULL_LOG_BYTES);
-    let left = life.rounds;
-    const isKilled = life.end === 'SIGKILL';
+    if (life.end === 'SIGKILL') await this.#killAtWork(service, life.rounds);
+    else await this.#endAfterWork(service, life.rounds);
+  }
+
+  async #killAtWork(service: Service, rounds: number): Promise<void> {
+    let begun = 0;
     let isAlive = true;
-    const working = this.#load(0).run(() => left-- > 0 || (isKilled && isAlive));
-    if (isKilled) await eventually('the last round', () => left <= 0);
-    else await working;
-    service.signal(life.end);
-    await service.exit();
+    const working = this.#load(0).run(() => isAlive && ++begun > 0);
+    await eventually('the last round', () => begun >= rounds);
+    await service.kill();
     isAlive = false;
     await working;
+  }
+
+  async #endAfterWork(service: Service, rounds: number): Promise<void> {
+    let begun = 0;
+    await this.#load(0).run(() => begun++ < rounds);
+    service.signal('SIGTERM');
+    await service.exit();
   }
 
   async finish(): Promise<void> {
