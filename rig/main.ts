@@ -19,6 +19,7 @@ import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
 import { revocation } from './revocation.ts';
+import { restartInTurn } from './rolling-restart.ts';
 import { callInAnyOrder } from './sequence.ts';
 import { requireStrace } from './strace.ts';
 
@@ -137,6 +138,18 @@ const program = new Command('npm run rig:')
       .addOption(databaseOption())
       .option('--delay-ms <ms>', 'longer for each sync of the disk, or message of the server', positive)
       .action(runOverload),
+  )
+  .addCommand(
+    rig('rolling-restart', 'replaces two processes in turn under load, on PostgreSQL')
+      .option('--restarts <restarts>', 'how often', positive, 20)
+      .action(async ({ restarts, json }: RigFlags & { restarts: number }) => {
+        await using _provided = await provide('postgres');
+        const bar = progressBar('restarts', restarts);
+        const figures = await restartInTurn({ restarts, onRestart: (done) => bar.show(done) });
+        bar.end();
+        show({ rig: 'rolling-restart', ...figures }, json);
+        endWith(figures.failed + figures.lost > 0 ? ['no call fails and nothing is lost'] : []);
+      }),
   );
 
 interface CrashFlags extends DatabaseFlags {
