@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
 import { printJson } from '../src/commands/output.ts';
 import { progressBar } from '../src/commands/progress.ts';
+import { readConfig } from '../src/config.ts';
 import { type DatabaseKind, postgres, sqlite } from '../test/database.ts';
 import { startPostgres } from '../test/postgres/server.ts';
 import { crash } from './crash.ts';
@@ -14,13 +15,14 @@ import { fuzz } from './fuzz.ts';
 import { fuzzParser, propertyCount } from './fuzz-parser.ts';
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
 import { PromiseBroken } from './ledger.ts';
-import { brokenPromises, overload } from './overload.ts';
+import { brokenPromises as brokenByOverload, overload } from './overload.ts';
 import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
 import { revocation } from './revocation.ts';
 import { restartInTurn } from './rolling-restart.ts';
 import { callInAnyOrder } from './sequence.ts';
+import { besetBySlowClients, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
 
 interface RigFlags {
@@ -150,6 +152,18 @@ const program = new Command('npm run rig:')
         show({ rig: 'rolling-restart', ...figures }, json);
         endWith(figures.failed + figures.lost > 0 ? ['no call fails and nothing is lost'] : []);
       }),
+  )
+  .addCommand(
+    rig('slow-clients', 'sends headers and bodies, and takes answers, as slowly as it can')
+      .option('--clients <clients>', 'of each kind', positive, 1_000)
+      .option('--seconds <seconds>', 'of those who call as one should, before and meanwhile', positive, 15)
+      .action(async ({ clients, seconds, json }: RigFlags & { clients: number; seconds: number }) => {
+        const figures = await besetBySlowClients({ clients, seconds });
+        show({ rig: 'slow-clients', clients, ...figures }, json);
+        const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs } = readConfig({});
+        const limits = { headers: headersTimeoutMs, body: requestTimeoutMs, answers: answerTimeoutMs };
+        endWith(brokenBySlowClients(figures, limits));
+      }),
   );
 
 interface CrashFlags extends DatabaseFlags {
@@ -246,7 +260,7 @@ async function runOverload({ seconds, database, delayMs, json }: RigFlags & Over
   const delay = delayMs ?? { sqlite: 200, postgres: 100 }[database];
   const figures = await overload({ database, seconds, delayMs: delay });
   show({ rig: 'overload', database, seconds, delayMs: delay, ...figures }, json);
-  endWith(brokenPromises(figures));
+  endWith(brokenByOverload(figures));
 }
 
 function endWith(brokenPromises: readonly string[]): void {

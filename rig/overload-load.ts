@@ -25,6 +25,8 @@ export interface CallFigures {
   refused: Answers;
   /** Any other answer, or none. */
   wrong: number;
+  /** Those, and all that were refused, also at the beginning. */
+  notServed: number;
   /** When the last call became due that was not served, in seconds; 0 where all were. */
   lastRefusalAfterSeconds: number;
 }
@@ -121,13 +123,14 @@ class Callers {
   }
 
   #figures(): CallFigures {
+    const unanswered = this.#sent - this.#outcomes.length;
     const notServed = this.#outcomes.filter(({ outcome }) => outcome !== 'served');
     return {
       calls: this.#sent,
       served: this.#answers('served'),
       refused: this.#answers('refused'),
-      wrong:
-        this.#sent - this.#outcomes.length + notServed.filter(({ outcome }) => outcome === 'wrong').length,
+      wrong: unanswered + notServed.filter(({ outcome }) => outcome === 'wrong').length,
+      notServed: unanswered + notServed.length,
       lastRefusalAfterSeconds: notServed.reduce((last, { dueMs }) => Math.max(last, dueMs), 0) / 1_000,
     };
   }

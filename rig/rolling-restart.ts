@@ -84,6 +84,8 @@ class Caller {
   readonly #index: number;
   readonly #client: UserGroupClient;
   readonly #told = new Map<string, { name: string; token: string }>();
+  /** Of the attempts of the last call, to be told where it fails. */
+  #outcomes: string[] = [];
   calls = 0;
   attempts = 0;
   failed = 0;
@@ -91,7 +93,10 @@ class Caller {
 
   constructor(index: number, addresses: readonly string[], apiToken: string) {
     this.#index = index;
-    const fetch = atAnyOf(addresses, index, () => this.attempts++);
+    const fetch = atAnyOf(addresses, index, (outcome) => {
+      this.attempts++;
+      this.#outcomes.push(outcome);
+    });
     this.#client = new UserGroupClient({ url: addresses[0]!, apiToken, fetch });
   }
 
@@ -128,13 +133,14 @@ class Caller {
       if (seen.name !== name) this.failed++;
     } catch (error) {
       this.failed++;
-      console.error(error);
+      console.error(this.#outcomes.join(', then '), error);
     }
   }
 
   async #call<Result>(call: () => Promise<Result>): Promise<Result> {
     const startedAt = performance.now();
     this.calls++;
+    this.#outcomes = [];
     const result = await call();
     this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
     return result;
@@ -142,16 +148,17 @@ class Caller {
 }
 
 /** Stays with an address for as long as it serves. */
-function atAnyOf(addresses: readonly string[], first: number, onAttempt: () => void): Fetch {
+function atAnyOf(addresses: readonly string[], first: number, note: (outcome: string) => void): Fetch {
   let at = first;
   return async (url, request) => {
-    onAttempt();
     const address = addresses[at % addresses.length]!;
     try {
       const answer = await fetch(url.replace(addresses[0]!, address), request);
+      note(`${answer.status} of ${address}`);
       if (answer.status === 503) at++;
       return answer;
     } catch (error) {
+      note(`${(error as Error).cause} of ${address}`);
       at++;
       throw error;
     }

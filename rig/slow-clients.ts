@@ -1,0 +1,133 @@
+// A thousand slow clients of each kind at one time: all are cut off in their time, those who call as one should hardly
+// notice, and when all have gone nothing of them is left.
+
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sqlite } from '../test/database.ts';
+import { Folder, type Service, serve } from '../test/process.ts';
+import { DatabaseIssuer } from './issuer.ts';
+import { type CallLoad, call } from './overload-load.ts';
+import { processOf, writeScript } from './program.ts';
+import { mostResidentMb, residentMb } from './resident-memory.ts';
+import { type Mode, modes, SlowClients } from './slow-clients-attack.ts';
+
+export interface SlowClientsOptions {
+  /** Of each kind. */
+  clients: number;
+  /** Settings of the service, by their environment variables. */
+  env?: Record<string, string>;
+  /** How long the quiet and each crowd is measured. */
+  seconds: number;
+}
+
+/** For each kind: when the last was cut off, and how those were served who called meanwhile, and before. */
+export type SlowClientsFigures = Record<
+  `${Mode}${'CutMs' | 'QuietP99Ms' | 'P99Ms' | 'MemoryMb' | 'NotServed'}`,
+  number
+> & { memoryBeforeMb: number; memoryAfterMb: number; filesLeft: number };
+
+const GOOD_PER_SECOND = 200;
+const GROUPS = 4;
+const LARGE = 'x'.repeat(60_000);
+/** Files of a process that has nothing to do, more or less than before: the database opens and closes some. */
+const FEW_FILES = 5;
+
+export async function besetBySlowClients(options: SlowClientsOptions): Promise<SlowClientsFigures> {
+  using folder = new Folder();
+  const database = await sqlite.create();
+  const script = writeScript(folder.join('program'));
+  const service = await serve(folder, { env: { ...database.env, ...options.env }, command: script });
+  try {
+    await using issuer = await DatabaseIssuer.open(database);
+    const { token } = await issuer.create('default', 'Customer');
+    await makeLargeGroups(service, token);
+    return await new Siege({ ...options, service, pid: processOf(script), apiToken: token }).run();
+  } finally {
+    await service.kill();
+    await database.drop();
+  }
+}
+
+/** Lists of them are what slow readers leave lying. */
+async function makeLargeGroups(service: Service, token: string): Promise<void> {
+  for (let group = 0; group < GROUPS; group++) {
+    const body = { user_group_id: `large-${group}`, name: 'Large', properties: { text: LARGE } };
+    await service.call(token, 'GET', '/api/user', body);
+  }
+}
+
+interface Scene extends SlowClientsOptions {
+  service: Service;
+  pid: number;
+  apiToken: string;
+}
+
+class Siege {
+  readonly #scene: Scene;
+  readonly #figures: Partial<SlowClientsFigures> = {};
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  async run(): Promise<SlowClientsFigures> {
+    const { pid } = this.#scene;
+    await this.#callAsOneShould('warm-up-');
+    const filesBefore = openFiles(pid);
+    const memoryBefore = residentMb(pid);
+    for (const mode of modes) await this.#beset(mode);
+    await sleep(1_000);
+    this.#figures.filesLeft = Math.max(0, openFiles(pid) - filesBefore - FEW_FILES);
+    this.#figures.memoryBeforeMb = Math.round(memoryBefore);
+    this.#figures.memoryAfterMb = Math.round(residentMb(pid));
+    return this.#figures as SlowClientsFigures;
+  }
+
+  async #beset(mode: Mode): Promise<void> {
+    const { service, apiToken, clients, pid } = this.#scene;
+    const quiet = await this.#callAsOneShould(`quiet-${mode}-`);
+    const attack = new SlowClients({ url: service.url, apiToken, mode, clients });
+    await attack.begun;
+    const [beset, memoryMb] = await mostResidentMb(pid, this.#callAsOneShould(`beset-${mode}-`));
+    const { lastCutMs } = await attack.cut;
+    Object.assign(this.#figures, {
+      [`${mode}CutMs`]: Math.round(lastCutMs),
+      [`${mode}QuietP99Ms`]: Math.round(quiet.served.p99Ms * 10) / 10,
+      [`${mode}P99Ms`]: Math.round(beset.served.p99Ms * 10) / 10,
+      [`${mode}MemoryMb`]: Math.round(memoryMb),
+      [`${mode}NotServed`]: beset.notServed,
+    });
+  }
+
+  #callAsOneShould(prefix: string): ReturnType<typeof call> {
+    const { service, apiToken, seconds } = this.#scene;
+    const offer: CallLoad['offer'] = { perSecond: GOOD_PER_SECOND };
+    return call({ url: service.url, apiToken, prefix, seconds, offer });
+  }
+}
+
+function openFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** How long after its time a client may be cut off: the service looks every two seconds, and each second a byte moves. */
+const LATE_MS = 5_000;
+const MOST_TIMES_QUIET = 2;
+const MOST_MB_LEFT = 150;
+
+/** The promises that the figures break; none where all are kept. */
+export function brokenPromises(
+  figures: SlowClientsFigures,
+  limitsMs: Readonly<Record<Mode, number>>,
+): string[] {
+  const broken = modes.flatMap((mode) => [
+    ...(figures[`${mode}CutMs`] > limitsMs[mode] + LATE_MS ? [`slow ${mode} end in their time`] : []),
+    ...(figures[`${mode}P99Ms`] > MOST_TIMES_QUIET * figures[`${mode}QuietP99Ms`]
+      ? [`slow ${mode} do not double what others wait`]
+      : []),
+    ...(figures[`${mode}NotServed`] > 0 ? [`slow ${mode} keep nobody from being served`] : []),
+  ]);
+  if (figures.filesLeft > 0) broken.push('no connection is left');
+  if (figures.memoryAfterMb - figures.memoryBeforeMb > MOST_MB_LEFT) broken.push('no memory is left');
+  return broken;
+}
