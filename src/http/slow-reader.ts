@@ -27,6 +27,7 @@ export function cutSlowReaders(server: Server, answerTimeoutMs: number): void {
       else if (now - mark.at >= answerTimeoutMs) socket.resetAndDestroy();
     }
   };
-  const sweeper = setInterval(sweep, Math.min(MAX_SWEEP_MS, answerTimeoutMs / 2));
+  // A server that never listens, because its port is taken, never closes either.
+  const sweeper = setInterval(sweep, Math.min(MAX_SWEEP_MS, answerTimeoutMs / 2)).unref();
   server.on('close', () => clearInterval(sweeper));
 }

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ANSWER_LIMIT_MS } from './callers.ts';
 import { FAULT_MS, Installation } from './installation.ts';
 
 /** As many as wait at once for a busy process. */
@@ -39,17 +40,23 @@ describe('A silent database', () => {
   it('is told to all of a crowd as soon as to the first of them', async () => {
     site.proxy.silence('all');
     const { url } = site.services[0]!;
+    const startedAt = performance.now();
     const crowd = Array.from({ length: CROWD }, async () => {
       // Not as the other tests call: each of these has a connection of its own.
-      const { status } = await fetch(`${url}/v1/resolve`, {
+      const answer = await fetch(`${url}/v1/resolve`, {
         method: 'POST',
         headers: { authorization: `Token ${site.token}` },
         body: '{"token":"unknown"}',
       });
-      assert.equal(status, 503);
-      return performance.now();
+      const { code } = (await answer.json()) as { code: string };
+      assert.equal(answer.status, 503);
+      return { code, at: performance.now() };
     });
-    const answeredAt = await Promise.all(crowd);
+    const answers = await Promise.all(crowd);
+    for (const { at } of answers) assert.ok(at - startedAt < ANSWER_LIMIT_MS);
+    // Those who find too many before them are turned away sooner.
+    const answeredAt = answers.filter(({ code }) => code === 'database_unavailable').map(({ at }) => at);
+    assert.ok(answeredAt.length > 0);
     const spreadMs = Math.max(...answeredAt) - Math.min(...answeredAt);
     assert.ok(spreadMs < SOON_MS, `the last was answered ${Math.round(spreadMs)} ms after the first`);
   });

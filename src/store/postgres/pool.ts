@@ -238,6 +238,8 @@ export class ConnectionPool {
     try {
       return await send(timeoutMs);
     } catch (error) {
+      // It was made where the answer was read, which tells nothing of who asked.
+      if (error instanceof Error) Error.captureStackTrace(error);
       throw failureOfStatement(error, timeoutMs > this.#statementTimeoutMs);
     }
   }
