@@ -8,7 +8,7 @@ import { type CommandResult, StoreUnavailable, type UserGroupDeletion } from '..
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 import { versionsOf } from './update-user-group.ts';
-import { byKey, columnsOfKeys, findByKey } from './user-group.ts';
+import { byKey, columnsOfKeys, explainLeft } from './user-group.ts';
 
 export const DELETE: Statement = {
   name: 'delete_user_groups',
@@ -55,14 +55,7 @@ async function deleteOrExplain(
     session,
     deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
   );
-  const rest = commands.filter(({ key }) => !results.has(spell(key)));
-  if (rest.length === 0) return [];
-  const stored = await findByKey(session, rest);
-  for (const [index, command] of rest.entries()) {
-    const result = whyLeft(command, stored[index]!);
-    if (result !== null) results.set(spell(command.key), result);
-  }
-  return rest.filter(({ key }) => !results.has(spell(key)));
+  return explainLeft(session, commands, results, whyLeft);
 }
 
 type DeletedRow = [Bucket, number, Environment, string, TokenDigest, TokenDigest | null];

@@ -5,7 +5,7 @@ import { spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import { type CommandResult, StoreUnavailable, type UserGroupUpdate } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
-import { byKey, columnsOfKeys, findByKey } from './user-group.ts';
+import { byKey, columnsOfKeys, explainLeft } from './user-group.ts';
 
 /** The columns of the row, where another table in the statement has some of the same names. */
 export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
@@ -77,14 +77,7 @@ async function update(
     results.set(spell(userGroup), userGroup);
     held.set(spell(userGroup), userGroup);
   }
-  const untouched = commands.filter(({ key }) => !results.has(spell(key)));
-  if (untouched.length === 0) return [];
-  const stored = await findByKey(session, untouched);
-  for (const [index, command] of untouched.entries()) {
-    const result = whyUntouched(command, stored[index]!);
-    if (result !== null) results.set(spell(command.key), result);
-  }
-  return untouched.filter(({ key }) => !results.has(spell(key)));
+  return explainLeft(session, commands, results, whyUntouched);
 }
 
 /** null where nothing of what is stored now explains it. */

@@ -2,7 +2,7 @@
 // of them (2.7 ms for 64 keys, a join takes 0.7).
 
 import type { TokenAddress } from '../../domain/token.ts';
-import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
+import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import type { Query } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
@@ -49,6 +49,26 @@ export async function findByKey(
   queries: readonly { key: UserGroupKey }[],
 ): Promise<(UserGroup | null)[]> {
   return inOrder(queries.length, await session.query(FIND_BY_KEY, columnsOfKeys(queries)));
+}
+
+/**
+ * Puts into `results` why a statement has left commands as they are, by what is stored now; returns those that nothing
+ * explains, whose group came or changed between the two statements.
+ */
+export async function explainLeft<Command extends { key: UserGroupKey }, Result>(
+  session: Session,
+  commands: readonly Command[],
+  results: Map<string, Result>,
+  why: (command: Command, stored: UserGroup | null) => Result | null,
+): Promise<Command[]> {
+  const left = commands.filter(({ key }) => !results.has(spell(key)));
+  if (left.length === 0) return [];
+  const stored = await findByKey(session, left);
+  for (const [index, command] of left.entries()) {
+    const result = why(command, stored[index]!);
+    if (result !== null) results.set(spell(command.key), result);
+  }
+  return left.filter(({ key }) => !results.has(spell(key)));
 }
 
 export async function findByToken(
