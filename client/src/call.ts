@@ -114,10 +114,14 @@ function isGone(request: CallRequest, error: UserGroupServiceError): boolean {
   return request.method === 'DELETE' && error.code === 'user_group_not_found';
 }
 
-/** With full jitter, so that clients that failed together do not come back together. */
+/**
+ * By chance, so that clients that failed together do not come back together; but half of it for certain where the
+ * service does not say how long, so that a call outlasts a restart whatever chance wills.
+ */
 function backoffMs(attempt: number, { retryAfterSeconds }: UserGroupServiceError): number {
   const spreadMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
-  return (retryAfterSeconds ?? 0) * 1_000 + Math.random() * spreadMs;
+  if (retryAfterSeconds === null) return ((1 + Math.random()) / 2) * spreadMs;
+  return retryAfterSeconds * 1_000 + Math.random() * spreadMs;
 }
 
 type Message = Omit<FetchRequest, 'signal'>;

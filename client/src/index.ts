@@ -36,7 +36,7 @@ export interface ClientOptions {
   timeoutMs?: number | undefined;
   /** What one attempt may take. 10 000 where it is absent. */
   attemptTimeoutMs?: number | undefined;
-  /** How often a call is sent again at most. 3 where it is absent; 0 for never. */
+  /** How often a call is sent again at most. 5 where it is absent, which takes three seconds or more; 0 for never. */
   maxRetries?: number | undefined;
   /** In place of the platform's: for a proxy, a certificate, a trace, a test. */
   fetch?: Fetch | undefined;
@@ -86,7 +86,7 @@ export class UserGroupClient {
       json: options.json ?? { parse: JSON.parse, stringify },
       timeoutMs: options.timeoutMs ?? 30_000,
       attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
-      maxRetries: options.maxRetries ?? 3,
+      maxRetries: options.maxRetries ?? 5,
     };
   }
 
