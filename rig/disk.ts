@@ -146,7 +146,8 @@ class Content {
 
   copy(): Content {
     const copy = new Content();
-    copy.apply({ offset: 0, data: this.bytes });
+    copy.#room = Buffer.from(this.bytes);
+    copy.#size = this.#size;
     return copy;
   }
 

@@ -147,7 +147,8 @@ const program = new Command('npm run rig:')
       .action(async ({ restarts, json }: RigFlags & { restarts: number }) => {
         await using _provided = await provide('postgres');
         const bar = progressBar('restarts', restarts);
-        const figures = await restartInTurn({ restarts, onRestart: (done) => bar.show(done) });
+        const onRestart = (done: number) => bar.show(done);
+        const figures = await restartInTurn({ restarts, onRestart, onFailure: bar.note });
         bar.end();
         show({ rig: 'rolling-restart', ...figures }, json);
         endWith(figures.failed + figures.lost > 0 ? ['no call fails and nothing is lost'] : []);

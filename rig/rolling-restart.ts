@@ -2,14 +2,17 @@
 // repeats what it was not served, at the other address. No call may fail, and nothing may be lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fetch, UserGroupClient } from '../client/src/index.ts';
-import { postgres, type TestDatabase } from '../test/database.ts';
-import { Folder, type Service, serve } from '../test/process.ts';
+import { postgres } from '../test/database.ts';
+import { Folder } from '../test/process.ts';
 import { DatabaseIssuer } from './issuer.ts';
+import { RestartedProcess } from './restarted-process.ts';
+import { RollingCaller } from './rolling-caller.ts';
 
 export interface RollingRestartOptions {
   restarts: number;
   onRestart: (restarts: number) => void;
+  /** What is to be known of each call that failed. */
+  onFailure: (failure: string) => void;
 }
 
 export interface RollingRestartFigures extends Record<string, number> {
@@ -17,6 +20,8 @@ export interface RollingRestartFigures extends Record<string, number> {
   calls: number;
   /** Requests that were not served, and so sent again. */
   repeated: number;
+  /** The same of the one call that had the most. */
+  mostRepeated: number;
   failed: number;
   slowestMs: number;
   groups: number;
@@ -32,135 +37,48 @@ const BETWEEN_MS = 500;
 export async function restartInTurn(options: RollingRestartOptions): Promise<RollingRestartFigures> {
   using folder = new Folder();
   const database = await postgres.create();
-  const processes: Service[] = [];
+  const processes: RestartedProcess[] = [];
   try {
-    while (processes.length < PROCESSES) processes.push(await serve(folder, { env: database.env }));
+    while (processes.length < PROCESSES) processes.push(await RestartedProcess.start(folder, database));
     await using issuer = await DatabaseIssuer.open(database);
     const { token } = await issuer.create('default', 'Customer');
-    const addresses = processes.map(({ url }) => url);
-    const callers = Array.from({ length: CALLERS }, (_, index) => new Caller(index, addresses, token));
+    const callers = Array.from(
+      { length: CALLERS },
+      (_, index) => new RollingCaller(index, processes, token, options.onFailure),
+    );
     let isOver = false;
     const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
     for (let restarts = 0; restarts < options.restarts; options.onRestart(++restarts)) {
       await sleep(BETWEEN_MS);
-      await replace(processes, restarts % PROCESSES, folder, database);
+      await processes[restarts % PROCESSES]!.restart();
     }
     await sleep(BETWEEN_MS);
     isOver = true;
     await calling;
     return await figuresOf(options.restarts, callers);
   } finally {
-    await Promise.all(processes.map((process) => process.kill()));
+    await Promise.all(processes.map((process) => process[Symbol.asyncDispose]()));
     await database.drop();
   }
 }
 
-/** Ends a process in order and starts one in its place. */
-async function replace(processes: Service[], index: number, folder: Folder, { env }: TestDatabase) {
-  const old = processes[index]!;
-  old.signal('SIGTERM');
-  const { code, stdout, stderr } = await old.exit();
-  if (code !== 0) throw new Error(`a process has ended with ${code}: ${stdout}${stderr}`);
-  processes[index] = await serve(folder, { env: { ...env, PORT: new URL(old.url).port } });
-}
-
-async function figuresOf(restarts: number, callers: readonly Caller[]): Promise<RollingRestartFigures> {
-  const sum = (of: (caller: Caller) => number): number =>
-    callers.reduce((total, caller) => total + of(caller), 0);
-  const lost = await Promise.all(callers.map((caller) => caller.lost()));
+async function figuresOf(
+  restarts: number,
+  callers: readonly RollingCaller[],
+): Promise<RollingRestartFigures> {
+  const all = <Value>(of: (caller: RollingCaller) => Value): Value[] => callers.map(of);
   return {
     restarts,
-    calls: sum(({ calls }) => calls),
-    repeated: sum(({ attempts, calls }) => attempts - calls),
-    failed: sum(({ failed }) => failed),
-    slowestMs: Math.round(Math.max(...callers.map(({ slowestMs }) => slowestMs))),
-    groups: sum(({ groups }) => groups),
-    lost: lost.reduce((total, count) => total + count, 0),
+    calls: sum(all(({ calls }) => calls)),
+    repeated: sum(all(({ repeated }) => repeated)),
+    mostRepeated: Math.max(...all(({ mostRepeated }) => mostRepeated)),
+    failed: sum(all(({ failed }) => failed)),
+    slowestMs: Math.round(Math.max(...all(({ slowestMs }) => slowestMs))),
+    groups: sum(all(({ groups }) => groups)),
+    lost: sum(await Promise.all(all((caller) => caller.lost()))),
   };
 }
 
-/** Leads one life of a group after the other, and keeps in mind what the last answers said. */
-class Caller {
-  readonly #index: number;
-  readonly #client: UserGroupClient;
-  readonly #told = new Map<string, { name: string; token: string }>();
-  /** Of the attempts of the last call, to be told where it fails. */
-  #outcomes: string[] = [];
-  calls = 0;
-  attempts = 0;
-  failed = 0;
-  slowestMs = 0;
-
-  constructor(index: number, addresses: readonly string[], apiToken: string) {
-    this.#index = index;
-    const fetch = atAnyOf(addresses, index, (outcome) => {
-      this.attempts++;
-      this.#outcomes.push(outcome);
-    });
-    this.#client = new UserGroupClient({ url: addresses[0]!, apiToken, fetch });
-  }
-
-  get groups(): number {
-    return this.#told.size;
-  }
-
-  async callUntil(isOver: () => boolean): Promise<void> {
-    while (!isOver()) await this.#live(`rolling-${this.#index}-${this.groups}`);
-  }
-
-  /** Groups that are not as they were told to be. */
-  async lost(): Promise<number> {
-    let lost = 0;
-    for (const [id, told] of this.#told) {
-      const { user_group: found } = await this.#client.getOrCreate({ user_group_id: id, name: 'Lost' });
-      if (found.name !== told.name || found.token !== told.token) lost++;
-    }
-    return lost;
-  }
-
-  async #live(id: string): Promise<void> {
-    const client = this.#client;
-    const name = `${id} updated`;
-    try {
-      const created = await this.#call(() => client.getOrCreate({ user_group_id: id, name: id }));
-      this.#told.set(id, created.user_group);
-      const updated = await this.#call(() => client.update({ user_group_id: id, name }));
-      this.#told.set(id, updated.user_group);
-      const { token } = updated.user_group;
-      const rotated = await this.#call(() => client.rotate({ current_token: token }));
-      this.#told.set(id, rotated.user_group);
-      const { user_group: seen } = await this.#call(() => client.resolve(rotated.user_group.token));
-      if (seen.name !== name) this.failed++;
-    } catch (error) {
-      this.failed++;
-      console.error(this.#outcomes.join(', then '), error);
-    }
-  }
-
-  async #call<Result>(call: () => Promise<Result>): Promise<Result> {
-    const startedAt = performance.now();
-    this.calls++;
-    this.#outcomes = [];
-    const result = await call();
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
-    return result;
-  }
-}
-
-/** Stays with an address for as long as it serves. */
-function atAnyOf(addresses: readonly string[], first: number, note: (outcome: string) => void): Fetch {
-  let at = first;
-  return async (url, request) => {
-    const address = addresses[at % addresses.length]!;
-    try {
-      const answer = await fetch(url.replace(addresses[0]!, address), request);
-      note(`${answer.status} of ${address}`);
-      if (answer.status === 503) at++;
-      return answer;
-    } catch (error) {
-      note(`${(error as Error).cause} of ${address}`);
-      at++;
-      throw error;
-    }
-  };
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -8,7 +8,8 @@ const RESTARTS = 2;
 
 describe('Processes that are replaced one after the other', () => {
   it(`fail no call of a client that repeats, and lose nothing, in ${RESTARTS} restarts`, async (test) => {
-    const figures = await restartInTurn({ restarts: RESTARTS, onRestart: () => {} });
+    const onFailure = (failure: string) => test.diagnostic(failure);
+    const figures = await restartInTurn({ restarts: RESTARTS, onRestart: () => {}, onFailure });
     test.diagnostic(JSON.stringify(figures));
     const { failed, lost, repeated, groups } = figures;
     assert.deepEqual({ failed, lost }, { failed: 0, lost: 0 });
