@@ -142,17 +142,10 @@ const program = new Command('npm run rig:')
       .action(runOverload),
   )
   .addCommand(
-    rig('rolling-restart', 'replaces two processes in turn under load, on PostgreSQL')
+    rig('rolling-restart', 'replaces the processes in turn under load, two on PostgreSQL')
       .option('--restarts <restarts>', 'how often', positive, 20)
-      .action(async ({ restarts, json }: RigFlags & { restarts: number }) => {
-        await using _provided = await provide('postgres');
-        const bar = progressBar('restarts', restarts);
-        const onRestart = (done: number) => bar.show(done);
-        const figures = await restartInTurn({ restarts, onRestart, onFailure: bar.note });
-        bar.end();
-        show({ rig: 'rolling-restart', ...figures }, json);
-        endWith(figures.failed + figures.lost > 0 ? ['no call fails and nothing is lost'] : []);
-      }),
+      .addOption(databaseOption())
+      .action(runRollingRestart),
   )
   .addCommand(
     rig('slow-clients', 'sends headers and bodies, and takes answers, as slowly as it can')
@@ -262,6 +255,21 @@ async function runOverload({ seconds, database, delayMs, json }: RigFlags & Over
   const figures = await overload({ database, seconds, delayMs: delay });
   show({ rig: 'overload', database, seconds, delayMs: delay, ...figures }, json);
   endWith(brokenByOverload(figures));
+}
+
+async function runRollingRestart({
+  restarts,
+  database,
+  json,
+}: DatabaseFlags & RigFlags & { restarts: number }) {
+  await using provided = await provide(database);
+  const { kind, processes } = provided;
+  const bar = progressBar('restarts', restarts);
+  const onRestart = (done: number) => bar.show(done);
+  const figures = await restartInTurn({ kind, processes, restarts, onRestart, onFailure: bar.note });
+  bar.end();
+  show({ rig: 'rolling-restart', database, processes, ...figures }, json);
+  endWith(figures.failed + figures.lost > 0 ? ['no call fails and nothing is lost'] : []);
 }
 
 function endWith(brokenPromises: readonly string[]): void {

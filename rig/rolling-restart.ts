@@ -1,14 +1,17 @@
-// Two processes that are replaced in turn, over and over, while callers use them as the client package does: each
-// repeats what it was not served, at the other address. No call may fail, and nothing may be lost.
+// The processes of a service are replaced in turn, over and over, while callers use them as the client package does:
+// each repeats what it was not served, at another address where there is one. No call may fail, and nothing be lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postgres } from '../test/database.ts';
+import type { DatabaseKind, TestDatabase } from '../test/database.ts';
 import { Folder } from '../test/process.ts';
 import { DatabaseIssuer } from './issuer.ts';
 import { RestartedProcess } from './restarted-process.ts';
 import { RollingCaller } from './rolling-caller.ts';
 
 export interface RollingRestartOptions {
+  kind: DatabaseKind;
+  /** How many serve the database. */
+  processes: number;
   restarts: number;
   onRestart: (restarts: number) => void;
   /** What is to be known of each call that failed. */
@@ -29,19 +32,18 @@ export interface RollingRestartFigures extends Record<string, number> {
   lost: number;
 }
 
-const PROCESSES = 2;
 const CALLERS = 16;
 /** Under load, before a process ends and after it is back. */
 const BETWEEN_MS = 500;
 
 export async function restartInTurn(options: RollingRestartOptions): Promise<RollingRestartFigures> {
   using folder = new Folder();
-  const database = await postgres.create();
+  const database = await options.kind.create();
   const processes: RestartedProcess[] = [];
   try {
-    while (processes.length < PROCESSES) processes.push(await RestartedProcess.start(folder, database));
-    await using issuer = await DatabaseIssuer.open(database);
-    const { token } = await issuer.create('default', 'Customer');
+    while (processes.length < options.processes)
+      processes.push(await RestartedProcess.start(folder, database));
+    const token = await newApiToken(database);
     const callers = Array.from(
       { length: CALLERS },
       (_, index) => new RollingCaller(index, processes, token, options.onFailure),
@@ -50,7 +52,7 @@ export async function restartInTurn(options: RollingRestartOptions): Promise<Rol
     const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
     for (let restarts = 0; restarts < options.restarts; options.onRestart(++restarts)) {
       await sleep(BETWEEN_MS);
-      await processes[restarts % PROCESSES]!.restart();
+      await processes[restarts % processes.length]!.restart();
     }
     await sleep(BETWEEN_MS);
     isOver = true;
@@ -60,6 +62,11 @@ export async function restartInTurn(options: RollingRestartOptions): Promise<Rol
     await Promise.all(processes.map((process) => process[Symbol.asyncDispose]()));
     await database.drop();
   }
+}
+
+async function newApiToken(database: TestDatabase): Promise<string> {
+  await using issuer = await DatabaseIssuer.open(database);
+  return (await issuer.create('default', 'Customer')).token;
 }
 
 async function figuresOf(

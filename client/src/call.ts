@@ -115,12 +115,13 @@ function isGone(request: CallRequest, error: UserGroupServiceError): boolean {
 }
 
 /**
- * By chance, so that clients that failed together do not come back together; but half of it for certain where the
- * service does not say how long, so that a call outlasts a restart whatever chance wills.
+ * By chance, so that clients that failed together do not come back together; but half of it for certain where no
+ * `Retry-After` holds, so that a call outlasts a restart whatever chance wills.
  */
-function backoffMs(attempt: number, { retryAfterSeconds }: UserGroupServiceError): number {
+function backoffMs(attempt: number, { code, retryAfterSeconds }: UserGroupServiceError): number {
   const spreadMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
-  if (retryAfterSeconds === null) return ((1 + Math.random()) / 2) * spreadMs;
+  // A process that ends speaks of itself. Who waits for it may come to another one when that is being replaced.
+  if (retryAfterSeconds === null || code === 'shutting_down') return ((1 + Math.random()) / 2) * spreadMs;
   return retryAfterSeconds * 1_000 + Math.random() * spreadMs;
 }
 

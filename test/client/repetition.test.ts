@@ -207,6 +207,12 @@ describe('A call of the client that fails on its way', () => {
     }
   });
 
+  it('does not wait for a process that is ending to be back, since another one may answer at once', async () => {
+    proxy.faults = [refusal(503, 'shutting_down', '1')];
+    await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
+    assert.ok(waits(proxy)[0]! < 900, String(waits(proxy)));
+  });
+
   it('is given up at once where Retry-After asks for more than the time that is left', {
     timeout: 10_000,
   }, async () => {

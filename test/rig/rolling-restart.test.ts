@@ -1,15 +1,23 @@
-// Processes are replaced while they are used. `npm run rig:rolling-restart -- --restarts 20` is the long run.
+// Processes are replaced while they are used. `npm run rig:rolling-restart -- --restarts 100` is the long run.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { restartInTurn } from '../../rig/rolling-restart.ts';
+import { describeOnEachDatabase } from '../database.ts';
 
 const RESTARTS = 2;
 
-describe('Processes that are replaced one after the other', () => {
+describeOnEachDatabase('Processes that are replaced one after the other', (kind) => {
   it(`fail no call of a client that repeats, and lose nothing, in ${RESTARTS} restarts`, async (test) => {
+    const processes = kind.name === 'SQLite' ? 1 : 2;
     const onFailure = (failure: string) => test.diagnostic(failure);
-    const figures = await restartInTurn({ restarts: RESTARTS, onRestart: () => {}, onFailure });
+    const figures = await restartInTurn({
+      kind,
+      processes,
+      restarts: RESTARTS,
+      onRestart: () => {},
+      onFailure,
+    });
     test.diagnostic(JSON.stringify(figures));
     const { failed, lost, repeated, groups } = figures;
     assert.deepEqual({ failed, lost }, { failed: 0, lost: 0 });
