@@ -142,9 +142,9 @@ const program = new Command('npm run rig:')
       .action(runOverload),
   )
   .addCommand(
-    rig('rolling-restart', 'replaces the processes in turn under load, two on PostgreSQL')
+    rig('rolling-restart', 'replaces the processes in turn under load: two on PostgreSQL, one on SQLite')
       .option('--restarts <restarts>', 'how often', positive, 20)
-      .addOption(databaseOption())
+      .addOption(databaseOption().default('postgres'))
       .action(runRollingRestart),
   )
   .addCommand(

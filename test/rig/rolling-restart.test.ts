@@ -1,19 +1,18 @@
 // Processes are replaced while they are used. `npm run rig:rolling-restart -- --restarts 100` is the long run.
 
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { restartInTurn } from '../../rig/rolling-restart.ts';
-import { describeOnEachDatabase } from '../database.ts';
+import { postgres } from '../database.ts';
 
 const RESTARTS = 2;
 
-describeOnEachDatabase('Processes that are replaced one after the other', (kind) => {
+describe('Processes that are replaced one after the other', () => {
   it(`fail no call of a client that repeats, and lose nothing, in ${RESTARTS} restarts`, async (test) => {
-    const processes = kind.name === 'SQLite' ? 1 : 2;
     const onFailure = (failure: string) => test.diagnostic(failure);
     const figures = await restartInTurn({
-      kind,
-      processes,
+      kind: postgres,
+      processes: 2,
       restarts: RESTARTS,
       onRestart: () => {},
       onFailure,
