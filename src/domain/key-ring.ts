@@ -2,7 +2,14 @@
 // any of them opens. The row that a token belongs to is the additional data, so a ciphertext that is moved to
 // another row does not open.
 
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { takeRandomBytes } from './random.ts';
 import { Secret } from './secret.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from './user-group.ts';
@@ -27,7 +34,7 @@ export class KeyRingInvalid extends Error {
 
 interface TokenKey {
   id: string;
-  bytes: Buffer;
+  key: KeyObject;
 }
 
 /** A line for the key ring: an id that is made from the key, a colon, and 256 random bits. */
@@ -78,7 +85,7 @@ export class KeyRing {
   seal(token: Secret, owner: TokenOwner): SealedToken {
     const aad = additionalData(owner);
     const nonce = takeRandomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#active.bytes, nonce);
+    const cipher = createCipheriv('aes-256-gcm', this.#active.key, nonce);
     cipher.setAAD(Buffer.from(aad));
     const sealed = Buffer.concat([
       nonce,
@@ -87,7 +94,7 @@ export class KeyRing {
       cipher.getAuthTag(),
     ]);
     const ciphertext = sealed.toString('base64url');
-    this.#opened.set(owner.teamId, ciphertext, aad, token.reveal());
+    this.#opened.set(ciphertext, owner, token.reveal());
     return { keyId: this.#active.id, ciphertext };
   }
 
@@ -97,12 +104,11 @@ export class KeyRing {
    * 3 of the 26 microseconds that a look-up may take.
    */
   open(sealed: SealedToken, owner: TokenOwner): Secret {
-    const aad = additionalData(owner);
     // The key id is part of the input too, but a ciphertext opens under one key only.
-    const known = this.#opened.get(owner.teamId, sealed.ciphertext, aad);
+    const known = this.#opened.get(sealed.ciphertext, owner);
     if (known !== undefined) return new Secret(known);
-    const token = this.#decrypt(sealed, aad);
-    this.#opened.set(owner.teamId, sealed.ciphertext, aad, token);
+    const token = this.#decrypt(sealed, additionalData(owner));
+    this.#opened.set(sealed.ciphertext, owner, token);
     return new Secret(token);
   }
 
@@ -111,14 +117,16 @@ export class KeyRing {
     if (key === undefined) throw new TokenUnreadable(`the key ring has no key ${sealed.keyId}`);
     const bytes = Buffer.from(sealed.ciphertext, 'base64url');
     if (bytes.length <= NONCE_BYTES + TAG_BYTES) throw new TokenUnreadable('the sealed token is cut off');
-    const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, NONCE_BYTES), {
+    const decipher = createDecipheriv('aes-256-gcm', key.key, bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
     decipher.setAAD(Buffer.from(aad));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
-      const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
-      return text + decipher.final('utf8');
+      // Asked for text, Node decodes with a stream decoder, which takes a fifth of the time of all this.
+      const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)).toString();
+      decipher.final();
+      return text;
     } catch {
       throw new TokenUnreadable(
         `the sealed token does not open with key ${sealed.keyId} for this user group`,
@@ -137,17 +145,22 @@ class Memo {
   #young = new Map<number, string>();
   #old = new Map<number, string>();
 
-  /** The ciphertext and the additional data are the input: for any others than the remembered ones this is no answer. */
-  get(teamId: number, ciphertext: string, aad: string): string | undefined {
-    const entry = this.#young.get(teamId) ?? this.#revive(teamId);
-    if (!entry?.startsWith(ciphertext) || !entry.startsWith(SEPARATOR + aad + SEPARATOR, ciphertext.length)) {
-      return undefined;
+  /** The ciphertext and its owner are the input: for any others than the remembered ones this is no answer. */
+  get(ciphertext: string, owner: TokenOwner): string | undefined {
+    const entry = this.#young.get(owner.teamId) ?? this.#revive(owner.teamId);
+    if (entry === undefined) return undefined;
+    let start = 0;
+    // Part by part: to join them first costs more than all the rest.
+    for (const part of inputOf(ciphertext, owner)) {
+      const end = start + part.length;
+      if (!entry.startsWith(part, start) || entry[end] !== SEPARATOR) return undefined;
+      start = end + 1;
     }
-    return entry.slice(ciphertext.length + aad.length + 2);
+    return entry.slice(start);
   }
 
-  set(teamId: number, ciphertext: string, aad: string, token: string): void {
-    this.#insert(teamId, ciphertext + SEPARATOR + aad + SEPARATOR + token);
+  set(ciphertext: string, owner: TokenOwner, token: string): void {
+    this.#insert(owner.teamId, [...inputOf(ciphertext, owner), token].join(SEPARATOR));
   }
 
   #revive(teamId: number): string | undefined {
@@ -165,8 +178,15 @@ class Memo {
   }
 }
 
-/** Stands in no ciphertext, and in no id of a caller. */
+/** Stands in no part of the input. */
 const SEPARATOR = '\0';
+
+function inputOf(
+  ciphertext: string,
+  { workspaceId, environment, tokenDigest, providedId }: TokenOwner,
+): string[] {
+  return [ciphertext, tokenDigest, `${workspaceId}/${environment}`, providedId];
+}
 
 /** No two owners spell the same text: only the last part may hold a slash. */
 function additionalData(owner: TokenOwner): string {
@@ -182,5 +202,5 @@ function parseLine(line: string, number: number): TokenKey {
   const bytes = Buffer.from(text, 'base64url');
   if (idOf(bytes) !== id)
     throw new KeyRingInvalid(`key ${number} of the ring does not belong to its id ${id}: it is damaged`);
-  return { id, bytes };
+  return { id, key: createSecretKey(bytes) };
 }

@@ -1,6 +1,7 @@
 // The user group: what it is, how it is addressed, and how two versions of it are told apart.
 
 import { type Bucket, bucketOf } from './bucket.ts';
+import { Recent } from './recent.ts';
 import type { JsonText } from './strict-json.ts';
 import type { TokenDigest } from './token.ts';
 
@@ -9,10 +10,10 @@ export type Environment = (typeof environments)[number];
 
 /** Where a user group lives: its workspace and environment, the caller's id of it, and the bucket these make. */
 export interface UserGroupKey {
-  bucket: Bucket;
-  workspaceId: number;
-  environment: Environment;
-  providedId: string;
+  readonly bucket: Bucket;
+  readonly workspaceId: number;
+  readonly environment: Environment;
+  readonly providedId: string;
 }
 
 /** A token as it is stored: encrypted, with the name of the key that opens it. */
@@ -38,8 +39,14 @@ export interface UserGroup extends UserGroupKey {
   updatedAt: number;
 }
 
+/** By the caller's ids. The steps of a request each ask for its key: they have the same object. */
+const recentKeys = new Recent<UserGroupKey>();
+
 export function keyOf(workspaceId: number, environment: Environment, providedId: string): UserGroupKey {
-  return { bucket: bucketOf(workspaceId, environment, providedId), workspaceId, environment, providedId };
+  const recent = recentKeys.get(providedId);
+  if (recent?.workspaceId === workspaceId && recent.environment === environment) return recent;
+  const bucket = bucketOf(workspaceId, environment, providedId);
+  return recentKeys.add(providedId, { bucket, workspaceId, environment, providedId });
 }
 
 /** No two keys spell the same text: only the last part may hold a slash. */

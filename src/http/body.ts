@@ -5,8 +5,12 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 
+const NO_BODY = Promise.resolve(Buffer.alloc(0));
+
 /** Reads at most `limits.bodyBytes`; what comes after is discarded. Rejects with `body_too_large`. */
 export function readBody(message: IncomingMessage): Promise<Buffer> {
+  // The headers have announced none; see `optimizeEmptyRequests`.
+  if (message.readableEnded) return NO_BODY;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

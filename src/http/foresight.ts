@@ -5,40 +5,18 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
-import { addressOfUserGroupToken, type TokenDigest } from '../domain/token.ts';
+import { addressOfUserGroupToken } from '../domain/token.ts';
 import { keyOf } from '../domain/user-group.ts';
-import type { Query } from '../store/store.ts';
+import type { Foreseeable } from '../store/batcher.ts';
 import { userGroupIdOf } from './path.ts';
 
 /** The first query of an operation, in the hands of this caller; null where there is none. */
-export type Foresight<Body> = (caller: Caller, body: Body, request: FastifyRequest) => Query | null;
+export type Foresight<Body> = (caller: Caller, body: Body, request: FastifyRequest) => Foreseeable | null;
 
-/** API tokens, about 200 bytes each. */
-const MOST_REMEMBERED = 1_000;
-
-/** Who asked last with each API token. */
-export class LastCallers {
-  readonly #callers = new Map<TokenDigest, Caller>();
-
-  of(digest: TokenDigest | null): Caller | undefined {
-    return digest === null ? undefined : this.#callers.get(digest);
-  }
-
-  /** Throws what `admit` throws; whoever is refused is not expected again. */
-  async remember(digest: TokenDigest | null, admit: () => Promise<Caller>): Promise<Caller> {
-    try {
-      const caller = await admit();
-      if (this.#callers.size >= MOST_REMEMBERED && !this.#callers.has(digest!)) this.#callers.clear();
-      this.#callers.set(digest!, caller);
-      return caller;
-    } catch (error) {
-      this.#callers.delete(digest!);
-      throw error;
-    }
-  }
-}
-
-export function groupOfBody({ workspaceId, environment }: Caller, body: { userGroupId: string }): Query {
+export function groupOfBody(
+  { workspaceId, environment }: Caller,
+  body: { userGroupId: string },
+): Foreseeable {
   return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, body.userGroupId) };
 }
 
@@ -46,11 +24,11 @@ export function groupOfPath(
   { workspaceId, environment }: Caller,
   _body: unknown,
   request: FastifyRequest,
-): Query {
+): Foreseeable {
   return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, userGroupIdOf(request)) };
 }
 
-export function groupOfToken(text: string): Query | null {
+export function groupOfToken(text: string): Foreseeable | null {
   const address = addressOfUserGroupToken(text);
   return address && { kind: 'findUserGroupByToken', address };
 }

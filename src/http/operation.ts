@@ -5,13 +5,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/body.ts';
+import type { Recent } from '../domain/recent.ts';
+import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import type { Work } from '../store/batcher.ts';
 import { readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
-import type { Foresight, LastCallers } from './foresight.ts';
+import type { Foresight } from './foresight.ts';
 import { checkMediaType, type MediaType } from './media-type.ts';
 import type { OperationId } from './openapi/operations.ts';
 import type { QueryType } from './query.ts';
@@ -92,7 +94,8 @@ export interface OperationOptions {
   context: Context;
   limit: RateLimit | null;
   running: RunningOperations;
-  lastCallers: LastCallers;
+  /** Who asked last with the API token of a digest. */
+  lastCallers: Recent<Caller>;
 }
 
 export function addOperation(app: FastifyInstance, options: OperationOptions, operation: AnyOperation): void {
@@ -101,7 +104,9 @@ export function addOperation(app: FastifyInstance, options: OperationOptions, op
     context.store.admit(operation.work);
     running.begin();
     try {
-      return await answer(options, operation, request, reply);
+      const call = await callOf(options, operation, request, reply);
+      reply.header('content-type', 'application/json; charset=utf-8');
+      return await operation.handle(call);
     } finally {
       running.end();
     }
@@ -109,61 +114,70 @@ export function addOperation(app: FastifyInstance, options: OperationOptions, op
   for (const url of operation.paths) app.route({ method: operation.method, url, handler });
 }
 
-async function answer(
-  { context, limit, lastCallers }: OperationOptions,
+async function callOf(
+  options: OperationOptions,
   operation: AnyOperation,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<string> {
-  // The body arrives while the database is asked who sends it.
-  const reading = readBody(request.raw);
-  reading.catch(() => {});
-  const authenticating = inTime(context);
+): Promise<Call<unknown, unknown>> {
+  const authenticating = inTime(options.context);
   const digest = apiTokenDigestOf(request.raw);
-  let expected = lastCallers.of(digest);
-  const early = foresee(operation, authenticating, () => expected, request, reading);
-  const caller = await lastCallers.remember(digest, async () => {
-    const bearer = await authenticate(authenticating, digest);
-    if (limit !== null) await limit(bearer);
-    permit(bearer, operation.permissions, operation.purpose);
-    return bearer;
-  });
+  const guess = { caller: digest === null ? undefined : options.lastCallers.get(digest) };
+  // The body arrives while the database is asked who sends it.
+  const receiving = receive(operation, authenticating, guess, request);
+  receiving.catch(() => {});
+  const caller = await callerOf(options, operation, authenticating, digest);
   // Nothing is on its way any more that the query of a guess could travel with.
-  expected = undefined;
+  guess.caller = undefined;
   const query = operation.query.read(request.url);
   const takesBody = operation.body.schema !== null;
   if (takesBody) checkMediaType(request.raw, operation.mediaTypes ?? JSON_ONLY);
   const hasArrived = request.raw.complete;
-  const bytes = await reading;
+  const { bytes, foreseen } = await receiving;
   if (takesBody) requireBody(bytes, request.method);
-  const body = (await early) ?? operation.body.read(bytes);
-  reply.header('content-type', 'application/json; charset=utf-8');
+  const body = foreseen ?? operation.body.read(bytes);
   // The time that a client takes to send its body is not the database's.
-  const operating = hasArrived ? authenticating : inTime(context);
-  return operation.handle({ context: operating, caller, query, body, request, reply });
+  const operating = hasArrived ? authenticating : inTime(options.context);
+  return { context: operating, caller, query, body, request, reply };
+}
+
+/** Who asks, and may. Whoever is refused is not expected again. */
+async function callerOf(
+  { limit, lastCallers }: OperationOptions,
+  { permissions, purpose }: AnyOperation,
+  context: Context,
+  digest: TokenDigest | null,
+): Promise<Caller> {
+  try {
+    const caller = await authenticate(context, digest);
+    if (limit !== null) await limit(caller);
+    permit(caller, permissions, purpose);
+    return lastCallers.add(digest!, caller);
+  } catch (error) {
+    if (digest !== null) lastCallers.delete(digest);
+    throw error;
+  }
 }
 
 /**
- * Asks the store what the caller who is expected when the body has come is going to ask. Gives the body where it could
- * be read; what is wrong with one is said in its turn.
+ * Reads the body, and asks the store what the caller who is expected is going to ask. What is wrong with a body is
+ * said in its turn: `foreseen` is one that could be read.
  */
-async function foresee(
+async function receive(
   operation: AnyOperation,
   { store }: Context,
-  expected: () => Caller | undefined,
+  expected: { caller: Caller | undefined },
   request: FastifyRequest,
-  reading: Promise<Buffer>,
-): Promise<unknown> {
-  if (operation.foresee === undefined) return undefined;
+): Promise<{ bytes: Buffer; foreseen?: unknown }> {
+  const bytes = await readBody(request.raw);
+  const { caller } = expected;
+  if (operation.foresee === undefined || caller === undefined) return { bytes };
   try {
-    const bytes = await reading;
-    const caller = expected();
-    if (caller === undefined) return undefined;
-    const body = operation.body.read(bytes);
-    const query = operation.foresee(caller, body, request);
+    const foreseen = operation.body.read(bytes);
+    const query = operation.foresee(caller, foreseen, request);
     if (query !== null) store.foresee(query);
-    return body;
+    return { bytes, foreseen };
   } catch {
-    return undefined;
+    return { bytes };
   }
 }

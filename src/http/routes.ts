@@ -1,9 +1,11 @@
 // Every path of the service.
 
 import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../domain/api-token.ts';
 import { noBody, resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../domain/body.ts';
+import { Recent } from '../domain/recent.ts';
 import { addDocs } from './docs.ts';
-import { groupOfBody, groupOfPath, groupOfToken, LastCallers } from './foresight.ts';
+import { groupOfBody, groupOfPath, groupOfToken } from './foresight.ts';
 import { addHealth } from './health.ts';
 import { type AnyOperation, addOperation, type OperationOptions, operation } from './operation.ts';
 import { listQuery, noQuery } from './query.ts';
@@ -130,7 +132,7 @@ export function addRoutes(
   options: Omit<OperationOptions, 'lastCallers'>,
   isReady: () => Promise<void>,
 ): void {
-  const lastCallers = new LastCallers();
+  const lastCallers = new Recent<Caller>();
   for (const each of operations) addOperation(app, { ...options, lastCallers }, each);
   addHealth(app, isReady);
   addDocs(app, operations);

@@ -1,7 +1,8 @@
 // Commands that arrive together travel together: what is submitted in one turn of the event loop runs as one
 // statement or one transaction. A lone command is a batch of one and leaves in the same turn.
 
-import { isDeepStrictEqual } from 'node:util';
+import type { TokenAddress } from '../domain/token.ts';
+import type { UserGroupKey } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import { settledBy } from './deadline.ts';
 import {
@@ -195,6 +196,15 @@ const OVERLOADED = new Problem('overloaded', 'Too many requests wait for the dat
   retryAfterSeconds: 1,
 });
 
+/** What one group is looked up by. */
+export type Foreseeable = Query<'findUserGroup' | 'findUserGroupByToken'>;
+
+/** The object that tells such a query from every other. */
+function subjectOf(query: Query): UserGroupKey | TokenAddress | null {
+  if (query.kind === 'findUserGroup') return query.key;
+  return query.kind === 'findUserGroupByToken' ? query.address : null;
+}
+
 interface Batchers {
   reads: Batcher<Query, QueryResult>;
   lists: Batcher<Query, QueryResult>;
@@ -205,7 +215,7 @@ interface Batchers {
 export class BatchedStore {
   readonly #batchers: Batchers;
   readonly #startBy: number;
-  #foreseen: { query: Query; answer: Promise<QueryResult> } | null = null;
+  #foreseen: { query: Foreseeable; answer: Promise<QueryResult> } | null = null;
 
   static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchedStore {
     const read = (queries: Query[]) => store.read(queries);
@@ -253,7 +263,7 @@ export class BatchedStore {
   }
 
   /** Asks what this request is going to ask: the first `read` of the same query has the answer to this one. */
-  foresee(query: Query): void {
+  foresee(query: Foreseeable): void {
     const answer = this.read(query);
     // Nobody may ever ask.
     answer.catch(() => {});
@@ -262,7 +272,7 @@ export class BatchedStore {
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
     const foreseen = this.#foreseen;
-    if (foreseen?.query.kind === query.kind && isDeepStrictEqual(foreseen.query, query)) {
+    if (foreseen !== null && subjectOf(foreseen.query) === subjectOf(query as Query)) {
       this.#foreseen = null;
       return foreseen.answer as Promise<QueryResult<Kind>>;
     }

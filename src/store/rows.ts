@@ -4,18 +4,18 @@ import type { ApiToken, Permission } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenDigest } from '../domain/token.ts';
-import type { Environment, UserGroup } from '../domain/user-group.ts';
+import type { Environment, UserGroup, UserGroupKey } from '../domain/user-group.ts';
 import type { NewUserGroup, Workspace } from './store.ts';
 
-export const USER_GROUP_COLUMNS =
-  'bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, version, token_digest, ' +
-  'token_key_id, token_ciphertext, previous_token_digest, previous_token_expires_at, created_at, updated_at';
+const KEY_COLUMNS = 'bucket, workspace_id, environment, provided_id';
+/** All that who has the key of a group does not know yet. */
+export const COLUMNS_BESIDE_KEY =
+  'team_id, name, mapping, properties, version, token_digest, token_key_id, token_ciphertext, ' +
+  'previous_token_digest, previous_token_expires_at, created_at, updated_at';
+export const USER_GROUP_COLUMNS = `${KEY_COLUMNS}, ${COLUMNS_BESIDE_KEY}`;
 
-type UserGroupRow = [
-  Bucket,
-  number,
-  Environment,
-  string,
+type KeyRow = [Bucket, number, Environment, string];
+type RowBesideKey = [
   number,
   string,
   JsonText | null,
@@ -29,26 +29,34 @@ type UserGroupRow = [
   number,
   number,
 ];
+type UserGroupRow = [...KeyRow, ...RowBesideKey];
 
+/** From a row of `USER_GROUP_COLUMNS`; null from none. */
 export function toUserGroup(row: unknown): UserGroup | null {
   if (row === undefined) return null;
-  const columns = row as UserGroupRow;
+  const [bucket, workspaceId, environment, providedId, ...besideKey] = row as UserGroupRow;
+  return userGroupOf({ bucket, workspaceId, environment, providedId }, besideKey);
+}
+
+/** From a row of `COLUMNS_BESIDE_KEY`. */
+export function userGroupOf(key: UserGroupKey, row: unknown): UserGroup {
+  const columns = row as RowBesideKey;
   return {
-    bucket: columns[0],
-    workspaceId: columns[1],
-    environment: columns[2],
-    providedId: columns[3],
-    teamId: columns[4],
-    name: columns[5],
-    mapping: columns[6],
-    properties: columns[7],
-    version: columns[8],
-    tokenDigest: columns[9],
-    sealedToken: { keyId: columns[10], ciphertext: columns[11] },
-    previousTokenDigest: columns[12],
-    previousTokenExpiresAt: columns[13],
-    createdAt: columns[14],
-    updatedAt: columns[15],
+    bucket: key.bucket,
+    workspaceId: key.workspaceId,
+    environment: key.environment,
+    providedId: key.providedId,
+    teamId: columns[0],
+    name: columns[1],
+    mapping: columns[2],
+    properties: columns[3],
+    version: columns[4],
+    tokenDigest: columns[5],
+    sealedToken: { keyId: columns[6], ciphertext: columns[7] },
+    previousTokenDigest: columns[8],
+    previousTokenExpiresAt: columns[9],
+    createdAt: columns[10],
+    updatedAt: columns[11],
   };
 }
 

@@ -96,6 +96,14 @@ describe('a sealed token', () => {
     }
   });
 
+  it('does not open with a character moved from one column to the next, after it was opened as it was', () => {
+    const keys = ring(line());
+    const { keyId, ciphertext } = keys.seal(token, owner);
+    const tokenDigest = `${ciphertext.at(-1)}${owner.tokenDigest}` as TokenDigest;
+    assert.equal(keys.open({ keyId, ciphertext }, owner).reveal(), token.reveal());
+    assertUnreadable(keys, { keyId, ciphertext: ciphertext.slice(0, -1) }, { ...owner, tokenDigest });
+  });
+
   it('does not open with a part missing', () => {
     const keys = ring(line());
     const { keyId, ciphertext } = keys.seal(token, owner);

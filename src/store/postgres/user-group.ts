@@ -3,13 +3,13 @@
 
 import type { TokenAddress } from '../../domain/token.ts';
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
+import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../rows.ts';
 import type { Query } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
 
 export const FIND_BY_KEY: Statement = {
   name: 'find_user_groups',
-  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
+  sql: `select ${COLUMNS_BESIDE_KEY}, sent.ordinal
     from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
       with ordinality as sent (bucket, workspace_id, environment, provided_id, ordinal)
     join user_groups using (bucket, workspace_id, environment, provided_id)`,
@@ -48,7 +48,8 @@ export async function findByKey(
   session: Session,
   queries: readonly { key: UserGroupKey }[],
 ): Promise<(UserGroup | null)[]> {
-  return inOrder(queries.length, await session.query(FIND_BY_KEY, columnsOfKeys(queries)));
+  const rows = await session.query(FIND_BY_KEY, columnsOfKeys(queries));
+  return inOrder(queries, rows, (row, { key }) => userGroupOf(key, row));
 }
 
 /**
@@ -89,7 +90,7 @@ async function findByDigest(
   queries: readonly { address: TokenAddress }[],
 ): Promise<(UserGroup | null)[]> {
   const values = [queries.map(({ address }) => address.bucket), queries.map(({ address }) => address.digest)];
-  return inOrder(queries.length, await session.query(statement, values));
+  return inOrder(queries, await session.query(statement, values), toUserGroup);
 }
 
 /** Before every key there is. */
@@ -132,8 +133,15 @@ function compare(a: string, b: string): number {
 }
 
 /** Rows end with the ordinal, from 1, of what was sent for them. */
-function inOrder(length: number, rows: unknown[][]): (UserGroup | null)[] {
-  const results = new Array<UserGroup | null>(length).fill(null);
-  for (const row of rows) results[(row.at(-1) as number) - 1] = toUserGroup(row);
+function inOrder<Sent>(
+  sent: readonly Sent[],
+  rows: readonly unknown[][],
+  toUserGroup: (row: unknown[], sent: Sent) => UserGroup | null,
+): (UserGroup | null)[] {
+  const results = new Array<UserGroup | null>(sent.length).fill(null);
+  for (const row of rows) {
+    const place = (row.at(-1) as number) - 1;
+    results[place] = toUserGroup(row, sent[place]!);
+  }
   return results;
 }

@@ -7,16 +7,18 @@ import type { TokenAddress, TokenDigest } from '../../domain/token.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import {
   API_TOKEN_COLUMNS,
+  COLUMNS_BESIDE_KEY,
   toApiToken,
   toUserGroup,
   toWorkspace,
   USER_GROUP_COLUMNS,
+  userGroupOf,
   WORKSPACE_COLUMNS,
 } from '../rows.ts';
 import type { ApiTokenRow, Query, QueryResult, UserGroupSearch } from '../store.ts';
 import type { Connection } from './connection.ts';
 
-const BY_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
+const BY_KEY = `select ${COLUMNS_BESIDE_KEY} from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
 const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
@@ -53,9 +55,9 @@ export class Reader {
   }
 
   findUserGroup(key: UserGroupKey): UserGroup | null {
-    return toUserGroup(
-      this.#connection.statement(BY_KEY).get(key.bucket, key.workspaceId, key.environment, key.providedId),
-    );
+    const { bucket, workspaceId, environment, providedId } = key;
+    const row = this.#connection.statement(BY_KEY).get(bucket, workspaceId, environment, providedId);
+    return row === undefined ? null : userGroupOf(key, row);
   }
 
   findUserGroupByToken({ bucket, digest }: TokenAddress): UserGroup | null {
