@@ -1,5 +1,6 @@
 // Some lives of the service with every call recorded that changes its files or answers a caller: the database is
-// made, filled and closed in order; filled until its log is copied back, and killed; recovered and closed in order.
+// made, filled and closed in order; filled until its log is copied back, and killed; recovered, and killed at work or,
+// where syncs fail, when one has failed; recovered and closed in order.
 
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
@@ -97,8 +98,9 @@ class Recorder {
     const log = this.#root.join('data/user-groups.db-wal');
     await inspect({ conversation: this.#conversation!, random: this.#options.random, replacedTokens: 0 });
     if (life.fillsLog) await this.#load(LARGE_SHARE).run(() => statSync(log).size < FULL_LOG_BYTES);
-    if (life.end === 'SIGKILL') await this.#killAtWork(service, life.rounds);
-    else await this.#endAfterWork(service, life.rounds);
+    if (life.end === 'SIGTERM') await this.#endAfterWork(service, life.rounds);
+    else if (this.#options.failsSyncs) await this.#killAfterFailure(service, life.rounds);
+    else await this.#killAtWork(service, life.rounds);
   }
 
   async #killAtWork(service: Service, rounds: number): Promise<void> {
@@ -109,6 +111,16 @@ class Recorder {
     await service.kill();
     isAlive = false;
     await working;
+  }
+
+  /** The last that the log holds is then a change that was refused, and is read as committed by the next life. */
+  async #killAfterFailure(service: Service, rounds: number): Promise<void> {
+    let begun = 0;
+    await this.#load(0).run(() => begun++ < rounds);
+    const conversation = this.#conversation!;
+    const { refused } = conversation;
+    await this.#load(0, 1).run(() => conversation.refused === refused);
+    await service.kill();
   }
 
   async #endAfterWork(service: Service, rounds: number): Promise<void> {
@@ -126,10 +138,10 @@ class Recorder {
     if (!this.#options.failsSyncs) assertWhole(await readRecording(this.#options.folder));
   }
 
-  #load(largeShare: number): Load {
+  #load(largeShare: number, callers = CALLERS): Load {
     const { random } = this.#options;
     const conversation = this.#conversation!;
-    return new Load({ conversation, random, groups: GROUPS, callers: CALLERS, largeShare });
+    return new Load({ conversation, random, groups: GROUPS, callers, largeShare });
   }
 
   #trace(number: number): string {

@@ -3,19 +3,20 @@
 
 import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { codeOf, guard, troubleOf } from './file.ts';
+import { guard, rewrite } from './file.ts';
 
 /** 3.51.3 mended a bug of the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
-const FULL = 13;
 const BUSY_TIMEOUT_MS = 5_000;
 
 export class Connection {
+  readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   /** Opens a file that is there. Throws `StoreUnavailable`. */
   constructor(file: string) {
+    this.#file = file;
     this.#database = guard(() => {
       // SQLite would make it anew, empty, where its disk is away.
       accessSync(file);
@@ -78,12 +79,8 @@ export class Connection {
    * may hear of it before. Throws `StoreUnavailable`.
    */
   settleLog(): void {
-    try {
-      this.#database.exec('pragma wal_checkpoint');
-    } catch (error) {
-      // No room to copy it back, which a full disk is served without: SQLite has synced the log first.
-      if (codeOf(error) !== FULL) throw troubleOf(error);
-    }
+    // Nobody else writes to the log meanwhile.
+    this.transaction('immediate', () => rewrite(`${this.#file}-wal`));
   }
 
   /** Runs `work` in a transaction: all of it is committed or none. Throws `StoreUnavailable`. */

@@ -8,7 +8,9 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readSync,
   realpathSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreUnavailable } from '../store.ts';
@@ -18,6 +20,8 @@ import { StoreUnavailable } from '../store.ts';
  * corrupt, full, cannot open, no lock to be had, not a database.
  */
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
+
+const CHUNK_BYTES = 262_144;
 
 /**
  * Makes the file, readable by its owner only, and its directory where they are missing. Returns the path without
@@ -54,6 +58,33 @@ function syncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   fsyncSync(directory);
   closeSync(directory);
+}
+
+/**
+ * Writes what the file holds once more, and syncs it. A sync alone would not do where an earlier one has failed: Linux
+ * takes for written what it could not write, and has nothing left to do at the next sync.
+ */
+export function rewrite(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    writeAgain(file);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeAgain(file: number): void {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  try {
+    for (let at = 0, length = 0; ; at += writeSync(file, chunk, 0, length, at)) {
+      length = readSync(file, chunk, 0, CHUNK_BYTES, at);
+      if (length === 0) return;
+    }
+  } catch (error) {
+    // Some file systems take new room for what is written in place. A full disk is served without.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
 }
 
 /** Runs the work; a trouble of the file becomes `StoreUnavailable`. */
