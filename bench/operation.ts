@@ -67,7 +67,7 @@ export const operations: readonly Operation[] = [
     name: 'v1-create',
     method: 'POST',
     path: '/v1/user-groups',
-    body: userGroup('v1-{random}'),
+    body: userGroup('v1-{new}'),
     target: V1_SHARE * 0.25,
   },
 ];

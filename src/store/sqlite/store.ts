@@ -2,9 +2,11 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { createdUserGroup } from '../rows.ts';
 import {
   type Command,
   type CommandResult,
+  type NewUserGroup,
   type Query,
   type QueryResult,
   type Store,
@@ -75,10 +77,16 @@ const WITH_COMPILE_CACHE = `
   import(require('node:worker_threads').workerData.thread);
 `;
 
+interface Waiting {
+  commands: readonly Command[];
+  resolve: (results: CommandResult[]) => void;
+  reject: (error: Error) => void;
+}
+
 class WriterThread {
   readonly #file: string;
   /** In the order in which the thread answers. */
-  readonly #waiting: { resolve: (results: CommandResult[]) => void; reject: (error: Error) => void }[] = [];
+  readonly #waiting: Waiting[] = [];
   #worker: Worker | null = null;
   #isClosed = false;
 
@@ -89,7 +97,7 @@ class WriterThread {
   run(commands: readonly Command[]): Promise<CommandResult[]> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('SQLite: the file is closed'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      this.#waiting.push({ commands, resolve, reject });
       this.#worker ??= this.#start();
       this.#worker.postMessage(JSON.stringify(commands) satisfies WriterRequest);
     });
@@ -130,8 +138,15 @@ class WriterThread {
   }
 
   #settle(reply: WriterReply): void {
-    const waiting = this.#waiting.shift();
-    if ('results' in reply) waiting?.resolve(reply.results);
-    else waiting?.reject(reply.unavailable ? new StoreUnavailable(reply.error) : new Error(reply.error));
+    const { commands, resolve, reject } = this.#waiting.shift()!;
+    if ('results' in reply) {
+      resolve(reply.results.map((result, index) => (result === 'made' ? made(commands[index]!) : result)));
+    } else {
+      reject(reply.unavailable ? new StoreUnavailable(reply.error) : new Error(reply.error));
+    }
   }
+}
+
+function made(command: Command): CommandResult<'createUserGroup'> {
+  return { created: true, userGroup: createdUserGroup(command as NewUserGroup & Command) };
 }

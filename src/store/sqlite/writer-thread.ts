@@ -10,7 +10,8 @@ import { Writer } from './writer.ts';
  * both threads four times as much; commands and results are strings, numbers and nulls.
  */
 export type WriterRequest = string | null;
-export type WriterReply = { results: CommandResult[] } | { error: string; unavailable: boolean };
+/** `made` stands for a group that was made just as the command says: whoever sent the command has it already. */
+export type WriterReply = { results: (CommandResult | 'made')[] } | { error: string; unavailable: boolean };
 
 const { file } = workerData as { file: string };
 let connection: Connection | null = null;
@@ -27,7 +28,8 @@ parentPort?.on('message', (request: WriterRequest) => {
 function reply(commands: readonly Command[]): WriterReply {
   try {
     connection ??= new Connection(file);
-    return { results: new Writer(connection).run(commands) };
+    const results = new Writer(connection).run(commands);
+    return { results: results.map((result, index) => (isMade(commands[index]!, result) ? 'made' : result)) };
   } catch (error) {
     // An error loses its class on the way to another thread.
     const { message } = error as Error;
@@ -37,6 +39,10 @@ function reply(commands: readonly Command[]): WriterReply {
     if (unavailable) close();
     return { error: message, unavailable };
   }
+}
+
+function isMade({ kind }: Command, result: CommandResult): boolean {
+  return kind === 'createUserGroup' && (result as CommandResult<'createUserGroup'>).created;
 }
 
 function close(): void {
