@@ -35,6 +35,8 @@ export interface RollingRestartFigures extends Record<string, number> {
 const CALLERS = 16;
 /** Under load, before a process ends and after it is back. */
 const BETWEEN_MS = 500;
+/** Where there is no other process: by then whoever has waited for it is back. */
+const BETWEEN_ALONE_MS = 4_000;
 
 export async function restartInTurn(options: RollingRestartOptions): Promise<RollingRestartFigures> {
   using folder = new Folder();
@@ -48,13 +50,14 @@ export async function restartInTurn(options: RollingRestartOptions): Promise<Rol
       { length: CALLERS },
       (_, index) => new RollingCaller(index, processes, token, options.onFailure),
     );
+    const betweenMs = processes.length === 1 ? BETWEEN_ALONE_MS : BETWEEN_MS;
     let isOver = false;
     const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
     for (let restarts = 0; restarts < options.restarts; options.onRestart(++restarts)) {
-      await sleep(BETWEEN_MS);
+      await sleep(betweenMs);
       await processes[restarts % processes.length]!.restart();
     }
-    await sleep(BETWEEN_MS);
+    await sleep(betweenMs);
     isOver = true;
     await calling;
     return await figuresOf(options.restarts, callers);
