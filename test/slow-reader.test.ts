@@ -7,7 +7,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processOf, writeScript } from '../rig/program.ts';
 import { mostResidentMb, residentMb } from '../rig/resident-memory.ts';
-import { describeOnEachDatabase } from './database.ts';
+import { sqlite } from './database.ts';
+import { assertProblem } from './problem.ts';
 import { createApiToken, eventually, Folder, serve } from './process.ts';
 import { RawConnection } from './raw-connection.ts';
 import { TestService } from './service.ts';
@@ -17,6 +18,8 @@ const READERS = 10;
 const REQUESTS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000);
 const GROUPS = 20;
 const LISTS = 100;
+/** Their lists come to more than a process keeps of them. */
+const MANY_READERS = 200;
 /** All the lists would come to more than a gigabyte. */
 const MOST_MB = 200;
 const SETTLE_MS = 3_000;
@@ -37,6 +40,28 @@ describe('A client that takes no answers', () => {
     const [, most] = await mostResidentMb(processOf(script), sleep(SETTLE_MS));
     for (const reader of readers) reader.destroy();
     assert.ok(most - before < MOST_MB, `${Math.round(most - before)} MB more`);
+  });
+
+  it('keeps lists from being made while much of others is not taken', async (test) => {
+    const service = await TestService.start(sqlite);
+    test.after(() => service.end());
+    for (let group = 0; group < GROUPS; group++) {
+      const body = { user_group_id: `${group}`, name: 'Large', properties: { text: 'x'.repeat(60_000) } };
+      await service.get(body);
+    }
+    const list = `GET /v1/user-groups HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n\r\n`;
+    const short = () => service.call('GET', '/v1/user-groups?limit=1');
+    const readers: Socket[] = [];
+    await eventually('lists to be refused', async () => {
+      readers.push(...(await openReaders(service.url, list.repeat(LISTS))));
+      await sleep(SETTLE_MS / 10);
+      return readers.length > MANY_READERS || (await short()).status === 503;
+    });
+    await sleep(SETTLE_MS);
+    assertProblem(await short(), 'overloaded');
+    assert.equal((await service.get({ user_group_id: '0' })).status, 200);
+    for (const reader of readers) reader.destroy();
+    await eventually('a list', async () => (await short()).status === 200);
   });
 
   it('is cut off within its time, and who takes them slowly but surely is not', async () => {
@@ -61,30 +86,9 @@ describe('A client that takes no answers', () => {
   });
 });
 
-describeOnEachDatabase('Requests that follow each other on a connection', (database) => {
-  it('are done in their order', async (test) => {
-    const service = await TestService.start(database);
-    test.after(() => service.end());
-    await service.get({ user_group_id: 'a', name: 'Old' });
-    for (let round = 0; round < 20; round++) {
-      const name = `Name ${round}`;
-      const connection = await RawConnection.open(service.url);
-      const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;
-      const body = JSON.stringify({ user_group_id: 'a', name });
-      connection.write(`PUT /api/user ${head}Content-Length: ${body.length}\r\n\r\n${body}`);
-      connection.write(`GET /v1/user-groups/a ${head}Connection: close\r\n\r\n`);
-      const { answers } = await connection.finish();
-      assert.deepEqual(
-        answers.map(({ json }) => json.user_group.name),
-        [name, name],
-      );
-    }
-  });
-});
-
 /** Each sends its requests and reads nothing. */
-async function openReaders(url: string, requests: string): Promise<Socket[]> {
-  const readers = Array.from({ length: READERS }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+async function openReaders(url: string, requests: string, count = READERS): Promise<Socket[]> {
+  const readers = Array.from({ length: count }, () => connect(Number(new URL(url).port), '127.0.0.1'));
   await Promise.all(readers.map((reader) => once(reader, 'connect')));
   for (const reader of readers) reader.on('error', () => {}).write(requests);
   return readers;

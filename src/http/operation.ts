@@ -18,6 +18,7 @@ import { checkMediaType, type MediaType } from './media-type.ts';
 import type { OperationId } from './openapi/operations.ts';
 import type { QueryType } from './query.ts';
 import type { RunningOperations } from './running-operations.ts';
+import type { UnreadLists } from './slow-reader.ts';
 
 export interface Call<Body = null, Query = null> {
   context: Context;
@@ -96,17 +97,19 @@ export interface OperationOptions {
   running: RunningOperations;
   /** Who asked last with the API token of a digest. */
   lastCallers: Recent<Caller>;
+  unreadLists: UnreadLists;
 }
 
 export function addOperation(app: FastifyInstance, options: OperationOptions, operation: AnyOperation): void {
-  const { context, running } = options;
+  const { context, running, unreadLists } = options;
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
     context.store.admit(operation.work);
     running.begin();
     try {
       const call = await callOf(options, operation, request, reply);
       reply.header('content-type', 'application/json; charset=utf-8');
-      return await operation.handle(call);
+      if (operation.work !== 'list') return await operation.handle(call);
+      return await unreadLists.make(reply.raw, () => operation.handle(call));
     } finally {
       running.end();
     }

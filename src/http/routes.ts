@@ -10,6 +10,7 @@ import { addHealth } from './health.ts';
 import { type AnyOperation, addOperation, type OperationOptions, operation } from './operation.ts';
 import { listQuery, noQuery } from './query.ts';
 import { resolve } from './resolve.ts';
+import { UnreadLists } from './slow-reader.ts';
 import { createOrGet, getOrCreate, rotate, update } from './user-group.ts';
 import { list, patch, read, remove } from './v1-user-group.ts';
 
@@ -129,11 +130,12 @@ export const operations: readonly AnyOperation[] = [
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Omit<OperationOptions, 'lastCallers'>,
+  options: Omit<OperationOptions, 'lastCallers' | 'unreadLists'>,
   isReady: () => Promise<void>,
 ): void {
   const lastCallers = new Recent<Caller>();
-  for (const each of operations) addOperation(app, { ...options, lastCallers }, each);
+  const unreadLists = new UnreadLists();
+  for (const each of operations) addOperation(app, { ...options, lastCallers, unreadLists }, each);
   addHealth(app, isReady);
   addDocs(app, operations);
 }

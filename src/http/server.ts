@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaders, hasUnsafeFraming } from './headers.ts';
+import { isPipelined, takeTurns } from './pipelining.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders, problemOf } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
 import { cutSlowReaders } from './slow-reader.ts';
@@ -79,7 +80,7 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   configureSockets(app.server, config.maxConnections, requestId);
   cutSlowReaders(app.server, config.answerTimeoutMs);
-  app.addHook('onRequest', takeTurns);
+  takeTurns(app);
 
   app.addHook('onRequest', (request, reply, done) => {
     markAnswer(request, reply);
@@ -106,16 +107,6 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   return app;
 }
 
-/**
- * Requests that were sent one after the other on one connection are done so: the second may rest on what the first
- * has changed (RFC 9112 §9.3.2), and a client that takes no answers has only one made for it.
- */
-function takeTurns(_request: FastifyRequest, { raw: answer }: FastifyReply, done: () => void): void {
-  // An answer has the connection when those before it have left.
-  if (answer.socket === null) answer.once('socket', () => done());
-  else done();
-}
-
 /** The headers of every answer. */
 function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
@@ -137,6 +128,8 @@ function answerProblem(
 ): void {
   const problem = problemOf(error);
   logProblem(problem, request.id);
+  // Whoever sends on without waiting would be told the same again and again.
+  if (problem.status === 503 && isPipelined(request)) reply.header('connection', 'close');
   reply
     .code(problem.status)
     .headers(problemHeaders(problem))

@@ -1,7 +1,9 @@
 // Clients that do not take their answers. What waits for them is memory, and of Node's timeouts none ends it.
 
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { limits } from '../domain/field.ts';
+import { Problem } from '../problem.ts';
 
 const MAX_SWEEP_MS = 2_000;
 
@@ -30,4 +32,45 @@ export function cutSlowReaders(server: Server, answerTimeoutMs: number): void {
   // A server that never listens, because its port is taken, never closes either.
   const sweeper = setInterval(sweep, Math.min(MAX_SWEEP_MS, answerTimeoutMs / 2)).unref();
   server.on('close', () => clearInterval(sweeper));
+}
+
+const MAX_UNREAD_BYTES = 67_108_864;
+
+const UNREAD = new Problem(
+  'overloaded',
+  'Too many lists wait to be read by their callers. Try again shortly.',
+  {
+    retryAfterSeconds: 1,
+  },
+);
+
+/** Bounds what lists take that are made and not taken. A page is up to a megabyte; no other answer comes near. */
+export class UnreadLists {
+  #bytes = 0;
+  #making = 0;
+  /** What those that are being made will come to, each. */
+  #lastBytes: number = limits.pageBytes;
+
+  /** Counts the list until its answer has left. Throws `overloaded` before it is made. */
+  async make(answer: ServerResponse, list: () => Promise<string>): Promise<string> {
+    if (this.#bytes + this.#making * this.#lastBytes > MAX_UNREAD_BYTES) throw UNREAD;
+    this.#making++;
+    try {
+      const text = await list();
+      this.#count(answer, text.length);
+      return text;
+    } finally {
+      this.#making--;
+    }
+  }
+
+  #count(answer: ServerResponse, bytes: number): void {
+    this.#lastBytes = bytes;
+    // The client has gone meanwhile.
+    if (answer.closed) return;
+    this.#bytes += bytes;
+    answer.once('close', () => {
+      this.#bytes -= bytes;
+    });
+  }
 }
