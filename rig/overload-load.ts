@@ -12,6 +12,8 @@ export interface CallLoad {
   /** What the ids of the groups that it creates begin with. */
   prefix: string;
   seconds: number;
+  /** Until queues are as long as they will be: what ends by then is no part of the figures. */
+  warmUpSeconds: number;
   /** Calls that become due each second, or callers of whom each sends a call when it has the answer to its last one. */
   offer: { perSecond: number } | { callers: number };
 }
@@ -19,7 +21,6 @@ export interface CallLoad {
 export interface CallFigures {
   /** Calls that were sent. */
   calls: number;
-  /** Of those that became due after the first third. */
   served: Answers;
   /** 503 with Retry-After. */
   refused: Answers;
@@ -43,8 +44,6 @@ const MAX_CALLERS = 8_000;
 const TICK_MS = 2;
 /** How long an answer is waited for after the last call. */
 const PATIENCE_MS = 20_000;
-/** Of the time, until queues are as long as they will be. */
-const WARM_UP_SHARE = 1 / 3;
 
 /** Runs the load in a thread. */
 export async function call(load: CallLoad): Promise<CallFigures> {
@@ -137,7 +136,7 @@ class Callers {
 
   #answers(wanted: Outcome): Answers {
     const totalMs = this.#load.seconds * 1_000;
-    const fromMs = totalMs * WARM_UP_SHARE;
+    const fromMs = this.#load.warmUpSeconds * 1_000;
     const taken = this.#outcomes.filter(
       ({ outcome, dueMs, tookMs }) =>
         outcome === wanted && dueMs + tookMs >= fromMs && dueMs + tookMs < totalMs,

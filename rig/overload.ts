@@ -48,7 +48,10 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
   const { service, pid } = await slow.serve();
   await using _service = service;
   const run = (prefix: string, duration: number, offer: CallLoad['offer']) =>
-    mostResidentMb(pid, call({ url: service.url, apiToken, prefix, seconds: duration, offer }));
+    mostResidentMb(
+      pid,
+      call({ url: service.url, apiToken, prefix, seconds: duration, warmUpSeconds: duration / 3, offer }),
+    );
 
   const [peak, memoryAtPeakMb] = await run('peak-', peakSeconds, { callers: PEAK_CALLERS });
   const capacity = peak.served.perSecond;

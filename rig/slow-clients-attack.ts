@@ -3,6 +3,7 @@
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 export const modes = ['headers', 'body', 'answers'] as const;
@@ -24,7 +25,7 @@ export interface AttackFigures {
 /** Begins an attack, which is over when the service has cut off every client. */
 export class SlowClients {
   readonly #worker: Worker;
-  /** Resolves when all are connected and have begun. */
+  /** Resolves when the first come. */
   readonly begun: Promise<unknown>;
   readonly cut: Promise<AttackFigures>;
 
@@ -42,11 +43,14 @@ export class SlowClients {
   }
 }
 
+/** They come over two seconds. */
+const COME_TOGETHER = 10;
+const COME_EVERY_MS = 20;
 const BYTE_EVERY_MS = 1_000;
-/** For `answers`: how much is taken at one time. */
+/** How much of the answers is taken at one time. */
 const TAKEN_BYTES = 1_024;
-/** More than systems keep for a connection. */
-const LISTS = 100;
+/** Of a megabyte each: more than systems keep for a connection, 4 MB on Linux. */
+const LISTS = 10;
 
 class SlowClient {
   readonly #socket: Socket;
@@ -87,8 +91,12 @@ class SlowClient {
 
 if (!isMainThread) {
   const attack = workerData as Attack;
-  const clients = Array.from({ length: attack.clients }, () => new SlowClient(attack));
+  const clients: SlowClient[] = [];
   parentPort?.postMessage('begun');
+  while (clients.length < attack.clients) {
+    for (let client = 0; client < COME_TOGETHER; client++) clients.push(new SlowClient(attack));
+    await sleep(COME_EVERY_MS);
+  }
   const lasted = await Promise.all(clients.map((client) => client.cut));
   const figures: AttackFigures = { firstCutMs: Math.min(...lasted), lastCutMs: Math.max(...lasted) };
   parentPort?.postMessage(figures);
