@@ -2,7 +2,6 @@
 // notice, and when all have gone nothing of them is left.
 
 import { readdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sqlite } from '../test/database.ts';
 import { Folder, type Service, serve } from '../test/process.ts';
 import { DatabaseIssuer } from './issuer.ts';
@@ -29,8 +28,8 @@ export type SlowClientsFigures = Record<
 const GOOD_PER_SECOND = 200;
 const GROUPS = 16;
 const LARGE = 'x'.repeat(60_000);
-/** Until V8 has collected what is garbage, which it does when there is nothing else to do. */
-const SETTLE_MS = 10_000;
+/** A process with nothing to do collects no garbage, and one with little does it within seconds. */
+const SETTLE_SECONDS = 10;
 /** Files of a process that has nothing to do, more or less than before: the database opens and closes some. */
 const FEW_FILES = 5;
 
@@ -81,7 +80,7 @@ class Siege {
     const filesBefore = openFiles(pid);
     const memoryBefore = residentMb(pid);
     for (const mode of modes) await this.#beset(mode);
-    await sleep(SETTLE_MS);
+    await this.#callAsOneShould('after-', SETTLE_SECONDS);
     this.#figures.filesLeft = Math.max(0, openFiles(pid) - filesBefore - FEW_FILES);
     this.#figures.memoryBeforeMb = Math.round(memoryBefore);
     this.#figures.memoryAfterMb = Math.round(residentMb(pid));
@@ -104,8 +103,8 @@ class Siege {
     });
   }
 
-  #callAsOneShould(prefix: string): ReturnType<typeof call> {
-    const { service, apiToken, seconds } = this.#scene;
+  #callAsOneShould(prefix: string, seconds = this.#scene.seconds): ReturnType<typeof call> {
+    const { service, apiToken } = this.#scene;
     const offer: CallLoad['offer'] = { perSecond: GOOD_PER_SECOND };
     return call({ url: service.url, apiToken, prefix, seconds, warmUpSeconds: 0, offer });
   }
