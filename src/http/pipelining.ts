@@ -1,6 +1,7 @@
 // Requests that a client sends without waiting for the answers to those before them. Node parses at once what has
 // arrived, up to 64 KB of them, so a connection may have thousands that wait.
 
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -25,17 +26,8 @@ export function takeTurns(app: FastifyInstance): void {
     'onRequest',
     (request: FastifyRequest, { raw: answer }: FastifyReply, done: () => void): void => {
       // An answer has the connection when those before it have left.
-      if (answer.socket !== null) return done();
-      waited.add(request);
-      const { socket } = request.raw;
-      if (!waiting.add(socket)) return;
-      answer.once('socket', () => {
-        waiting.remove(socket);
-        // One of each connection in each turn of the event loop, so that nobody waits for all of another's.
-        setImmediate(() => {
-          if (!answer.closed) done();
-        });
-      });
+      if (answer.socket === null) waiting.add(request, answer, done);
+      else done();
     },
   );
 }
@@ -44,20 +36,26 @@ class Waiting {
   readonly #ofSocket = new Map<Socket, number>();
   #count = 0;
 
-  /** Whether there is room; where there is none, the connection is cut. */
-  add(socket: Socket): boolean {
+  /** Where there is no room, the connection is cut. */
+  add(request: FastifyRequest, answer: ServerResponse, done: () => void): void {
+    const { socket } = request.raw;
     if (this.#count === MAX_WAITING) socket.resetAndDestroy();
-    if (socket.destroyed) return false;
-    const count = this.#ofSocket.get(socket);
-    if (count === undefined) socket.once('close', () => this.#forget(socket));
-    this.#ofSocket.set(socket, (count ?? 0) + 1);
-    this.#count++;
-    return true;
+    if (socket.destroyed) return;
+    waited.add(request);
+    if (!this.#ofSocket.has(socket)) socket.once('close', () => this.#forget(socket));
+    this.#change(socket, 1);
+    answer.once('socket', () => {
+      this.#change(socket, -1);
+      // One of each connection in each turn of the event loop, so that nobody waits for all of another's.
+      setImmediate(() => {
+        if (!answer.closed) done();
+      });
+    });
   }
 
-  remove(socket: Socket): void {
-    this.#ofSocket.set(socket, this.#ofSocket.get(socket)! - 1);
-    this.#count--;
+  #change(socket: Socket, by: 1 | -1): void {
+    this.#ofSocket.set(socket, (this.#ofSocket.get(socket) ?? 0) + by);
+    this.#count += by;
   }
 
   #forget(socket: Socket): void {

@@ -28,8 +28,11 @@ interface BatchLimits {
   patienceMs: number;
   /** Commands that wait for a batch; with so many no new work is let in. */
   maxQueued: number;
-  /** Whether a batch leaves no sooner than in the next turn, so that others have theirs between two of them. */
-  isPaced?: boolean;
+  /**
+   * Whether there is other work, that must not wait for two of these batches in a row. They leave in turns of their
+   * own, and while there is other work it has as much time between two of them as the last one took to be answered.
+   */
+  hasOtherWork?: () => boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -74,6 +77,10 @@ class Batcher<Item, Result> {
     return length >= maxQueued || (length > maxBatch && this.#waitMs > maxWaitMs);
   }
 
+  get isBusy(): boolean {
+    return this.#inFlight > 0 || this.#waiting.length > 0;
+  }
+
   get isQuick(): boolean {
     return this.#waitMs + this.#runMs < QUICK_MS;
   }
@@ -104,9 +111,9 @@ class Batcher<Item, Result> {
   }
 
   #schedule(): void {
-    const { maxBatch, maxInFlight, isPaced } = this.#limits;
+    const { maxBatch, maxInFlight, hasOtherWork } = this.#limits;
     // A turn that brings thousands takes long, and a full batch does not wait for its end.
-    if (!isPaced && this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
+    if (!hasOtherWork && this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
     if (this.#waiting.length === 0 || this.#leaving !== null) return;
     if (this.#inFlight === 0) {
       // After the sockets of this turn have been read, and before the loop waits for more.
@@ -144,8 +151,18 @@ class Batcher<Item, Result> {
   #arrive(startedAt: number): void {
     this.#inFlight--;
     this.#runMs += (performance.now() - startedAt - this.#runMs) * NEWEST_SHARE;
-    if (this.#limits.isPaced) this.#schedule();
+    const { hasOtherWork } = this.#limits;
+    if (hasOtherWork) this.#rest(hasOtherWork);
     else if (this.#waiting.length > 0) this.#leave();
+  }
+
+  #rest(hasOtherWork: () => boolean): void {
+    const since = performance.now();
+    this.#leaving ??= setImmediate(() => {
+      const restMs = hasOtherWork() ? performance.now() - since : 0;
+      this.#leaving = restMs < 1 ? null : setTimeout(() => this.#leave(), restMs);
+      this.#schedule();
+    });
   }
 
   /** One bad command must not fail its neighbours. */
@@ -220,8 +237,9 @@ export class BatchedStore {
   static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchedStore {
     const read = (queries: Query[]) => store.read(queries);
     const reads = new Batcher(read, limits.read);
-    const lists = new Batcher(read, { ...limits.read, maxBatch: 1, isPaced: true });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write);
+    const hasOtherWork = () => reads.isBusy || writes.isBusy;
+    const lists = new Batcher(read, { ...limits.read, maxBatch: 1, hasOtherWork });
     return new BatchedStore({ reads, lists, writes }, Number.POSITIVE_INFINITY);
   }
 
