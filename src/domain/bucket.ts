@@ -13,8 +13,8 @@ export type Bucket = number & { readonly [bucketBrand]: true };
 /** The first 14 bits of SHA-256 over workspace, environment and the caller's id of the group. */
 export function bucketOf(workspaceId: number, environment: string, providedId: string): Bucket {
   // Neither a workspace id nor an environment holds a slash, so no two keys spell the same text.
-  const digest = hash('sha256', `${workspaceId}/${environment}/${providedId}`, 'hex');
-  return (Number.parseInt(digest.slice(0, 4), 16) >> 2) as Bucket;
+  const digest = hash('sha256', `${workspaceId}/${environment}/${providedId}`, 'latin1');
+  return ((digest.charCodeAt(0) << 6) | (digest.charCodeAt(1) >> 2)) as Bucket;
 }
 
 export function parseBucket(value: number): Bucket | null {

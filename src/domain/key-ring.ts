@@ -11,12 +11,15 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { takeRandomBytes } from './random.ts';
+import { Recent } from './recent.ts';
 import { Secret } from './secret.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from './user-group.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** About 400 bytes each. */
+const MOST_OPENED = 16_384;
 const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 
 /** The row whose token is sealed. Its digest keeps the ciphertext of an older token of the row from opening. */
@@ -54,7 +57,8 @@ function idOf(bytes: Buffer): string {
 export class KeyRing {
   readonly #active: TokenKey;
   readonly #keys: ReadonlyMap<string, TokenKey>;
-  readonly #opened = new Memo();
+  /** By ciphertext. */
+  readonly #opened = new Recent<{ aad: string; token: string }>(MOST_OPENED);
 
   /** Reads lines of `key generate`, separated by white space or commas; the first is the active key. */
   static parse(text: Secret): KeyRing {
@@ -83,19 +87,16 @@ export class KeyRing {
   }
 
   seal(token: Secret, owner: TokenOwner): SealedToken {
-    const aad = additionalData(owner);
     const nonce = takeRandomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#active.key, nonce);
-    cipher.setAAD(Buffer.from(aad));
+    cipher.setAAD(Buffer.from(additionalData(owner)));
     const sealed = Buffer.concat([
       nonce,
       cipher.update(token.reveal(), 'utf8'),
       cipher.final(),
       cipher.getAuthTag(),
     ]);
-    const ciphertext = sealed.toString('base64url');
-    this.#opened.set(ciphertext, owner, token.reveal());
-    return { keyId: this.#active.id, ciphertext };
+    return { keyId: this.#active.id, ciphertext: sealed.toString('base64url') };
   }
 
   /**
@@ -104,11 +105,12 @@ export class KeyRing {
    * 3 of the 26 microseconds that a look-up may take.
    */
   open(sealed: SealedToken, owner: TokenOwner): Secret {
+    const aad = additionalData(owner);
     // The key id is part of the input too, but a ciphertext opens under one key only.
-    const known = this.#opened.get(sealed.ciphertext, owner);
-    if (known !== undefined) return new Secret(known);
-    const token = this.#decrypt(sealed, additionalData(owner));
-    this.#opened.set(sealed.ciphertext, owner, token);
+    const known = this.#opened.get(sealed.ciphertext);
+    if (known?.aad === aad) return new Secret(known.token);
+    const token = this.#decrypt(sealed, aad);
+    this.#opened.add(sealed.ciphertext, { aad, token });
     return new Secret(token);
   }
 
@@ -133,59 +135,6 @@ export class KeyRing {
       );
     }
   }
-}
-
-/**
- * Remembers what the ciphertexts of groups open to, in two generations: when the young one is full it becomes the
- * old one, and what was not asked for since is forgotten. A `Map` that loses its oldest entry at each insert would
- * skip a growing row of holes every time. At most 2 x 49 152 entries of about 290 bytes: 29 MB.
- */
-class Memo {
-  static readonly #GENERATION = 49_152;
-  #young = new Map<number, string>();
-  #old = new Map<number, string>();
-
-  /** The ciphertext and its owner are the input: for any others than the remembered ones this is no answer. */
-  get(ciphertext: string, owner: TokenOwner): string | undefined {
-    const entry = this.#young.get(owner.teamId) ?? this.#revive(owner.teamId);
-    if (entry === undefined) return undefined;
-    let start = 0;
-    // Part by part: to join them first costs more than all the rest.
-    for (const part of inputOf(ciphertext, owner)) {
-      const end = start + part.length;
-      if (!entry.startsWith(part, start) || entry[end] !== SEPARATOR) return undefined;
-      start = end + 1;
-    }
-    return entry.slice(start);
-  }
-
-  set(ciphertext: string, owner: TokenOwner, token: string): void {
-    this.#insert(owner.teamId, [...inputOf(ciphertext, owner), token].join(SEPARATOR));
-  }
-
-  #revive(teamId: number): string | undefined {
-    const entry = this.#old.get(teamId);
-    if (entry !== undefined) this.#insert(teamId, entry);
-    return entry;
-  }
-
-  #insert(teamId: number, entry: string): void {
-    if (this.#young.size >= Memo.#GENERATION) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(teamId, entry);
-  }
-}
-
-/** Stands in no part of the input. */
-const SEPARATOR = '\0';
-
-function inputOf(
-  ciphertext: string,
-  { workspaceId, environment, tokenDigest, providedId }: TokenOwner,
-): string[] {
-  return [ciphertext, tokenDigest, `${workspaceId}/${environment}`, providedId];
 }
 
 /** No two owners spell the same text: only the last part may hold a slash. */

@@ -1,36 +1,37 @@
 // What was worked out lately, for who asks again soon.
 
-const SLOTS = 4_096;
 const LOOKED_AT = 4;
 
 /**
- * Values of texts, at most 4 096. Each text has one slot, where the last one that came stays: a `Map`, which hashes
- * every text whole, costs as much as most of what is remembered.
+ * Values of texts, at most `slots`. Each text has its slot, where the last one that came stays: a `Map` that drops its
+ * oldest entry skips a growing row of holes every time, and hashes every text whole.
  */
 export class Recent<Value> {
-  readonly #slots = new Array<{ text: string; value: Value } | undefined>(SLOTS);
+  readonly #slots: ({ text: string; value: Value } | undefined)[];
 
-  get(text: string): Value | undefined {
-    const slot = this.#slots[slotOf(text)];
-    return slot?.text === text ? slot.value : undefined;
+  constructor(slots: number) {
+    this.#slots = new Array<undefined>(slots);
   }
 
-  /** Returns the value. */
-  add(text: string, value: Value): Value {
-    this.#slots[slotOf(text)] = { text, value };
-    return value;
+  get(text: string): Value | undefined {
+    const found = this.#slots[this.#slotOf(text)];
+    return found?.text === text ? found.value : undefined;
+  }
+
+  add(text: string, value: Value): void {
+    this.#slots[this.#slotOf(text)] = { text, value };
   }
 
   delete(text: string): void {
-    if (this.get(text) !== undefined) this.#slots[slotOf(text)] = undefined;
+    if (this.get(text) !== undefined) this.#slots[this.#slotOf(text)] = undefined;
   }
-}
 
-/** By the end of the text: ids that are counted and tokens differ there. */
-function slotOf(text: string): number {
-  let slot = text.length;
-  for (let place = Math.max(0, text.length - LOOKED_AT); place < text.length; place++) {
-    slot = slot * 31 + text.charCodeAt(place);
+  /** By the end of the text: digests and ciphertexts differ there. */
+  #slotOf(text: string): number {
+    let hash = text.length;
+    for (let place = Math.max(0, text.length - LOOKED_AT); place < text.length; place++) {
+      hash = hash * 64 + text.charCodeAt(place);
+    }
+    return hash % this.#slots.length;
   }
-  return slot % SLOTS;
 }

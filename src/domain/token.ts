@@ -15,7 +15,6 @@ import { crc32 } from 'node:zlib';
 import { type Bucket, parseBucket } from './bucket.ts';
 import { importedToken } from './field.ts';
 import { takeRandomBytes } from './random.ts';
-import { Recent } from './recent.ts';
 import { Secret } from './secret.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -48,17 +47,16 @@ export function mintApiToken(): Secret {
   return withChecksum(`uga_${randomDigits()}`);
 }
 
-/** The steps of a request each ask for the address of its token: they have the same object. */
-const recentAddresses = new Recent<TokenAddress>();
-
 /** Where to look for a user group token, or null where the text can be none. */
 export function addressOfUserGroupToken(text: string): TokenAddress | null {
-  const known = recentAddresses.get(text);
-  if (known !== undefined) return known;
   const digits = USER_GROUP_TOKEN.exec(text)?.[1];
   if (digits === undefined || !hasChecksum(text)) return null;
   const bucket = parseBucket(decodeBase62(digits));
-  return bucket === null ? null : recentAddresses.add(text, { bucket, digest: digestOf(text) });
+  return bucket === null ? null : { bucket, digest: digestOf(text) };
+}
+
+export function isSameAddress(a: TokenAddress, b: TokenAddress): boolean {
+  return a.digest === b.digest && a.bucket === b.bucket;
 }
 
 /** The marked digest of a token that an import may have brought, or null where it can have brought none. */

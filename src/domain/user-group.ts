@@ -1,7 +1,6 @@
 // The user group: what it is, how it is addressed, and how two versions of it are told apart.
 
 import { type Bucket, bucketOf } from './bucket.ts';
-import { Recent } from './recent.ts';
 import type { JsonText } from './strict-json.ts';
 import type { TokenDigest } from './token.ts';
 
@@ -39,14 +38,13 @@ export interface UserGroup extends UserGroupKey {
   updatedAt: number;
 }
 
-/** By the caller's ids. The steps of a request each ask for its key: they have the same object. */
-const recentKeys = new Recent<UserGroupKey>();
-
 export function keyOf(workspaceId: number, environment: Environment, providedId: string): UserGroupKey {
-  const recent = recentKeys.get(providedId);
-  if (recent?.workspaceId === workspaceId && recent.environment === environment) return recent;
-  const bucket = bucketOf(workspaceId, environment, providedId);
-  return recentKeys.add(providedId, { bucket, workspaceId, environment, providedId });
+  return { bucket: bucketOf(workspaceId, environment, providedId), workspaceId, environment, providedId };
+}
+
+/** The bucket is made of the others. */
+export function isSameKey(a: UserGroupKey, b: UserGroupKey): boolean {
+  return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
 }
 
 /** No two keys spell the same text: only the last part may hold a slash. */

@@ -155,7 +155,8 @@ async function callerOf(
     const caller = await authenticate(context, digest);
     if (limit !== null) await limit(caller);
     permit(caller, permissions, purpose);
-    return lastCallers.add(digest!, caller);
+    lastCallers.add(digest!, caller);
+    return caller;
   } catch (error) {
     if (digest !== null) lastCallers.delete(digest);
     throw error;

@@ -133,7 +133,7 @@ export function addRoutes(
   options: Omit<OperationOptions, 'lastCallers' | 'unreadLists'>,
   isReady: () => Promise<void>,
 ): void {
-  const lastCallers = new Recent<Caller>();
+  const lastCallers = new Recent<Caller>(4_096);
   const unreadLists = new UnreadLists();
   for (const each of operations) addOperation(app, { ...options, lastCallers, unreadLists }, each);
   addHealth(app, isReady);

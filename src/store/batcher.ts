@@ -1,8 +1,8 @@
 // Commands that arrive together travel together: what is submitted in one turn of the event loop runs as one
 // statement or one transaction. A lone command is a batch of one and leaves in the same turn.
 
-import type { TokenAddress } from '../domain/token.ts';
-import type { UserGroupKey } from '../domain/user-group.ts';
+import { isSameAddress } from '../domain/token.ts';
+import { isSameKey } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import { settledBy } from './deadline.ts';
 import {
@@ -216,10 +216,11 @@ const OVERLOADED = new Problem('overloaded', 'Too many requests wait for the dat
 /** What one group is looked up by. */
 export type Foreseeable = Query<'findUserGroup' | 'findUserGroupByToken'>;
 
-/** The object that tells such a query from every other. */
-function subjectOf(query: Query): UserGroupKey | TokenAddress | null {
-  if (query.kind === 'findUserGroup') return query.key;
-  return query.kind === 'findUserGroupByToken' ? query.address : null;
+function isSame(foreseen: Foreseeable, query: Query): boolean {
+  if (foreseen.kind === 'findUserGroup') {
+    return query.kind === 'findUserGroup' && isSameKey(foreseen.key, query.key);
+  }
+  return query.kind === 'findUserGroupByToken' && isSameAddress(foreseen.address, query.address);
 }
 
 interface Batchers {
@@ -290,7 +291,7 @@ export class BatchedStore {
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
     const foreseen = this.#foreseen;
-    if (foreseen !== null && subjectOf(foreseen.query) === subjectOf(query as Query)) {
+    if (foreseen !== null && isSame(foreseen.query, query as Query)) {
       this.#foreseen = null;
       return foreseen.answer as Promise<QueryResult<Kind>>;
     }
