@@ -63,9 +63,14 @@ export class Exchange implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     const { parsedStatements } = connection as WireConnection;
+    const sent = new Set<string>();
     connection.stream.cork();
     for (const { name = '', text, values } of this.#statements) {
-      if (parsedStatements[name] === undefined) connection.parse({ name, text, types: [] }, true);
+      if (parsedStatements[name] === undefined && !sent.has(name)) {
+        connection.parse({ name, text, types: [] }, true);
+        // The one without a name is whichever was parsed last.
+        if (name !== '') sent.add(name);
+      }
       if (!numberColumns.has(text)) connection.describe({ type: 'S', name }, true);
       connection.bind({ statement: name, values: values.map(toText) }, true);
       connection.execute(null, true);
