@@ -24,9 +24,11 @@ export async function getOrCreateUserGroup(
 ): Promise<GetOrCreateResult> {
   const key = keyOf(caller.workspaceId, caller.environment, body.userGroupId);
   const stored = await context.store.read({ kind: 'findUserGroup', key });
-  const { created, userGroup } =
-    stored === null ? await create(context, caller, key, body) : { created: false, userGroup: stored };
-  return { created, drift: created ? [] : driftOf(body, userGroup), ...openToken(context, userGroup) };
+  const { created, ...group } =
+    stored === null
+      ? await create(context, caller, key, body)
+      : { created: false, ...openToken(context, stored) };
+  return { created, drift: created ? [] : driftOf(body, group.userGroup), ...group };
 }
 
 async function create(
@@ -34,7 +36,7 @@ async function create(
   caller: Caller,
   key: UserGroupKey,
   { name, ...fields }: UserGroupBody,
-): Promise<{ created: boolean; userGroup: UserGroup }> {
+): Promise<OpenUserGroup & { created: boolean }> {
   if (name === undefined) {
     throw userGroupNotFound(' Send a name with it to create one.');
   }
@@ -47,7 +49,9 @@ async function create(
     { name, ...fields },
     { token, tokenDigest: digestOf(token.reveal()) },
   );
-  return context.store.write({ kind: 'createUserGroup', ...command });
+  const { created, userGroup } = await context.store.write({ kind: 'createUserGroup', ...command });
+  const isSealedHere = userGroup.sealedToken.ciphertext === command.sealedToken.ciphertext;
+  return { created, ...(isSealedHere ? { userGroup, token } : openToken(context, userGroup)) };
 }
 
 /** A group that is not there yet, with an id of its own and its token sealed. */

@@ -39,7 +39,7 @@ export async function rotateToken(
       previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
       now,
     });
-    if (rotated !== null) return openToken(context, rotated);
+    if (rotated !== null) return { userGroup: rotated, token };
     // Another rotation came between: the token is now the replaced one, or dead.
   }
   throw new Problem('overloaded', 'The token of this user group is being rotated too often.', {
