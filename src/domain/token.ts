@@ -18,9 +18,13 @@ import { takeRandomBytes } from './random.ts';
 import { Secret } from './secret.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Of each digit, by its character code. */
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => DIGITS.indexOf(String.fromCharCode(code)));
 const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
-const USER_GROUP_TOKEN = /^ugt_([0-9A-Za-z]{3})[0-9A-Za-z]{49}$/;
+const USER_GROUP_TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
+const BUCKET_START = 4;
+const BUCKET_END = 7;
 const API_TOKEN = /^uga_[0-9A-Za-z]{49}$/;
 const IMPORTED_TOKEN = new RegExp(importedToken.pattern);
 /** Stands in no digest. */
@@ -49,9 +53,8 @@ export function mintApiToken(): Secret {
 
 /** Where to look for a user group token, or null where the text can be none. */
 export function addressOfUserGroupToken(text: string): TokenAddress | null {
-  const digits = USER_GROUP_TOKEN.exec(text)?.[1];
-  if (digits === undefined || !hasChecksum(text)) return null;
-  const bucket = parseBucket(decodeBase62(digits));
+  if (!USER_GROUP_TOKEN.test(text) || !hasChecksum(text)) return null;
+  const bucket = parseBucket(decodeBase62(text.slice(BUCKET_START, BUCKET_END)));
   return bucket === null ? null : { bucket, digest: digestOf(text) };
 }
 
@@ -107,7 +110,9 @@ function encodeBase62(value: number, width: number): string {
 
 function decodeBase62(digits: string): number {
   let value = 0;
-  for (const digit of digits) value = value * 62 + DIGITS.indexOf(digit);
+  for (let place = 0; place < digits.length; place++) {
+    value = value * 62 + VALUES[digits.charCodeAt(place)]!;
+  }
   return value;
 }
 
