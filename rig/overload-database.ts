@@ -4,7 +4,7 @@
 import { postgres, sqlite } from '../test/database.ts';
 import { FaultProxy } from '../test/faults/proxy.ts';
 import { type Folder, type Service, serve } from '../test/process.ts';
-import { processOf, writeScript } from './program.ts';
+import { processOf, QUIET, writeScript } from './program.ts';
 import { requireStrace } from './strace.ts';
 
 export interface SlowDatabase extends AsyncDisposable {
@@ -25,7 +25,7 @@ export const slowDatabases: Readonly<Record<'sqlite' | 'postgres', MakeSlow>> = 
     const inject = `inject=${syncs}:delay_enter=${delayMs * 1_000}`;
     const script = writeScript(folder.join('program'), [...strace, '-e', inject]);
     const start = async () => {
-      const service = await serve(folder, { env, command: script });
+      const service = await serve(folder, { env: { ...env, ...QUIET }, command: script });
       return { service, pid: processOf(script) };
     };
     return { env, serve: start, [Symbol.asyncDispose]: drop };
@@ -35,7 +35,7 @@ export const slowDatabases: Readonly<Record<'sqlite' | 'postgres', MakeSlow>> = 
     const proxy = await FaultProxy.start(url);
     const script = writeScript(folder.join('program'));
     const start = async () => {
-      const proxied = { ...env, DATABASE_URL: proxy.url };
+      const proxied = { ...env, ...QUIET, DATABASE_URL: proxy.url };
       const service = await serve(folder, { env: proxied, command: script });
       proxy.delayMs = delayMs;
       return { service, pid: processOf(script) };

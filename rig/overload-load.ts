@@ -1,6 +1,7 @@
 // Callers in a thread of their own, so that nothing else that the rig does delays them. In an open loop a call is
 // sent when it is due, whatever has become of those before it, and its time counts from then.
 
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,9 +54,18 @@ export async function call(load: CallLoad): Promise<CallFigures> {
   return figures;
 }
 
+/** Runs a small load in a process, whose times are those of the service: what makes the large one has a queue of its own. */
+export async function probe(load: CallLoad): Promise<CallFigures> {
+  const prober = fork(new URL('./overload-probe.ts', import.meta.url));
+  // Not on the command line, which is there for all to see.
+  prober.send(load);
+  const [figures] = await once(prober, 'message');
+  return figures as CallFigures;
+}
+
 type Outcome = 'served' | 'refused' | 'wrong';
 
-class Callers {
+export class Callers {
   readonly #load: CallLoad;
   readonly #free: Caller[] = [];
   /** When those became due that wait for a free caller. */

@@ -4,7 +4,7 @@
 
 import { createApiToken, Folder } from '../test/process.ts';
 import { slowDatabases } from './overload-database.ts';
-import { type CallLoad, call } from './overload-load.ts';
+import { type CallLoad, call, probe } from './overload-load.ts';
 import { mostResidentMb } from './resident-memory.ts';
 
 export interface OverloadOptions {
@@ -31,6 +31,9 @@ export interface OverloadFigures extends Record<string, number> {
   refusedP50Ms: number;
   refusedP99Ms: number;
   refusedMaxMs: number;
+  /** As callers see it who do nothing else. */
+  probeRefusedP50Ms: number;
+  probeRefusedP99Ms: number;
   memoryAtPeakMb: number;
   memoryMb: number;
   recoverySeconds: number;
@@ -39,6 +42,7 @@ export interface OverloadFigures extends Record<string, number> {
 const TIMES = 5;
 /** They fill the batches that are under way, and those that wait for them. */
 const PEAK_CALLERS = 1_280;
+const PROBES_PER_SECOND = 50;
 
 export async function overload(options: OverloadOptions): Promise<OverloadFigures> {
   const { database, seconds, delayMs, peakSeconds = 9, afterSeconds = 12 } = options;
@@ -47,16 +51,18 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
   const { token: apiToken } = await createApiToken(folder, [], { env: slow.env });
   const { service, pid } = await slow.serve();
   await using _service = service;
-  const run = (prefix: string, duration: number, offer: CallLoad['offer']) =>
-    mostResidentMb(
-      pid,
-      call({ url: service.url, apiToken, prefix, seconds: duration, warmUpSeconds: duration / 3, offer }),
-    );
+  const load = (prefix: string, duration: number, offer: CallLoad['offer']): CallLoad => {
+    return { url: service.url, apiToken, prefix, seconds: duration, warmUpSeconds: duration / 3, offer };
+  };
+  const run = (of: CallLoad) => mostResidentMb(pid, call(of));
 
-  const [peak, memoryAtPeakMb] = await run('peak-', peakSeconds, { callers: PEAK_CALLERS });
+  const [peak, memoryAtPeakMb] = await run(load('peak-', peakSeconds, { callers: PEAK_CALLERS }));
   const capacity = peak.served.perSecond;
-  const [over, memoryMb] = await run('over-', seconds, { perSecond: TIMES * capacity });
-  const [after] = await run('after-', afterSeconds, { perSecond: capacity / 2 });
+  const [[over, memoryMb], probed] = await Promise.all([
+    run(load('over-', seconds, { perSecond: TIMES * capacity })),
+    probe(load('probe-', seconds, { perSecond: PROBES_PER_SECOND })),
+  ]);
+  const [after] = await run(load('after-', afterSeconds, { perSecond: capacity / 2 }));
   const { served, refused, wrong } = over;
   return {
     capacityPerSecond: Math.round(capacity),
@@ -69,7 +75,9 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
     refusedP50Ms: Math.round(refused.p50Ms),
     refusedP99Ms: Math.round(refused.p99Ms),
     refusedMaxMs: Math.round(refused.maxMs),
-    wrong: peak.wrong + wrong + after.wrong,
+    probeRefusedP50Ms: Math.round(probed.refused.p50Ms * 10) / 10,
+    probeRefusedP99Ms: Math.round(probed.refused.p99Ms * 10) / 10,
+    wrong: peak.wrong + wrong + probed.wrong + after.wrong,
     memoryAtPeakMb: Math.round(memoryAtPeakMb),
     memoryMb: Math.round(memoryMb),
     recoverySeconds: Math.ceil(after.lastRefusalAfterSeconds),
