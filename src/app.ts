@@ -21,6 +21,11 @@ import { loadKeyRing, registerActiveKey } from './token-keys.ts';
 /** A check that takes longer than this is a no. */
 const READY_TIMEOUT_MS = 2_000;
 const IDLE_CHECK_MS = 50;
+/**
+ * Connections that the system makes while the process has no time to take them; Linux allows as many. Beyond Node's
+ * 511 a client would hear nothing for a second, until it tries again.
+ */
+const BACKLOG = 4_096;
 
 export interface App {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
@@ -95,7 +100,7 @@ async function serve(
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
-  const url = await server.listen({ host: config.host, port: config.port });
+  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
 
   const close = async (): Promise<void> => {
     phase = 'draining';

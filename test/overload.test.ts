@@ -1,10 +1,14 @@
 // Contract: more work than can wait is refused at once, told when to come back, and leaves no trace.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase, postgres } from './database.ts';
 import { FaultProxy } from './faults/proxy.ts';
+import { Folder, serve } from './process.ts';
 import { TestService } from './service.ts';
 
 const CALLS = 400;
@@ -117,3 +121,27 @@ describe('A service whose database is slow', () => {
     assert.deepEqual(statuses, [200, 200, 200]);
   });
 });
+
+describe('A process that has no time for a moment', () => {
+  const CONNECTIONS = 2_000;
+  const skip = mostPending() < CONNECTIONS && 'the system lets fewer connections wait';
+  it('keeps nobody from connecting meanwhile', { skip }, async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    const port = Number(new URL(service.url).port);
+    service.signal('SIGSTOP');
+    const sockets = Array.from({ length: CONNECTIONS }, () => connect(port, '127.0.0.1'));
+    let connected = 0;
+    const all = Promise.all(sockets.map((socket) => once(socket, 'connect').then(() => connected++)));
+    await Promise.race([all, sleep(5_000)]);
+    service.signal('SIGCONT');
+    for (const socket of sockets) socket.destroy();
+    assert.equal(connected, CONNECTIONS);
+  });
+});
+
+/** What the system allows. */
+function mostPending(): number {
+  const setting = '/proc/sys/net/core/somaxconn';
+  return existsSync(setting) ? Number(readFileSync(setting, 'utf8')) : 0;
+}
