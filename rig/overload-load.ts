@@ -29,8 +29,8 @@ export interface CallFigures {
   wrong: number;
   /** Those, and all that were refused, also at the beginning. */
   notServed: number;
-  /** When the last call became due that was not served, in seconds; 0 where all were. */
-  lastRefusalAfterSeconds: number;
+  /** When the first second began in which all that became due was served. */
+  allServedAfterSeconds: number;
 }
 
 interface Answers {
@@ -104,10 +104,23 @@ export class Callers {
   }
 
   #send(dueMs: number): void {
-    const caller = this.#free.pop() ?? this.#newCaller();
     this.#sent++;
+    this.#start(dueMs);
+  }
+
+  #start(dueMs: number): void {
+    const caller = this.#freeCaller() ?? this.#newCaller();
     if (caller === null) this.#late.push(dueMs);
     else this.#call(caller, dueMs);
+  }
+
+  /** The service ends connections on which nothing has been asked for a minute. */
+  #freeCaller(): Caller | null {
+    for (let caller = this.#free.pop(); caller !== undefined; caller = this.#free.pop()) {
+      if (caller.isOpen) return caller;
+      this.#callers--;
+    }
+    return null;
   }
 
   #newCaller(): Caller | null {
@@ -123,10 +136,10 @@ export class Callers {
 
   #take(caller: Caller, outcome: Outcome, dueMs: number): void {
     this.#outcomes.push({ outcome, dueMs, tookMs: this.#elapsedMs - dueMs });
+    if (caller.isOpen) this.#free.push(caller);
+    else this.#callers--;
     const late = this.#late.shift();
-    if (!caller.isOpen) this.#callers--;
-    else if (late === undefined) this.#free.push(caller);
-    else this.#call(caller, late);
+    if (late !== undefined) this.#start(late);
     if ('callers' in this.#load.offer && this.#elapsedMs < this.#load.seconds * 1_000)
       this.#send(this.#elapsedMs);
   }
@@ -140,7 +153,7 @@ export class Callers {
       refused: this.#answers('refused'),
       wrong: unanswered + notServed.filter(({ outcome }) => outcome === 'wrong').length,
       notServed: unanswered + notServed.length,
-      lastRefusalAfterSeconds: notServed.reduce((last, { dueMs }) => Math.max(last, dueMs), 0) / 1_000,
+      allServedAfterSeconds: firstWithout(notServed.map(({ dueMs }) => Math.floor(dueMs / 1_000))),
     };
   }
 
@@ -156,6 +169,14 @@ export class Callers {
     const perSecond = (sorted.length * 1_000) / (totalMs - fromMs);
     return { perSecond, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
   }
+}
+
+/** The least whole number, from 0, that is none of them. */
+function firstWithout(numbers: readonly number[]): number {
+  const taken = new Set(numbers);
+  let first = 0;
+  while (taken.has(first)) first++;
+  return first;
 }
 
 /** One connection, and at most one call under way on it. */

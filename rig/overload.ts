@@ -36,7 +36,10 @@ export interface OverloadFigures extends Record<string, number> {
   probeRefusedP99Ms: number;
   memoryAtPeakMb: number;
   memoryMb: number;
+  /** Until a second in which all are served, at half of what can be done. */
   recoverySeconds: number;
+  /** Then and later: of the disk that is slow, a checkpoint takes longer than one may wait. */
+  notServedAfter: number;
 }
 
 const TIMES = 5;
@@ -80,7 +83,8 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
     wrong: peak.wrong + wrong + probed.wrong + after.wrong,
     memoryAtPeakMb: Math.round(memoryAtPeakMb),
     memoryMb: Math.round(memoryMb),
-    recoverySeconds: Math.ceil(after.lastRefusalAfterSeconds),
+    recoverySeconds: after.allServedAfterSeconds,
+    notServedAfter: after.notServed,
   };
 }
 
