@@ -44,7 +44,7 @@ const UNREAD = new Problem(
   },
 );
 
-/** Bounds what lists take that are made and not taken. A page is up to a megabyte; no other answer comes near. */
+/** Bounds what lists take that are made and not taken. A page is up to a megabyte; other answers are about one group. */
 export class UnreadLists {
   #bytes = 0;
   #making = 0;
