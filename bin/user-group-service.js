@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=16
 // The package's executable. An installed package carries compiled files (Node does not strip types under
 // node_modules); a clone runs its sources as they are. Plain JavaScript, so that an old Node gets a sentence
 // instead of a syntax error.

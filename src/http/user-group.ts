@@ -8,25 +8,26 @@ import { updateUserGroup } from '../operations/update.ts';
 import { ifMatch, setEntityTag } from './entity-tag.ts';
 import type { Call } from './operation.ts';
 
-export async function getOrCreate(call: Call<UserGroupBody>): Promise<string> {
-  return (await answerGetOrCreate(call)).text;
+export function getOrCreate(call: Call<UserGroupBody>): Promise<string> {
+  return answerGetOrCreate(call, 200);
 }
 
 /** The same operation for clients that cannot send a body with GET; 201 when it has created. */
-export async function createOrGet(call: Call<UserGroupBody>): Promise<string> {
-  const { created, text } = await answerGetOrCreate(call);
-  if (created) call.reply.code(201);
-  return text;
+export function createOrGet(call: Call<UserGroupBody>): Promise<string> {
+  return answerGetOrCreate(call, 201);
 }
 
-async function answerGetOrCreate(call: Call<UserGroupBody>): Promise<{ created: boolean; text: string }> {
-  const { context, caller, body, reply } = call;
-  const { created, drift, ...group } = await getOrCreateUserGroup(context, caller, body);
-  setEntityTag(reply, group.userGroup);
+async function answerGetOrCreate(
+  { context, caller, body, reply }: Call<UserGroupBody>,
+  statusOfNew: number,
+): Promise<string> {
+  const group = await getOrCreateUserGroup(context, caller, body);
+  const { created, drift, userGroup } = group;
+  if (created) reply.code(statusOfNew);
+  setEntityTag(reply, userGroup);
   if (drift.length > 0) reply.header('user-group-drift', drift.join(', '));
-  const properties = body.properties === undefined ? '' : `,"properties":${group.userGroup.properties}`;
-  const text = `{"success":1,"new_user_group":${created},"user_group":{${identity(group)}${properties}}}`;
-  return { created, text };
+  const properties = body.properties === undefined ? '' : `,"properties":${userGroup.properties}`;
+  return `{"success":1,"new_user_group":${created},"user_group":{${identity(group)}${properties}}}`;
 }
 
 export async function update({

@@ -24,34 +24,34 @@ export async function getOrCreateUserGroup(
 ): Promise<GetOrCreateResult> {
   const key = keyOf(caller.workspaceId, caller.environment, body.userGroupId);
   const stored = await context.store.read({ kind: 'findUserGroup', key });
-  const { created, ...group } =
-    stored === null
-      ? await create(context, caller, key, body)
-      : { created: false, ...openToken(context, stored) };
-  return { created, drift: created ? [] : driftOf(body, group.userGroup), ...group };
+  if (stored === null) return create(context, caller, key, body);
+  const { userGroup, token } = openToken(context, stored);
+  return { created: false, drift: driftOf(body, userGroup), userGroup, token };
 }
 
 async function create(
   context: Context,
   caller: Caller,
   key: UserGroupKey,
-  { name, ...fields }: UserGroupBody,
-): Promise<OpenUserGroup & { created: boolean }> {
+  body: UserGroupBody,
+): Promise<GetOrCreateResult> {
+  const { name } = body;
   if (name === undefined) {
     throw userGroupNotFound(' Send a name with it to create one.');
   }
   permit(caller, ['read-write'], 'create a user group');
   context.store.admitWrite();
   const token = mintUserGroupToken(key.bucket);
-  const command = await newUserGroup(
-    context,
-    key,
-    { name, ...fields },
-    { token, tokenDigest: digestOf(token.reveal()) },
-  );
+  const tokenDigest = digestOf(token.reveal());
+  const command = await newUserGroup(context, key, { ...body, name }, { token, tokenDigest });
   const { created, userGroup } = await context.store.write({ kind: 'createUserGroup', ...command });
   const isSealedHere = userGroup.sealedToken.ciphertext === command.sealedToken.ciphertext;
-  return { created, ...(isSealedHere ? { userGroup, token } : openToken(context, userGroup)) };
+  return {
+    created,
+    drift: created ? [] : driftOf(body, userGroup),
+    userGroup,
+    token: isSealedHere ? token : openToken(context, userGroup).token,
+  };
 }
 
 /** A group that is not there yet, with an id of its own and its token sealed. */
