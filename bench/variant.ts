@@ -12,7 +12,7 @@ import { createServer } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
 import { Turns } from '../src/operations/turns.ts';
-import { BatchedStore } from '../src/store/batcher.ts';
+import { BatchedStore } from '../src/store/batched-store.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openCommandStore, openServingStore } from '../src/store/sqlite/store.ts';
 import type { Command, Query, Store } from '../src/store/store.ts';

@@ -1,7 +1,7 @@
 // From the settings to an open store: the only place that knows which adapters there are.
 
 import type { Config, DatabaseUrl } from './config.ts';
-import { BatchedStore } from './store/batcher.ts';
+import { BatchedStore } from './store/batched-store.ts';
 import type { PostgresOptions } from './store/postgres/options.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { lockForServing } from './store/sqlite/lock.ts';

@@ -6,7 +6,7 @@ import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
 import { Secret } from './domain/secret.ts';
 import { FileExists, publish, sync, unfinishedName } from './publish.ts';
-import type { BatchedStore } from './store/batcher.ts';
+import type { BatchedStore } from './store/batched-store.ts';
 
 /**
  * The key ring for the tokens in `store`. Throws `ConfigInvalid` where it lacks a key that stored tokens may be

@@ -9,7 +9,7 @@ import type { UserGroup } from '../domain/user-group.ts';
 import { exportLines, TokenNotExported } from '../operations/export.ts';
 import { findWorkspace } from '../operations/workspace.ts';
 import { FileExists, publish, unfinishedName } from '../publish.ts';
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import { addressOfUserGroupToken } from '../domain/token.ts';
 import { keyOf } from '../domain/user-group.ts';
-import type { Foreseeable } from '../store/batcher.ts';
+import type { Foreseeable } from '../store/batched-store.ts';
 import { userGroupIdOf } from './path.ts';
 
 /** The first query of an operation, in the hands of this caller; null where there is none. */

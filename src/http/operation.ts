@@ -10,7 +10,7 @@ import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
-import type { Work } from '../store/batcher.ts';
+import type { Work } from '../store/batched-store.ts';
 import { readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
 import type { Foresight } from './foresight.ts';

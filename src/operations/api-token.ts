@@ -4,7 +4,7 @@ import type { ApiToken, Permission } from '../domain/api-token.ts';
 import type { Secret } from '../domain/secret.ts';
 import { digestOf, mintApiToken } from '../domain/token.ts';
 import type { Environment } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import { leaseId } from './id-lease.ts';
 import { ensureWorkspace } from './workspace.ts';
 

@@ -5,7 +5,7 @@ import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import type { IdLease } from './id-lease.ts';
 import type { Turns } from './turns.ts';
 

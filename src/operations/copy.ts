@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import type { ApiTokenRow, IdSequence, Workspace } from '../store/store.ts';
 
 /** The target holds what the source does not, or is not what the source is when the copy is done. */

@@ -4,7 +4,7 @@
 import { type Position, positionAfter, startOf, type UserGroupList } from '../domain/cursor.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import type { QueryResult } from '../store/store.ts';
 
 /** The token of a group does not open; the message names the group. */

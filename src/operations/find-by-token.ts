@@ -3,7 +3,7 @@
 
 import { addressOfUserGroupToken, digestOfImportedToken, type TokenDigest } from '../domain/token.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 
 interface FoundByToken {
   userGroup: UserGroup;

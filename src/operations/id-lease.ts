@@ -1,7 +1,7 @@
 // Ids without a sequence, which not every database has: a process leases a block and hands it out. What is left
 // of a block when the process ends is never used.
 
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import type { IdSequence } from '../store/store.ts';
 
 const BLOCK = 1_000;

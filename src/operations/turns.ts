@@ -1,7 +1,7 @@
 // One after the other, those who change the same thing: of patches of one group that meet, all but one would be done
 // in vain and tried again. It saves work and decides nothing: other processes take no part in it.
 
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 
 export class Turns {
   /** By what is changed: settled when the last who came for it is done. */

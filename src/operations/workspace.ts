@@ -1,6 +1,6 @@
 // Workspaces are found by their names, and made when something is first put into them.
 
-import type { BatchedStore } from '../store/batcher.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import type { CommandResult, Workspace } from '../store/store.ts';
 import { leaseId } from './id-lease.ts';
 

@@ -1,22 +1,9 @@
 // Commands that arrive together travel together: what is submitted in one turn of the event loop runs as one
 // statement or one transaction. A lone command is a batch of one and leaves in the same turn.
 
-import { isSameAddress } from '../domain/token.ts';
-import { isSameKey } from '../domain/user-group.ts';
-import { Problem } from '../problem.ts';
-import { settledBy } from './deadline.ts';
-import {
-  type Command,
-  type CommandKind,
-  type CommandResult,
-  type Query,
-  type QueryKind,
-  type QueryResult,
-  type Store,
-  StoreUnavailable,
-} from './store.ts';
+import { StoreUnavailable } from './store.ts';
 
-interface BatchLimits {
+export interface BatchLimits {
   /** Commands in one batch. */
   maxBatch: number;
   /** Batches that the database works on at one time. */
@@ -45,17 +32,11 @@ interface Waiting<Item, Result> {
 
 /** How often commands that have waited too long are looked for. */
 const SWEEP_MS = 100;
-/** Where one more would wait for longer, no new work is let in: a longer queue serves nobody sooner. */
-const MAX_WAIT_MS = 100;
-/** A page takes as long as hundreds of look-ups, and who reads a list is no viewer who waits. */
-const MAX_LIST_WAIT_MS = 500;
-/** For those that are in already, and have waited to read: it is too late to turn them away. */
-const MAX_WRITE_WAIT_MS = 500;
 /** A wait that nobody notices. */
 const QUICK_MS = 20;
 const NEWEST_SHARE = 1 / 4;
 
-class Batcher<Item, Result> {
+export class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #limits: BatchLimits;
   #waiting: Waiting<Item, Result>[] = [];
@@ -192,120 +173,6 @@ function inTime<Item, Result>(waiting: Waiting<Item, Result>[]): Waiting<Item, R
   });
 }
 
-function tooLate(): StoreUnavailable {
+export function tooLate(): StoreUnavailable {
   return new StoreUnavailable('the database has not come to it in time');
-}
-
-/** What a request asks of the store; either: it reads, and then may have to write. */
-export type Work = 'read' | 'list' | 'write' | 'either';
-
-/** They read many rows: each is a batch of its own, so that no look-up waits for more than one of them. */
-const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
-  'searchUserGroups',
-  'listUserGroups',
-  'countUserGroups',
-  'listApiTokens',
-  'listWorkspaces',
-]);
-
-/** One for all: there is no time for a stack each. */
-const OVERLOADED = new Problem('overloaded', 'Too many requests wait for the database. Try again shortly.', {
-  retryAfterSeconds: 1,
-});
-
-/** What one group is looked up by. */
-export type Foreseeable = Query<'findUserGroup' | 'findUserGroupByToken'>;
-
-function isSame(foreseen: Foreseeable, query: Query): boolean {
-  if (foreseen.kind === 'findUserGroup') {
-    return query.kind === 'findUserGroup' && isSameKey(foreseen.key, query.key);
-  }
-  return query.kind === 'findUserGroupByToken' && isSameAddress(foreseen.address, query.address);
-}
-
-interface Batchers {
-  reads: Batcher<Query, QueryResult>;
-  lists: Batcher<Query, QueryResult>;
-  writes: Batcher<Command, CommandResult>;
-}
-
-/** The store as operations use it: one query or one command at a time. */
-export class BatchedStore {
-  readonly #batchers: Batchers;
-  readonly #startBy: number;
-  #foreseen: { query: Foreseeable; answer: Promise<QueryResult> } | null = null;
-
-  static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchedStore {
-    const read = (queries: Query[]) => store.read(queries);
-    const reads = new Batcher(read, limits.read);
-    const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write);
-    const hasOtherWork = () => reads.isBusy || writes.isBusy;
-    const lists = new Batcher(read, { ...limits.read, maxBatch: 1, hasOtherWork });
-    return new BatchedStore({ reads, lists, writes }, Number.POSITIVE_INFINITY);
-  }
-
-  private constructor(batchers: Batchers, startBy: number) {
-    this.#batchers = batchers;
-    this.#startBy = startBy;
-  }
-
-  /**
-   * The same store for one request: what it has not begun with by then it never does, and throws `StoreUnavailable`.
-   * How long it may take with what it has begun is the adapter's to limit: a command that runs on when its caller has
-   * been told that it failed could undo what was acknowledged since.
-   */
-  until(startBy: number): BatchedStore {
-    return new BatchedStore(this.#batchers, startBy);
-  }
-
-  /** As the promise, where it settles before it is too late. */
-  inTime<Result>(promise: Promise<Result>): Promise<Result> {
-    return this.#startBy === Number.POSITIVE_INFINITY ? promise : settledBy(this.#startBy, promise, tooLate);
-  }
-
-  /**
-   * Asked before any work is done for a request. What is let in is not turned away later: nothing is done in vain,
-   * and who is refused knows at once. Throws `overloaded`.
-   */
-  admit(work: Work): void {
-    const { reads, lists, writes } = this.#batchers;
-    if (reads.isLongerThan(MAX_WAIT_MS)) throw OVERLOADED;
-    if (work === 'list' && lists.isLongerThan(MAX_LIST_WAIT_MS)) throw OVERLOADED;
-    if (work === 'read' || work === 'list' || !writes.isLongerThan(MAX_WAIT_MS)) return;
-    // Where reads are quick, who need not write is served while others wait to.
-    if (work === 'write' || !reads.isQuick) throw OVERLOADED;
-  }
-
-  /** Asked by a request that has found out that it has to write. Throws `overloaded`. */
-  admitWrite(): void {
-    if (this.#batchers.writes.isLongerThan(MAX_WRITE_WAIT_MS)) throw OVERLOADED;
-  }
-
-  /** Asks what this request is going to ask: the first `read` of the same query has the answer to this one. */
-  foresee(query: Foreseeable): void {
-    const answer = this.read(query);
-    // Nobody may ever ask.
-    answer.catch(() => {});
-    this.#foreseen = { query, answer };
-  }
-
-  read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
-    const foreseen = this.#foreseen;
-    if (foreseen !== null && isSame(foreseen.query, query as Query)) {
-      this.#foreseen = null;
-      return foreseen.answer as Promise<QueryResult<Kind>>;
-    }
-    const { lists, reads } = this.#batchers;
-    const batcher = LISTS.has(query.kind) ? lists : reads;
-    return batcher.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
-  }
-
-  write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
-    // What was asked before is not the answer any more.
-    this.#foreseen = null;
-    // Whatever creates waits for a lease.
-    const isUrgent = command.kind === 'leaseIds';
-    const { writes } = this.#batchers;
-    return writes.submit(command as Command, this.#startBy, isUrgent) as Promise<CommandResult<Kind>>;
-  }
 }
