@@ -4,7 +4,7 @@
 local method, headers
 local path, body -- templates, see `split`
 local groups
-local anyToken = { text = "", count = 0, length = 0 } -- see `keepTokens`
+local anyToken = { text = "", count = 0, length = 0 } -- see `loadTokens`
 local tokens = {}
 local first, last = 1, 0 -- the tokens of `tokens` that no rotation has used yet
 local new = 0
@@ -37,7 +37,7 @@ function values.random()
 end
 
 -- One text of all, which have one length: a million in a table stop the client for 50 ms whenever Lua collects garbage.
-local function keepTokens(path)
+local function loadTokens(path)
   local file = io.open(path)
   anyToken.text = file:read("*a") .. "\n"
   file:close()
@@ -51,6 +51,11 @@ local function queueTokens(path)
     last = last + 1
     tokens[last] = line
   end
+end
+
+local function queueToken(_, _, body)
+  last = last + 1
+  tokens[last] = body:match('"token":"([^"]+)"')
 end
 
 -- pieces: each request puts its own values between the fixed texts. slots: for each kind of value what makes one, and
@@ -88,11 +93,6 @@ function init()
   math.randomseed(tonumber(os.getenv("BENCH_SEED")))
   groups = tonumber(os.getenv("BENCH_GROUPS"))
   new = tonumber(os.getenv("BENCH_FIRST_NEW"))
-  if os.getenv("BENCH_BODY"):find("{current_token}", 1, true) then
-    queueTokens(os.getenv("BENCH_TOKENS"))
-  else
-    keepTokens(os.getenv("BENCH_TOKENS"))
-  end
   method = os.getenv("BENCH_METHOD")
   path = split(os.getenv("BENCH_REQUEST_PATH"))
   body = split(os.getenv("BENCH_BODY"))
@@ -102,9 +102,12 @@ function init()
     "Authorization: Token " .. os.getenv("BENCH_API_TOKEN"),
     "",
   }, "\r\n")
-  -- wrk reads answers into Lua only where there is such a function; it costs the client time.
   if os.getenv("BENCH_BODY"):find("{current_token}", 1, true) then
-    response = keepToken
+    queueTokens(os.getenv("BENCH_TOKENS"))
+    -- wrk reads answers into Lua only where there is such a function; it costs the client time.
+    response = queueToken
+  else
+    loadTokens(os.getenv("BENCH_TOKENS"))
   end
 end
 
@@ -115,11 +118,6 @@ function request()
     return line .. "\r\n"
   end
   return line .. "Content-Type: application/json\r\nContent-Length: " .. #text .. "\r\n\r\n" .. text
-end
-
-function keepToken(_, _, body)
-  last = last + 1
-  tokens[last] = body:match('"token":"([^"]+)"')
 end
 
 function done(summary, latency)

@@ -57,7 +57,7 @@ export class UnreadLists {
     this.#making++;
     try {
       const text = await list();
-      this.#count(answer, text.length);
+      this.#count(answer, Buffer.byteLength(text));
       return text;
     } finally {
       this.#making--;

@@ -41,35 +41,34 @@ it('Queries of which one has failed ask nothing more on the connection that they
   }
 });
 
-it('One statement that is asked for twice at one time, on a connection that does not know it yet, is answered twice', async () => {
-  const database = await postgres.create();
-  const pool = new ConnectionPool(optionsFor(database.url), false);
-  try {
+it('One statement that is asked for twice at one time, on a connection that does not know it yet, is answered twice', () =>
+  withPool(async (pool) => {
     const statement = { name: 'double', sql: 'select $1::integer * 2' };
     const rows = await pool.transaction(
       (session) => Promise.all([session.query(statement, [1]), session.query(statement, [2])]),
       true,
     );
     assert.deepEqual(rows, [[[2]], [[4]]]);
-  } finally {
-    await pool.close();
-    await database.drop();
-  }
-});
+  }));
 
-it('A transaction that the server has undone is not told as done', async () => {
-  const database = await postgres.create();
-  const pool = new ConnectionPool(optionsFor(database.url), false);
-  try {
+it('A transaction that the server has undone is not told as done', () =>
+  withPool(async (pool) => {
     const undone = pool.transaction(async (session) => {
       await session.query({ name: 'divide', sql: 'select 1 / 0' }).catch(() => {});
     }, true);
     await assert.rejects(undone, /ROLLBACK/);
+  }));
+
+async function withPool(work: (pool: ConnectionPool) => Promise<void>): Promise<void> {
+  const database = await postgres.create();
+  const pool = new ConnectionPool(optionsFor(database.url), false);
+  try {
+    await work(pool);
   } finally {
     await pool.close();
     await database.drop();
   }
-});
+}
 
 function optionsFor(url: string): PostgresOptions {
   return {

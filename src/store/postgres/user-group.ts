@@ -136,12 +136,12 @@ function compare(a: string, b: string): number {
 function inOrder<Sent>(
   sent: readonly Sent[],
   rows: readonly unknown[][],
-  toUserGroup: (row: unknown[], sent: Sent) => UserGroup | null,
+  read: (row: unknown[], sent: Sent) => UserGroup | null,
 ): (UserGroup | null)[] {
   const results = new Array<UserGroup | null>(sent.length).fill(null);
   for (const row of rows) {
     const place = (row.at(-1) as number) - 1;
-    results[place] = toUserGroup(row, sent[place]!);
+    results[place] = read(row, sent[place]!);
   }
   return results;
 }
