@@ -1,9 +1,9 @@
 // A thousand slow clients of each kind at one time: all are cut off in their time, those who call as one should hardly
 // notice, and when all have gone nothing of them is left.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { sqlite } from '../test/database.ts';
-import { Folder, type Service, serve } from '../test/process.ts';
+import { eventually, Folder, type Service, serve } from '../test/process.ts';
 import { DatabaseIssuer } from './issuer.ts';
 import { type CallLoad, call } from './overload-load.ts';
 import { processOf, QUIET, writeScript } from './program.ts';
@@ -23,15 +23,13 @@ export interface SlowClientsOptions {
 export type SlowClientsFigures = Record<
   `${Mode}${'CutMs' | 'QuietP99Ms' | 'P99Ms' | 'MemoryMb' | 'NotServed'}`,
   number
-> & { memoryBeforeMb: number; memoryAfterMb: number; filesLeft: number };
+> & { memoryBeforeMb: number; memoryAfterMb: number; connectionsLeft: number };
 
 const GOOD_PER_SECOND = 200;
 const GROUPS = 16;
 const LARGE = 'x'.repeat(60_000);
 /** A process with nothing to do collects no garbage, and one with little does it within seconds. */
 const SETTLE_SECONDS = 10;
-/** Files of a process that has nothing to do, more or less than before: the database opens and closes some. */
-const FEW_FILES = 5;
 
 export async function besetBySlowClients(options: SlowClientsOptions): Promise<SlowClientsFigures> {
   using folder = new Folder();
@@ -76,12 +74,12 @@ class Siege {
 
   async run(): Promise<SlowClientsFigures> {
     const { pid } = this.#scene;
+    const socketsBefore = openSockets(pid);
     await this.#callAsOneShould('warm-up-');
-    const filesBefore = openFiles(pid);
     const memoryBefore = residentMb(pid);
     for (const mode of modes) await this.#beset(mode);
     await this.#callAsOneShould('after-', SETTLE_SECONDS);
-    this.#figures.filesLeft = Math.max(0, openFiles(pid) - filesBefore - FEW_FILES);
+    this.#figures.connectionsLeft = await connectionsLeft(pid, socketsBefore);
     this.#figures.memoryBeforeMb = Math.round(memoryBefore);
     this.#figures.memoryAfterMb = Math.round(residentMb(pid));
     return this.#figures as SlowClientsFigures;
@@ -110,8 +108,23 @@ class Siege {
   }
 }
 
-function openFiles(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
+/** How many have not ended: those of callers that have just gone end in a moment. */
+async function connectionsLeft(pid: number, socketsBefore: number): Promise<number> {
+  const left = (): number => Math.max(0, openSockets(pid) - socketsBefore);
+  return eventually('the end of every connection', () => left() === 0).then(() => 0, left);
+}
+
+function openSockets(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((file) => leadsToSocket(`${folder}/${file}`)).length;
+}
+
+function leadsToSocket(path: string): boolean {
+  try {
+    return readlinkSync(path).startsWith('socket:');
+  } catch {
+    return false; // closed meanwhile
+  }
 }
 
 /** How long after its time a client may be cut off: the service looks every two seconds, and each second a byte moves. */
@@ -132,7 +145,7 @@ export function brokenPromises(
       : []),
     ...(figures[`${mode}NotServed`] > 0 ? [`slow ${mode} keep nobody from being served`] : []),
   ]);
-  if (figures.filesLeft > 0) broken.push('no connection is left');
+  if (figures.connectionsLeft > 0) broken.push('no connection is left');
   if (figures.memoryAfterMb - figures.memoryBeforeMb > MOST_MB_LEFT) broken.push('no memory is left');
   return broken;
 }
