@@ -1,6 +1,6 @@
 // A file gets its name when it is whole and on the disk, so that a kill leaves no half of it under that name.
 
-import { closeSync, fsyncSync, linkSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The file that is to be made is there. */
@@ -8,9 +8,16 @@ export class FileExists extends Error {
   override readonly name = 'FileExists';
 }
 
-/** What the file is called until then. */
-export function unfinishedName(path: string): string {
-  return `${path}.${process.pid}.new`;
+/**
+ * Makes the file, empty and for its owner only; returns what it is called until then. One that somebody else has put
+ * there is not written to: its maker could read it.
+ */
+export function createUnfinished(path: string): string {
+  const unfinished = `${path}.${process.pid}.new`;
+  // A process that was killed may have had the same id, as the first of every container has.
+  rmSync(unfinished, { force: true });
+  closeSync(openSync(unfinished, 'wx', 0o600));
+  return unfinished;
 }
 
 /** Gives the finished file its name beside the one it has. Throws `FileExists` where another one has it by now. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
 import { Secret } from './domain/secret.ts';
-import { FileExists, publish, sync, unfinishedName } from './publish.ts';
+import { createUnfinished, FileExists, publish, sync } from './publish.ts';
 import type { BatchedStore } from './store/batched-store.ts';
 
 /**
@@ -89,9 +89,9 @@ function writeSecretFile(
   secret: Secret,
   giveName: (unfinished: string, path: string) => void,
 ): void {
-  const unfinished = unfinishedName(path);
+  const unfinished = createUnfinished(path);
   try {
-    writeFileSync(unfinished, `${secret.reveal()}\n`, { mode: 0o600, flush: true });
+    writeFileSync(unfinished, `${secret.reveal()}\n`, { flush: true });
     giveName(unfinished, path);
   } finally {
     rmSync(unfinished, { force: true });

@@ -8,7 +8,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { exportLines, TokenNotExported } from '../operations/export.ts';
 import { findWorkspace } from '../operations/workspace.ts';
-import { FileExists, publish, unfinishedName } from '../publish.ts';
+import { createUnfinished, FileExists, publish } from '../publish.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
@@ -50,7 +50,9 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     const of = { workspaceId: workspace.workspaceId, environment };
     return file === undefined
       ? writeLines(store, of, keyRing, process.stdout)
-      : writeFile(file, (output) => writeLines(store, of, keyRing, output));
+      : writeFile(file, (output) => writeLines(store, of, keyRing, output)).catch((error) =>
+          explainFile(error, file),
+        );
   });
   if (file === undefined) return;
   if (json) printJson({ file, user_groups: count, with_tokens: withTokens });
@@ -83,18 +85,20 @@ async function writeFile<Result>(
   file: string,
   write: (output: Writable) => Promise<Result>,
 ): Promise<Result> {
-  const unfinished = unfinishedName(file);
+  const unfinished = createUnfinished(file);
   try {
-    const handle = await open(unfinished, 'w', 0o600);
+    const handle = await open(unfinished, 'w');
     const result = await write(handle.createWriteStream());
     publish(unfinished, file);
     return result;
-  } catch (error) {
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    throw syscall === undefined ? error : new UsageError(`${file} cannot be written: ${message}`);
   } finally {
     rmSync(unfinished, { force: true });
   }
+}
+
+function explainFile(error: unknown, file: string): never {
+  const { syscall, message } = error as NodeJS.ErrnoException;
+  throw syscall === undefined ? error : new UsageError(`${file} cannot be written: ${message}`);
 }
 
 function explain(error: unknown): void {

@@ -1,8 +1,8 @@
 // A copy of the database file, whole and of one moment, made while a service writes to it.
 
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { publish, unfinishedName } from '../../publish.ts';
+import { createUnfinished, publish } from '../../publish.ts';
 import { guard, troubleOf } from './file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
@@ -19,8 +19,7 @@ export async function backupFile(
   to: string,
   onProgress: (pages: number, of: number) => void,
 ): Promise<number> {
-  const unfinished = unfinishedName(to);
-  guard(() => closeSync(openSync(unfinished, 'w', 0o600)));
+  const unfinished = guard(() => createUnfinished(to));
   try {
     await copyPages(path, unfinished, onProgress);
     const userGroups = guard(() => check(unfinished));
