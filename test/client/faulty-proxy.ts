@@ -31,7 +31,7 @@ export interface SeenRequest {
 export class FaultyProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: string;
-  /** What befalls the next requests, one each; those after them pass. */
+  /** What befalls the next calls, one each; those after them pass, and so do checks of a load balancer. */
   faults: Fault[] = [];
   readonly seen: SeenRequest[] = [];
 
@@ -48,7 +48,8 @@ export class FaultyProxy implements AsyncDisposable {
       const body = await buffer(request);
       const { method = '', url: path = '', headers } = request;
       this.seen.push({ method, path, headers, body: body.toString(), at: performance.now() });
-      await this.#answer(this.seen.at(-1)!, this.faults.shift(), response);
+      const fault = path === '/readyz' ? undefined : this.faults.shift();
+      await this.#answer(this.seen.at(-1)!, fault, response);
     });
   }
 

@@ -10,10 +10,13 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
+import { UserGroupClient } from '../../client/src/index.ts';
 import { settings } from '../../src/config.ts';
-import { postgres, type TestDatabase } from '../database.ts';
+import { type Fault, FaultyProxy } from '../client/faulty-proxy.ts';
+import { postgres, sqlite, type TestDatabase } from '../database.ts';
 import { send, type TestAnswer } from '../http.ts';
 import { createApiToken, eventually, Folder, Program, type Service, serve } from '../process.ts';
+import { TestService } from '../service.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = read('Dockerfile');
@@ -123,8 +126,21 @@ describe('The composition', () => {
 });
 
 const isInstalled = spawnSync('haproxy', ['-v']).error === undefined;
+const skip = !isInstalled && 'haproxy is not installed';
 
-describe('The load balancer', { skip: !isInstalled && 'haproxy is not installed' }, () => {
+/** The load balancer of the composition, before processes at other addresses. */
+function balance(folder: Folder, port: number, urls: readonly string[], timeoutMs = 10_000): Program {
+  let text = haproxy
+    .replace('bind :8080', `bind 127.0.0.1:${port}`)
+    .replace('timeout server 10s', `timeout server ${timeoutMs}ms`);
+  for (const [index, [name]] of processes.entries()) {
+    text = text.replace(` ${name}:8080`, ` ${new URL(urls[index]!).host}`);
+  }
+  writeFileSync(folder.join('haproxy.cfg'), text);
+  return new Program(folder, ['-db', '-f', 'haproxy.cfg'], { command: 'haproxy' });
+}
+
+describe('The load balancer', { skip }, () => {
   const folder = new Folder();
   let database: TestDatabase;
   let running: Service[];
@@ -138,7 +154,11 @@ describe('The load balancer', { skip: !isInstalled && 'haproxy is not installed'
     running = await Promise.all(processes.map(([, composed]) => start(composed)));
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    balancer = balance(port);
+    balancer = balance(
+      folder,
+      port,
+      running.map((service) => service.url),
+    );
     await eventually('an answer', async () => (await call('GET', '/readyz'))?.status === 200);
   });
   after(async () => {
@@ -151,15 +171,6 @@ describe('The load balancer', { skip: !isInstalled && 'haproxy is not installed'
   function start({ environment = {} }: ComposedService, port = '0'): Promise<Service> {
     const plain = Object.entries(environment).filter(([name]) => !name.endsWith('_FILE'));
     return serve(folder, { env: { ...database.env, ...Object.fromEntries(plain), PORT: port } });
-  }
-
-  function balance(port: number): Program {
-    let text = haproxy.replace('bind :8080', `bind 127.0.0.1:${port}`);
-    for (const [index, [name]] of processes.entries()) {
-      text = text.replace(` ${name}:8080`, ` ${new URL(running[index]!.url).host}`);
-    }
-    writeFileSync(folder.join('haproxy.cfg'), text);
-    return new Program(folder, ['-db', '-f', 'haproxy.cfg'], { command: 'haproxy' });
   }
 
   /** null where there was no answer. */
@@ -215,6 +226,58 @@ describe('The load balancer', { skip: !isInstalled && 'haproxy is not installed'
     assert.deepEqual({ success, status, code }, { success: 0, status: 503, code: 'overloaded' });
     assert.match(id, /^\S+$/);
   });
+});
+
+describe('The load balancer, where a process has done what was asked and the answer is lost', {
+  skip,
+}, () => {
+  const folder = new Folder();
+  let service: TestService;
+  let proxy: FaultyProxy;
+  let balancer: Program;
+  let client: UserGroupClient;
+
+  before(async () => {
+    service = await TestService.start(sqlite);
+    proxy = await FaultyProxy.start(service.url);
+    const port = await freePort();
+    balancer = balance(folder, port, [proxy.url, proxy.url], 500);
+    client = new UserGroupClient({
+      url: `http://127.0.0.1:${port}`,
+      apiToken: service.token,
+      // On a connection that it has used before, HAProxy does not answer such a call, and ends it.
+      fetch: (url, { headers, ...request }) =>
+        fetch(url, { ...request, headers: { ...headers, connection: 'close' } }),
+    });
+    const create = () => client.getOrCreate({ user_group_id: 'kept', name: 'Kept' }).catch(() => null);
+    await eventually('an answer', create);
+  });
+  after(async () => {
+    await balancer.kill();
+    await proxy[Symbol.asyncDispose]();
+    await service.end();
+    folder[Symbol.dispose]();
+  });
+
+  for (const [fault, status] of [
+    ['lose answer', 502],
+    ['hang', 504],
+  ] as const satisfies [Fault, number][]) {
+    it(`does not say with ${status} that nothing was done`, async () => {
+      const { etag } = await client.getOrCreate({ user_group_id: 'kept' });
+      proxy.faults = [fault];
+      const change = client.update({ user_group_id: 'kept', name: `Changed ${status}` }, { ifMatch: etag });
+      await assert.rejects(change, { status, code: 'database_unavailable', retryAfterSeconds: 1 });
+      assert.equal((await client.read('kept')).user_group.name, `Changed ${status}`);
+    });
+
+    it(`leads the client to repeat a deletion after ${status}, and to find it done`, async () => {
+      await client.getOrCreate({ user_group_id: 'gone', name: 'Gone' });
+      proxy.faults = [fault];
+      await client.delete('gone');
+      await assert.rejects(client.read('gone'), { code: 'user_group_not_found' });
+    });
+  }
 });
 
 function read(file: string): string {
