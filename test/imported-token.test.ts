@@ -298,8 +298,9 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
 });
 
 describeOnEachDatabase('the imported tokens', (database) => {
-  it('are asked for by no call with a token that was issued here', async () => {
+  it('are asked for by no call with a token that was issued here', async (t) => {
     const service = await TestService.start(database);
+    t.after(() => service.end());
     const imported = newToken();
     await service.importGroup({ user_group_id: 'imported', name: 'I', token: imported });
     await runSql(service.database, 'alter table imported_tokens rename to out_of_reach');
@@ -310,7 +311,6 @@ describeOnEachDatabase('the imported tokens', (database) => {
     assert.equal((await service.post({ current_token: rotated.json.user_group.token })).status, 200);
     assert.equal((await service.call('DELETE', '/v1/user-groups/issued')).status, 204);
     assert.equal((await service.resolve(imported)).status, 500, 'but with one that an import has brought');
-    await service.end();
   });
 });
 

@@ -1,8 +1,7 @@
 // Commands on one connection: a batch is one transaction, and so one sync of the disk.
 
 import { isImported, type TokenDigest } from '../../domain/token.ts';
-import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
-import { versionTag } from '../../domain/user-group.ts';
+import { type UserGroup, type UserGroupKey, versionTag } from '../../domain/user-group.ts';
 import {
   API_TOKEN_COLUMNS,
   createdUserGroup,
