@@ -41,25 +41,8 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   const requestId = requestIds();
   const logProblem = problemLog(log);
   const app = fastify({
-    logger: false,
+    ...behaviour(config),
     genReqId: requestId,
-    requestIdHeader: false,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: config.requestTimeoutMs,
-    keepAliveTimeout: config.keepAliveTimeoutMs,
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    http: {
-      headersTimeout: config.headersTimeoutMs,
-      connectionsCheckingInterval: Math.min(2_000, config.headersTimeoutMs),
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // A request without a body costs no stream to read it from: 2 of 29 microseconds.
-      optimizeEmptyRequests: true,
-      // Node would answer without a body; `checkHeaders` does it with one.
-      requireHostHeader: false,
-    },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, requestId),
     frameworkErrors: (_error, request, reply) => {
       // No hook runs before this.
@@ -84,20 +67,8 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
 
   app.addHook('onRequest', (request, reply, done) => {
     markAnswer(request, reply);
-    const current = phase();
-    // A client that keeps its connection would meet its end in the middle of a request.
-    if (current !== 'serving') reply.header('connection', 'close');
-    if (current === 'closing') {
-      throw new Problem(
-        'shutting_down',
-        'The service is shutting down. Try again: another process may answer.',
-      );
-    }
-    if (hasUnsafeFraming(request.raw)) {
-      // Where the next request begins can be read in two ways.
-      reply.header('connection', 'close');
-      throw new Problem('invalid_request', 'The request is not HTTP that can be read in one way only.');
-    }
+    refuseAtTheEnd(phase(), reply);
+    refuseUnsafeFraming(request, reply);
     checkHeaders(request.raw, config.allowedOrigins);
     done();
   });
@@ -105,6 +76,44 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, logProblem));
   addNotFound(app, logProblem);
   return app;
+}
+
+/** What Fastify and Node would do otherwise by themselves. */
+function behaviour(config: ServerConfig) {
+  return {
+    logger: false,
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: config.requestTimeoutMs,
+    keepAliveTimeout: config.keepAliveTimeoutMs,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    http: {
+      headersTimeout: config.headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(2_000, config.headersTimeoutMs),
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // A request without a body costs no stream to read it from: 2 of 29 microseconds.
+      optimizeEmptyRequests: true,
+      // Node would answer without a body; `checkHeaders` does it with one.
+      requireHostHeader: false,
+    },
+  } as const;
+}
+
+function refuseAtTheEnd(phase: Phase, reply: FastifyReply): void {
+  // A client that keeps its connection would meet its end in the middle of a request.
+  if (phase !== 'serving') reply.header('connection', 'close');
+  if (phase !== 'closing') return;
+  throw new Problem('shutting_down', 'The service is shutting down. Try again: another process may answer.');
+}
+
+function refuseUnsafeFraming({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (!hasUnsafeFraming(raw)) return;
+  // Where the next request begins can be read in two ways.
+  reply.header('connection', 'close');
+  throw new Problem('invalid_request', 'The request is not HTTP that can be read in one way only.');
 }
 
 /** The headers of every answer. */
