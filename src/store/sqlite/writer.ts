@@ -44,6 +44,15 @@ const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token
 const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
     and token_key_id = ? and token_ciphertext = ?`;
+const LEASE = 'update id_blocks set next = next + ? where sequence = ? returning next';
+const CREATE_WORKSPACE = `insert into workspaces (${WORKSPACE_COLUMNS}) values (?, ?, ?) on conflict (name) do nothing`;
+const FIND_WORKSPACE = `select ${WORKSPACE_COLUMNS} from workspaces where name = ?`;
+const CREATE_API_TOKEN = `insert into api_tokens (${API_TOKEN_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const REVOKE_API_TOKEN = 'update api_tokens set revoked_at = coalesce(revoked_at, ?) where api_token_id = ?';
+const ADD_TOKEN_KEY =
+  'insert into token_keys (key_id, created_at) values (?, ?) on conflict (key_id) do nothing';
+const KEEP_TOKEN_KEYS = `delete from token_keys where key_id <> ?
+  and not exists (select 1 from user_groups where user_groups.token_key_id = token_keys.key_id)`;
 
 export class Writer {
   readonly #connection: Connection;
@@ -71,62 +80,24 @@ export class Writer {
         return this.#deleteUserGroup(command);
       case 'rotateToken':
         return this.#rotateToken(command);
-      case 'resealToken': {
-        const { key, expected, sealedToken } = command;
-        const values = [
-          sealedToken.keyId,
-          sealedToken.ciphertext,
-          ...partsOf(key),
-          expected.keyId,
-          expected.ciphertext,
-        ];
-        return this.#run(RESEAL, values) === 1;
-      }
-      case 'leaseIds': {
-        const lease = 'update id_blocks set next = next + ? where sequence = ? returning next';
-        return (this.#get(lease, [command.count, command.sequence])?.[0] as number) - command.count;
-      }
-      case 'ensureWorkspace': {
-        const insert = `insert into workspaces (${WORKSPACE_COLUMNS}) values (?, ?, ?) on conflict (name) do nothing`;
-        const created = this.#run(insert, [command.workspaceId, command.name, command.now]) === 1;
-        const row = this.#get(`select ${WORKSPACE_COLUMNS} from workspaces where name = ?`, [command.name]);
-        return { created, workspace: toWorkspace(row) };
-      }
+      case 'resealToken':
+        return this.#resealToken(command);
+      case 'leaseIds':
+        return (this.#get(LEASE, [command.count, command.sequence])?.[0] as number) - command.count;
+      case 'ensureWorkspace':
+        return this.#ensureWorkspace(command);
       case 'createApiToken':
-        this.#run(`insert into api_tokens (${API_TOKEN_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-          command.apiTokenId,
-          command.workspaceId,
-          command.environment,
-          command.permission,
-          command.name,
-          command.digest,
-          command.createdAt,
-          command.expiresAt,
-          command.revokedAt,
-        ]);
-        return null;
+        return this.#createApiToken(command);
       case 'revokeApiToken':
-        return (
-          this.#run('update api_tokens set revoked_at = coalesce(revoked_at, ?) where api_token_id = ?', [
-            command.now,
-            command.apiTokenId,
-          ]) === 1
-        );
+        return this.#run(REVOKE_API_TOKEN, [command.now, command.apiTokenId]) === 1;
       case 'copyUserGroups':
         for (const userGroup of command.userGroups) this.#copyUserGroup(userGroup);
         return null;
       case 'addTokenKeyId':
-        this.#run(
-          'insert into token_keys (key_id, created_at) values (?, ?) on conflict (key_id) do nothing',
-          [command.keyId, command.now],
-        );
+        this.#run(ADD_TOKEN_KEY, [command.keyId, command.now]);
         return null;
       case 'removeTokenKeyIds':
-        this.#run(
-          `delete from token_keys where key_id <> ?
-             and not exists (select 1 from user_groups where user_groups.token_key_id = token_keys.key_id)`,
-          [command.keep],
-        );
+        this.#run(KEEP_TOKEN_KEYS, [command.keep]);
         return null;
       case 'gatherStatistics':
         // Without statistics, SQLite looks a row up by the index that has all columns of the key.
@@ -229,6 +200,38 @@ export class Writer {
     ]);
     if (row !== undefined) this.#forgetImportedToken(command.forgottenDigest);
     return toUserGroup(row);
+  }
+
+  #resealToken({ key, expected, sealedToken }: Command<'resealToken'>): boolean {
+    const values = [
+      sealedToken.keyId,
+      sealedToken.ciphertext,
+      ...partsOf(key),
+      expected.keyId,
+      expected.ciphertext,
+    ];
+    return this.#run(RESEAL, values) === 1;
+  }
+
+  #ensureWorkspace(command: Command<'ensureWorkspace'>): CommandResult<'ensureWorkspace'> {
+    const { workspaceId, name, now } = command;
+    const created = this.#run(CREATE_WORKSPACE, [workspaceId, name, now]) === 1;
+    return { created, workspace: toWorkspace(this.#get(FIND_WORKSPACE, [name])) };
+  }
+
+  #createApiToken(command: Command<'createApiToken'>): null {
+    this.#run(CREATE_API_TOKEN, [
+      command.apiTokenId,
+      command.workspaceId,
+      command.environment,
+      command.permission,
+      command.name,
+      command.digest,
+      command.createdAt,
+      command.expiresAt,
+      command.revokedAt,
+    ]);
+    return null;
   }
 
   #run(sql: string, values: readonly (string | number | null)[]): number {
