@@ -10,7 +10,7 @@ import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { type Context, permit } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
-import type { Work } from '../store/batched-store.ts';
+import type { Access } from '../store/batched-store.ts';
 import { readBody, requireBody } from './body.ts';
 import { apiTokenDigestOf } from './credentials.ts';
 import type { Foresight } from './foresight.ts';
@@ -37,7 +37,7 @@ export interface Operation<Body, Query> {
   permissions: readonly Permission[];
   /** What the operation does, for a caller who may not: "may not …". */
   purpose: string;
-  work: Work;
+  access: Access;
   query: QueryType<Query>;
   body: BodyType<Body>;
   /** What a body may be declared as: application/json where this is absent. */
@@ -103,12 +103,12 @@ export interface OperationOptions {
 export function addOperation(app: FastifyInstance, options: OperationOptions, operation: AnyOperation): void {
   const { context, running, unreadLists } = options;
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
-    context.store.admit(operation.work);
+    context.store.admit(operation.access);
     running.begin();
     try {
       const call = await callOf(options, operation, request, reply);
       reply.header('content-type', 'application/json; charset=utf-8');
-      if (operation.work !== 'list') return await operation.handle(call);
+      if (operation.access !== 'list') return await operation.handle(call);
       return await unreadLists.make(reply.raw, () => operation.handle(call));
     } finally {
       running.end();

@@ -14,8 +14,8 @@ const MAX_LIST_WAIT_MS = 500;
 /** For those that are in already, and have waited to read: it is too late to turn them away. */
 const MAX_WRITE_WAIT_MS = 500;
 
-/** What a request asks of the store; either: it reads, and then may have to write. */
-export type Work = 'read' | 'list' | 'write' | 'either';
+/** What a request wants of the store; either: it reads, and then may have to write. */
+export type Access = 'read' | 'list' | 'write' | 'either';
 
 /** They read many rows: each is a batch of its own, so that no look-up waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
@@ -84,13 +84,13 @@ export class BatchedStore {
    * Asked before any work is done for a request. What is let in is not turned away later: nothing is done in vain,
    * and who is refused knows at once. Throws `overloaded`.
    */
-  admit(work: Work): void {
+  admit(access: Access): void {
     const { reads, lists, writes } = this.#batchers;
     if (reads.isLongerThan(MAX_WAIT_MS)) throw OVERLOADED;
-    if (work === 'list' && lists.isLongerThan(MAX_LIST_WAIT_MS)) throw OVERLOADED;
-    if (work === 'read' || work === 'list' || !writes.isLongerThan(MAX_WAIT_MS)) return;
+    if (access === 'list' && lists.isLongerThan(MAX_LIST_WAIT_MS)) throw OVERLOADED;
+    if (access === 'read' || access === 'list' || !writes.isLongerThan(MAX_WAIT_MS)) return;
     // Where reads are quick, who need not write is served while others wait to.
-    if (work === 'write' || !reads.isQuick) throw OVERLOADED;
+    if (access === 'write' || !reads.isQuick) throw OVERLOADED;
   }
 
   /** Asked by a request that has found out that it has to write. Throws `overloaded`. */
