@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { permissions, statusOf } from '../domain/api-token.ts';
 import { createApiToken, type NewApiToken, revokeApiToken } from '../operations/api-token.ts';
+import type { BatchedStore } from '../store/batched-store.ts';
 import type { ApiTokenRow } from '../store/store.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
 import { NotFound } from './exit-code.ts';
@@ -48,10 +49,7 @@ function createCommand(): Command {
     .action((options: CreateOptions) => withDatabase(options, ({ store }) => create(store, options)));
 }
 
-async function create(
-  store: Parameters<typeof createApiToken>[0]['store'],
-  options: CreateOptions,
-): Promise<void> {
+async function create(store: BatchedStore, options: CreateOptions): Promise<void> {
   const { workspace, environment, permission, name = null, expires } = options;
   const expiresAt = expires === undefined ? null : Date.now() + expires;
   const fields = { workspaceName: workspace, environment, permission, name, expiresAt };

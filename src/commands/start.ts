@@ -33,10 +33,7 @@ export function startCommand(): Command {
     .action(async ({ data, ...flags }: StartOptions) => {
       const path = join(data, 'user-groups.db');
       const isNew = !existsSync(path);
-      const config = readConfig(
-        { ...process.env, DATABASE_URL: undefined },
-        { ...flags, databaseUrl: `sqlite:${path}` },
-      );
+      const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
       const log = await createLog(config);
       const announce = async (app: App): Promise<void> => {
         printWelcome(app, isNew, data, await quickStartToken(app, join(data, 'api-token')));

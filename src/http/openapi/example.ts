@@ -5,7 +5,7 @@ export const ETAG = '"1042-3"';
 
 /** Of the form of a token; its checksum is wrong, so that no service takes it for one. */
 export const TOKEN = `ugt_2Fh${'ExampleTokenDoNotUse'.repeat(3).slice(0, 43)}000000`;
-export const NEXT_TOKEN = `ugt_2Fh${'AnotherExampleToken'.repeat(3).slice(0, 43)}000000`;
+const NEXT_TOKEN = `ugt_2Fh${'AnotherExampleToken'.repeat(3).slice(0, 43)}000000`;
 
 const id = 'acme-7';
 const name = 'Acme Inc.';

@@ -27,7 +27,7 @@ interface WireConnection extends pg.Connection {
 }
 
 /** int4 and int8, of which ours are below 2^53. Everything else that is read is text. */
-const NUMBERS = [23, 20];
+export const NUMBER_TYPES: readonly number[] = [23, 20];
 const NEEDS_ESCAPE = /["\\]/;
 /** Of each statement the places of the columns that are numbers; they never change. */
 const numberColumns = new Map<string, readonly number[]>();
@@ -80,7 +80,9 @@ export class Exchange implements pg.Submittable {
   }
 
   handleRowDescription({ fields }: RowDescription): void {
-    const places = fields.flatMap(({ dataTypeID }, place) => (NUMBERS.includes(dataTypeID) ? [place] : []));
+    const places = fields.flatMap(({ dataTypeID }, place) =>
+      NUMBER_TYPES.includes(dataTypeID) ? [place] : [],
+    );
     numberColumns.set(this.text, places);
   }
 

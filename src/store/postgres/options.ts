@@ -3,6 +3,7 @@
 import type { ClientConfig } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
 import type { StoreObserver } from '../store.ts';
+import { NUMBER_TYPES } from './exchange.ts';
 
 export interface PostgresOptions {
   url: Secret;
@@ -21,12 +22,6 @@ const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
 /** What the way to the server and back may add to the time of the statement. */
 const ROUND_TRIP_MS = 500;
 
-/** By type: int4 and int8, of which ours are below 2^53. Everything else that is read is text. */
-const PARSERS = new Map<number, (text: string) => unknown>([
-  [23, Number],
-  [20, Number],
-]);
-
 export function clientConfig(
   options: PostgresOptions,
   isCitus: boolean,
@@ -41,7 +36,7 @@ export function clientConfig(
     // The server gives up first, so that it does not work on for nobody.
     query_timeout: statementTimeoutOf(options) + ROUND_TRIP_MS,
     ...(statementTimeoutMs > 0 && sessionSettings(statementTimeoutMs, isCitus)),
-    types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? String },
+    types: { getTypeParser: (typeId: number) => (NUMBER_TYPES.includes(typeId) ? Number : String) },
   };
 }
 

@@ -69,7 +69,8 @@ export async function rotateTokens(
     sorted.map(({ previousTokenExpiresAt }) => previousTokenExpiresAt),
     sorted.map(({ now }) => now),
   ]);
-  const rotated = new Map(rows.map((row) => [toUserGroup(row)!.tokenDigest, toUserGroup(row)!]));
+  const userGroups = rows.map((row) => toUserGroup(row)!);
+  const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
   await forgetImportedTokens(
     session,
     forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
