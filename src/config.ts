@@ -171,7 +171,8 @@ export const settings = {
     env: 'UGS_KEEP_ALIVE_TIMEOUT_MS',
     flag: '--keep-alive-timeout-ms <ms>',
     fallback: '72000',
-    parse: integer(0, 3_600_000),
+    // Fastify takes 0 for its own default.
+    parse: integer(1, 3_600_000),
     meaning: 'How long an idle connection stays open; longer than that of the load balancer in front.',
   },
   shutdownDelayMs: {
