@@ -91,7 +91,9 @@ function behaviour(config: ServerConfig) {
     keepAliveTimeout: config.keepAliveTimeoutMs,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     http: {
-      headersTimeout: config.headersTimeoutMs,
+      // Node refuses to give the headers more time than the whole request.
+      headersTimeout: Math.min(config.headersTimeoutMs, config.requestTimeoutMs),
+      requestTimeout: config.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(2_000, config.headersTimeoutMs),
       maxHeaderSize: MAX_HEADER_BYTES,
       // A request without a body costs no stream to read it from: 2 of 29 microseconds.

@@ -36,6 +36,24 @@ const badValues = {
   shutdownTimeoutMs: '600001',
 } satisfies Record<keyof Config, string | null>;
 
+/** The least and the greatest of each number, but for the port. */
+const numberBounds = {
+  databaseWaitMs: ['0', '3600000'],
+  postgresPoolSize: ['1', '1000'],
+  postgresConnectTimeoutMs: ['10', '600000'],
+  postgresStatementTimeoutMs: ['0', '600000'],
+  defaultGracePeriodSeconds: ['0', '2592000'],
+  rateLimitPerMinute: ['0', '100000000'],
+  queueLimit: ['1', '1000000'],
+  maxConnections: ['1', '1000000'],
+  headersTimeoutMs: ['100', '600000'],
+  requestTimeoutMs: ['100', '600000'],
+  answerTimeoutMs: ['100', '600000'],
+  keepAliveTimeoutMs: ['1', '3600000'],
+  shutdownDelayMs: ['0', '600000'],
+  shutdownTimeoutMs: ['0', '600000'],
+} satisfies Partial<Record<keyof Config, [least: string, greatest: string]>>;
+
 interface Refused {
   args?: string[];
   env?: Record<string, string>;
@@ -175,6 +193,18 @@ describe('serve', () => {
     assert.deepEqual(statuses, [404, 404, 429]);
   });
 
+  for (const [index, which] of ['least', 'greatest'].entries()) {
+    it(`serves with every number at its ${which}`, async () => {
+      using folder = new Folder();
+      const { token } = await createApiToken(folder);
+      const bounds = Object.entries(numberBounds) as [keyof Config, [string, string]][];
+      const env = Object.fromEntries(bounds.map(([key, values]) => [settings[key].env, values[index]!]));
+      await using service = await serve(folder, { env });
+      const body = { user_group_id: 'one', name: 'One' };
+      assert.equal((await service.call(token, 'GET', '/api/user', body)).status, 200);
+    });
+  }
+
   it('takes an empty variable as one that is not set', async () => {
     using folder = new Folder();
     const env = {
@@ -186,6 +216,12 @@ describe('serve', () => {
     };
     await using service = await serve(folder, { env });
     assert.match(service.url, /^http:\/\/127\.0\.0\.1:/);
+  });
+
+  it('serves where the headers of a request may take longer than all of it', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder, { env: { UGS_HEADERS_TIMEOUT_MS: '600000' } });
+    assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
   });
 
   it('takes secrets from files', async () => {
