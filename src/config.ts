@@ -192,6 +192,11 @@ export const settings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** The environment variables of a setting, for people. */
+export function variablesOf({ env, secret }: Setting<unknown>): string {
+  return secret ? `${env}, ${env}_FILE` : env;
+}
+
 export type Config = { [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']> };
 
 /**

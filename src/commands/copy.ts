@@ -8,6 +8,7 @@ import {
   readConfig,
   readSetting,
   settings,
+  variablesOf,
 } from '../config.ts';
 import { type CommandDatabase, openAlone } from '../database.ts';
 import { TokenUnreadable } from '../domain/key-ring.ts';
@@ -38,10 +39,9 @@ export function copyCommand(): Command {
         '\n\nTokens stay encrypted as they are, so the target is served with the key ring of the source, and copy needs that ' +
         'ring: UGS_TOKEN_KEYS, UGS_TOKEN_KEYS_FILE, or the file token-keys beside a SQLite source.',
     );
-  for (const { flag, env } of [source, target]) {
-    command.addOption(
-      new Option(flag, `sqlite:PATH, or postgres://… without a password (environment: ${env}, ${env}_FILE)`),
-    );
+  for (const setting of [source, target]) {
+    const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variablesOf(setting)})`;
+    command.addOption(new Option(setting.flag, meaning));
   }
   return command.addOption(jsonOption()).action(copy);
 }

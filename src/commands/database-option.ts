@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
-import { type Config, readConfig, settings } from '../config.ts';
+import { type Config, readConfig, settings, variablesOf } from '../config.ts';
 import { type CommandDatabase, openForCommand } from '../database.ts';
 import { NotFound } from './exit-code.ts';
 
@@ -12,8 +12,9 @@ export interface DatabaseOptions {
 }
 
 export function databaseOption(): Option {
-  const { flag, env, fallback } = settings.databaseUrl;
-  return new Option(flag, `the database (environment: ${env}; default: ${fallback})`);
+  const { flag, fallback } = settings.databaseUrl;
+  const variables = variablesOf(settings.databaseUrl);
+  return new Option(flag, `the database (environment: ${variables}; default: ${fallback})`);
 }
 
 export function jsonOption(): Option {

@@ -31,7 +31,7 @@ function reencryptCommand(): Command {
   return new Command('reencrypt')
     .summary('encrypt all tokens anew under the active key')
     .description(
-      'Encrypts every stored token anew that is not under the active key; no token changes. Runs beside the service,\n' +
+      'Encrypts every stored token anew that is not under the active key; no token changes. Runs beside the service, ' +
         'can be interrupted and run again. Before it, every process must have been restarted with the new key in its ring.',
     )
     .addOption(databaseOption())

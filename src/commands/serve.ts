@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { type App, startApp } from '../app.ts';
-import { type Config, readConfig, type Setting, settings } from '../config.ts';
+import { type Config, readConfig, type Setting, settings, variablesOf } from '../config.ts';
 import { createLog } from '../log.ts';
 import { serveUntilSignal } from './serving.ts';
 
@@ -8,19 +8,18 @@ export function serveCommand(): Command {
   const command = new Command('serve')
     .summary('serve in production')
     .description(
-      'Serves the API until SIGTERM or SIGINT. Every setting comes from its flag or its environment variable;\n' +
+      'Serves the API until SIGTERM or SIGINT. Every setting comes from its flag or its environment variable; ' +
         'secrets only from the environment or from a file named by NAME_FILE. Prints no secret.',
     );
   for (const setting of Object.values(settings) as Setting<unknown>[]) {
-    const { flag, env, fallback, meaning } = setting;
+    const { flag, fallback, meaning } = setting;
     if (flag !== undefined)
-      command.addOption(new Option(flag, `${meaning} (${env}; default: ${fallback || 'none'})`));
+      command.addOption(
+        new Option(flag, `${meaning} (${variablesOf(setting)}; default: ${fallback || 'none'})`),
+      );
   }
   const { tokenKeys } = settings;
-  command.addHelpText(
-    'after',
-    `\nSecrets:\n  ${tokenKeys.env}, ${tokenKeys.env}_FILE\n    ${tokenKeys.meaning}`,
-  );
+  command.addHelpText('after', `\nSecrets:\n  ${variablesOf(tokenKeys)}\n    ${tokenKeys.meaning}`);
   return command.action(async (flags: Partial<Record<keyof Config, string>>) => {
     const config = readConfig(process.env, flags);
     const log = await createLog(config);

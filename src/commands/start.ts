@@ -23,7 +23,7 @@ export function startCommand(): Command {
   return new Command('start')
     .summary('try it: everything made and running with one command')
     .description(
-      'The quick start. Makes what is missing in the data directory (the database, a key file, a workspace\n' +
+      'The quick start. Makes what is missing in the data directory (the database, a key file, a workspace ' +
         '"default" with a read-write API token), serves it, and shows a request to try.',
     )
     .addOption(new Option('--data <directory>', 'where everything is kept').default('data'))
