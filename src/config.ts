@@ -1,7 +1,7 @@
 // The settings: one table of names, defaults, parsers and meanings. The help, the documentation and the start of
 // the service all read it.
 
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { limits } from './domain/field.ts';
 import { nearest } from './domain/nearest.ts';
 import { Secret } from './domain/secret.ts';
@@ -27,6 +27,8 @@ export interface Setting<Value> {
   secret?: true;
 }
 
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const settings = {
@@ -269,11 +271,32 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) {
+    checkTls(new URL(text).searchParams);
     return { engine: 'postgres', url: new Secret(text) };
   }
   throw new Error(
     'must be sqlite:PATH, such as sqlite:data/user-groups.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   );
+}
+
+/** `pg` takes an sslmode that it does not know for none, and asks in plain. */
+function checkTls(parameters: URLSearchParams): void {
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !sslModes.includes(mode)) {
+    throw new Error(`must have an sslmode of ${sslModes.join(', ')}`);
+  }
+  for (const name of tlsFiles) {
+    const file = parameters.get(name);
+    if (file !== null) checkReadable(file, name);
+  }
+}
+
+function checkReadable(file: string, name: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new Error(`has for ${name} a file that cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function hasPassword(url: string): boolean {

@@ -119,6 +119,17 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
       assertRefused({ args: ['--database-url', url], names: /--database-url/, hides: /hunter2/ }));
   }
 
+  const overTls: Record<string, string> = {
+    'where DATABASE_URL has an sslmode that is none, which would ask in plain': 'sslmode=verify_full',
+    'where DATABASE_URL names a certificate that is not there': 'sslmode=verify-full&sslrootcert=none.crt',
+  };
+  for (const [what, parameters] of Object.entries(overTls)) {
+    it(what, () => {
+      const env = { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameters}` };
+      return assertRefused({ env, names: /DATABASE_URL .*(sslmode|sslrootcert)/, hides: /hidden/ });
+    });
+  }
+
   it('that does not show the password of a DATABASE_URL that is not right', () =>
     assertRefused({
       env: { DATABASE_URL: 'mysql://user:hunter2@db/groups' },
