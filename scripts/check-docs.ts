@@ -26,13 +26,28 @@ function renderOpenApi(): string {
   return `${JSON.stringify(openApi(operations), null, 2)}\n`;
 }
 
-/** Links between files of the project whose file is not there. */
+/** Links within the project whose file or heading is not there. */
 function deadLinks(): string[] {
   const pages = globSync('**/*.md', { exclude: (name) => name.includes('node_modules') });
   return pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)]
-      .filter(([, target]) => !existsSync(join(dirname(page), target!)))
-      .map(([, target]) => `${page}: the link to ${target} leads nowhere`),
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]*)(#[^)\s]+)?\)/g)]
+      .filter(([, path, heading]) => !isThere(path ? join(dirname(page), path) : page, heading))
+      .map(([, path, heading = '']) => `${page}: the link to ${path}${heading} leads nowhere`),
+  );
+}
+
+function isThere(path: string, heading: string | undefined): boolean {
+  return existsSync(path) && (heading === undefined || headingsOf(path).includes(heading));
+}
+
+/** As links name them. */
+function headingsOf(page: string): string[] {
+  return [...readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm)].map(
+    ([, text]) =>
+      `#${text!
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-')}`,
   );
 }
 
