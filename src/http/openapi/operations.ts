@@ -1,6 +1,7 @@
 // What the description of the API says of each operation: the words, the examples and the answers. Methods, paths,
 // permissions and the schemas of bodies and parameters are those of the table of operations.
 
+import { tokenNotFound, userGroupNotFound, versionMismatch } from '../../operations/context.ts';
 import type { ProblemCode } from '../../problem.ts';
 import * as example from './example.ts';
 import type { AnswerHeader } from './header.ts';
@@ -36,18 +37,10 @@ export interface OperationDescription {
   problems?: Readonly<Partial<Record<ProblemCode, string>>>;
 }
 
-const versionMismatch = {
-  version_mismatch:
-    'The user group has changed since the version that If-Match names. Read it again and decide anew.',
-};
-const nobody = { user_group_not_found: 'There is no user group with this user_group_id.' };
-const nameless = {
-  user_group_not_found: 'There is no user group with this user_group_id. Send a name with it to create one.',
-};
-const noToken = {
-  user_group_token_not_found:
-    'No user group has this token. It may be mistyped, rotated away, or of another workspace or environment.',
-};
+const changed = { version_mismatch: versionMismatch().message };
+const nobody = { user_group_not_found: userGroupNotFound().message };
+const nameless = { user_group_not_found: userGroupNotFound(' Send a name with it to create one.').message };
+const noToken = { user_group_token_not_found: tokenNotFound().message };
 
 const conditional =
   '\n\nWith `If-Match: "…"`, an `ETag` that an answer has shown, nothing is changed where the group has another ' +
@@ -131,9 +124,8 @@ export const operationDescriptions = {
       },
     },
     problems: {
-      user_group_not_found:
-        'There is no user group with this user_group_id. GET /api/user with a name creates one.',
-      ...versionMismatch,
+      user_group_not_found: userGroupNotFound(' GET /api/user with a name creates one.').message,
+      ...changed,
     },
   },
   rotateUserGroupToken: {
@@ -227,7 +219,7 @@ export const operationDescriptions = {
         examples: storedExamples,
       },
     },
-    problems: { ...nobody, ...versionMismatch },
+    problems: { ...nobody, ...changed },
   },
   deleteUserGroup: {
     tag: 'User groups',
@@ -236,7 +228,7 @@ export const operationDescriptions = {
       'The group is gone, its token is dead at once in every process, and its id is free: the next group of that id ' +
       `has another \`team_id\` and another token.${conditional}`,
     answers: { 204: { description: 'The user group is deleted.' } },
-    problems: { ...nobody, ...versionMismatch },
+    problems: { ...nobody, ...changed },
   },
   listUserGroups: {
     tag: 'User groups',
