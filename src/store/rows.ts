@@ -126,6 +126,21 @@ export function toApiToken(row: unknown): ApiToken | null {
   return { apiTokenId, workspaceId, environment, permission, name, digest, createdAt, expiresAt, revokedAt };
 }
 
+/** The values of a row, in the order of `API_TOKEN_COLUMNS`. */
+export function fromApiToken(apiToken: ApiToken): ApiTokenColumns {
+  return [
+    apiToken.apiTokenId,
+    apiToken.workspaceId,
+    apiToken.environment,
+    apiToken.permission,
+    apiToken.name,
+    apiToken.digest,
+    apiToken.createdAt,
+    apiToken.expiresAt,
+    apiToken.revokedAt,
+  ];
+}
+
 export const WORKSPACE_COLUMNS = 'workspace_id, name, created_at';
 
 export function toWorkspace(row: unknown): Workspace {

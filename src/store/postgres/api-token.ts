@@ -1,6 +1,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { API_TOKEN_COLUMNS, toApiToken } from '../rows.ts';
+import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../rows.ts';
 import type { ApiTokenRow, Command, Query } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
 
@@ -53,17 +53,7 @@ export async function listApiTokens(
 }
 
 export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<null> {
-  await session.query(CREATE, [
-    command.apiTokenId,
-    command.workspaceId,
-    command.environment,
-    command.permission,
-    command.name,
-    command.digest,
-    command.createdAt,
-    command.expiresAt,
-    command.revokedAt,
-  ]);
+  await session.query(CREATE, fromApiToken(command));
   return null;
 }
 

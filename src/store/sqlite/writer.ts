@@ -5,6 +5,7 @@ import { type UserGroup, type UserGroupKey, versionTag } from '../../domain/user
 import {
   API_TOKEN_COLUMNS,
   createdUserGroup,
+  fromApiToken,
   fromUserGroup,
   toUserGroup,
   toWorkspace,
@@ -87,7 +88,8 @@ export class Writer {
       case 'ensureWorkspace':
         return this.#ensureWorkspace(command);
       case 'createApiToken':
-        return this.#createApiToken(command);
+        this.#run(CREATE_API_TOKEN, fromApiToken(command));
+        return null;
       case 'revokeApiToken':
         return this.#run(REVOKE_API_TOKEN, [command.now, command.apiTokenId]) === 1;
       case 'copyUserGroups':
@@ -217,21 +219,6 @@ export class Writer {
     const { workspaceId, name, now } = command;
     const created = this.#run(CREATE_WORKSPACE, [workspaceId, name, now]) === 1;
     return { created, workspace: toWorkspace(this.#get(FIND_WORKSPACE, [name])) };
-  }
-
-  #createApiToken(command: Command<'createApiToken'>): null {
-    this.#run(CREATE_API_TOKEN, [
-      command.apiTokenId,
-      command.workspaceId,
-      command.environment,
-      command.permission,
-      command.name,
-      command.digest,
-      command.createdAt,
-      command.expiresAt,
-      command.revokedAt,
-    ]);
-    return null;
   }
 
   #run(sql: string, values: readonly (string | number | null)[]): number {
