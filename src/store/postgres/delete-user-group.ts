@@ -4,11 +4,11 @@
 import type { Bucket } from '../../domain/bucket.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import { type Environment, spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
-import { type CommandResult, StoreUnavailable, type UserGroupDeletion } from '../store.ts';
+import type { CommandResult, UserGroupDeletion } from '../store.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 import { versionsOf } from './update-user-group.ts';
-import { byKey, columnsOfKeys, explainLeft } from './user-group.ts';
+import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
 
 export const DELETE: Statement = {
   name: 'delete_user_groups',
@@ -23,9 +23,6 @@ export const DELETE: Statement = {
       stored.previous_token_digest`,
 };
 
-/** A group may be made anew or changed between the two statements; no more often than this. */
-const MAX_ATTEMPTS = 5;
-
 type Result = CommandResult<'deleteUserGroup'>;
 
 /** In a transaction. No two commands may have the same key. */
@@ -34,11 +31,7 @@ export async function deleteUserGroups(
   commands: readonly UserGroupDeletion[],
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
-  let rest = commands.toSorted(byKey);
-  for (let attempt = 1; rest.length > 0; attempt++) {
-    if (attempt > MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
-    rest = await deleteOrExplain(session, rest, results);
-  }
+  await settle(commands, (rest) => deleteOrExplain(session, rest, results));
   return commands.map(({ key }) => results.get(spell(key))!);
 }
 

@@ -3,9 +3,9 @@
 
 import { spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
-import { type CommandResult, StoreUnavailable, type UserGroupUpdate } from '../store.ts';
+import type { CommandResult, UserGroupUpdate } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
-import { byKey, columnsOfKeys, explainLeft } from './user-group.ts';
+import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
 
 /** The columns of the row, where another table in the statement has some of the same names. */
 export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
@@ -37,8 +37,6 @@ export const UPDATE: Statement = {
 };
 
 const VERSION_TAG = /^\d+-\d+$/;
-/** A group may change between the two statements; no more often than this. */
-const MAX_ATTEMPTS = 5;
 
 type Result = CommandResult<'updateUserGroup'>;
 
@@ -57,11 +55,8 @@ export async function updateUserGroups(
     const result = group && whyUntouched(command, group);
     if (result) results.set(spell(command.key), result);
   }
-  let rest = commands.filter(({ key }) => !results.has(spell(key))).sort(byKey);
-  for (let attempt = 1; rest.length > 0; attempt++) {
-    if (attempt > MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
-    rest = await update(session, rest, results, held);
-  }
+  const unsettled = commands.filter(({ key }) => !results.has(spell(key)));
+  await settle(unsettled, (rest) => update(session, rest, results, held));
   return commands.map(({ key }) => results.get(spell(key))!);
 }
 

@@ -4,7 +4,7 @@
 import type { TokenAddress } from '../../domain/token.ts';
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../rows.ts';
-import type { Query } from '../store.ts';
+import { type Query, StoreUnavailable } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
 
 export const FIND_BY_KEY: Statement = {
@@ -50,6 +50,24 @@ export async function findByKey(
 ): Promise<(UserGroup | null)[]> {
   const rows = await session.query(FIND_BY_KEY, columnsOfKeys(queries));
   return inOrder(queries, rows, (row, { key }) => userGroupOf(key, row));
+}
+
+/** A group may come, go or change between the two statements of an attempt; no more often than this. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Settles commands in the order in which every process locks rows. `attempt` returns those whose group came or changed
+ * between its two statements. Throws `StoreUnavailable`.
+ */
+export async function settle<Command extends { key: UserGroupKey }>(
+  commands: readonly Command[],
+  attempt: (rest: readonly Command[]) => Promise<Command[]>,
+): Promise<void> {
+  let rest = commands.toSorted(byKey);
+  for (let attempts = 0; rest.length > 0; attempts++) {
+    if (attempts === MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
+    rest = await attempt(rest);
+  }
 }
 
 /**
