@@ -92,6 +92,50 @@ describeOnEachDatabase('overload', (database) => {
   });
 });
 
+describeOnEachDatabase('Callers who list all the time', (database) => {
+  const LISTERS = 8;
+  const SECONDS = 1;
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+    for (let group = 0; group < 20; group++) {
+      const properties = { text: 'x'.repeat(60_000) };
+      await service.get({ user_group_id: `${group}`, name: 'Large', properties });
+    }
+  });
+  after(() => service.end());
+
+  it('have less than half of the lists while others call', async () => {
+    // It rests for as long as others have called.
+    await sleep(2_000);
+    const alone = await listsMade();
+    const end = performance.now() + SECONDS * 1_000;
+    const [beside] = await Promise.all([listsMade(), callUntil(end)]);
+    assert.ok(beside > 0 && beside < alone / 2, `${alone} lists alone and ${beside} beside others`);
+  });
+
+  async function listsMade(): Promise<number> {
+    let made = 0;
+    const end = performance.now() + SECONDS * 1_000;
+    const list = async () => {
+      while (performance.now() < end) {
+        const { status } = await service.call('GET', '/v1/user-groups');
+        if (status === 200) made++;
+        else await sleep(10);
+      }
+    };
+    await Promise.all(Array.from({ length: LISTERS }, list));
+    return made;
+  }
+
+  async function callUntil(end: number): Promise<void> {
+    while (performance.now() < end) {
+      assert.equal((await service.get({ user_group_id: '0' })).status, 200);
+      await sleep(10);
+    }
+  }
+});
+
 describe('A service whose database is slow', () => {
   const DELAY_MS = 400;
   it('refuses at once, and not what it has let in', async (test) => {

@@ -14,6 +14,11 @@ const MAX_LIST_WAIT_MS = 500;
 /** For those that are in already, and have waited to read: it is too late to turn them away. */
 const MAX_WRITE_WAIT_MS = 500;
 
+/** While others call, lists rest for so many times as long as they keep the event loop: they have a tenth of it. */
+const REST = 9;
+/** Others who call so often. */
+const OTHERS_EVERY_MS = 1_000;
+
 /** What a request wants of the store; either: it reads, and then may have to write. */
 export type Access = 'read' | 'list' | 'write' | 'either';
 
@@ -45,6 +50,8 @@ interface Batchers {
   reads: Batcher<Query, QueryResult>;
   lists: Batcher<Query, QueryResult>;
   writes: Batcher<Command, CommandResult>;
+  /** When anything but a list was asked for last. */
+  others: { calledAt: number };
 }
 
 export class BatchedStore {
@@ -56,9 +63,11 @@ export class BatchedStore {
     const read = (queries: Query[]) => store.read(queries);
     const reads = new Batcher(read, limits.read);
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write);
-    const hasOtherWork = () => reads.isBusy || writes.isBusy;
-    const lists = new Batcher(read, { ...limits.read, maxBatch: 1, hasOtherWork });
-    return new BatchedStore({ reads, lists, writes }, Number.POSITIVE_INFINITY);
+    const others = { calledAt: Number.NEGATIVE_INFINITY };
+    const restAfter = (activeMs: number): number =>
+      performance.now() - others.calledAt < OTHERS_EVERY_MS ? activeMs * REST : 0;
+    const lists = new Batcher(read, { ...limits.read, maxBatch: 1, restAfter });
+    return new BatchedStore({ reads, lists, writes, others }, Number.POSITIVE_INFINITY);
   }
 
   private constructor(batchers: Batchers, startBy: number) {
@@ -85,7 +94,8 @@ export class BatchedStore {
    * and who is refused knows at once. Throws `overloaded`.
    */
   admit(access: Access): void {
-    const { reads, lists, writes } = this.#batchers;
+    const { reads, lists, writes, others } = this.#batchers;
+    if (access !== 'list') others.calledAt = performance.now();
     if (reads.isLongerThan(MAX_WAIT_MS)) throw OVERLOADED;
     if (access === 'list' && lists.isLongerThan(MAX_LIST_WAIT_MS)) throw OVERLOADED;
     if (access === 'read' || access === 'list' || !writes.isLongerThan(MAX_WAIT_MS)) return;

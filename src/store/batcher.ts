@@ -1,6 +1,7 @@
 // Commands that arrive together travel together: what is submitted in one turn of the event loop runs as one
 // statement or one transaction. A lone command is a batch of one and leaves in the same turn.
 
+import type { EventLoopUtilization } from 'node:perf_hooks';
 import { StoreUnavailable } from './store.ts';
 
 export interface BatchLimits {
@@ -16,10 +17,10 @@ export interface BatchLimits {
   /** Commands that wait for a batch; with so many no new work is let in. */
   maxQueued: number;
   /**
-   * Whether there is other work, that must not wait for two of these batches in a row. They leave in turns of their
-   * own, and while there is other work it has as much time between two of them as the last one took to be answered.
+   * For batches that others must not wait for in a row: they leave in turns of their own, one at a time, and rest for
+   * so many milliseconds after one in which the event loop was active for `activeMs`.
    */
-  hasOtherWork?: () => boolean;
+  restAfter?: (activeMs: number) => number;
 }
 
 interface Waiting<Item, Result> {
@@ -44,6 +45,7 @@ export class Batcher<Item, Result> {
   /** How long a batch takes, the last ones more than those before. */
   #runMs = 0;
   #leaving: NodeJS.Immediate | NodeJS.Timeout | null = null;
+  #restUntil = 0;
   #sweeper: NodeJS.Timeout | null = null;
 
   constructor(run: (items: Item[]) => Promise<Result[]> | Result[], limits: BatchLimits) {
@@ -56,10 +58,6 @@ export class Batcher<Item, Result> {
     const { maxQueued, maxBatch } = this.#limits;
     const { length } = this.#waiting;
     return length >= maxQueued || (length > maxBatch && this.#waitMs > maxWaitMs);
-  }
-
-  get isBusy(): boolean {
-    return this.#inFlight > 0 || this.#waiting.length > 0;
   }
 
   get isQuick(): boolean {
@@ -92,56 +90,61 @@ export class Batcher<Item, Result> {
   }
 
   #schedule(): void {
-    const { maxBatch, maxInFlight, hasOtherWork } = this.#limits;
+    const { maxBatch, maxInFlight, patienceMs, restAfter } = this.#limits;
     // A turn that brings thousands takes long, and a full batch does not wait for its end.
-    if (!hasOtherWork && this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
-    if (this.#waiting.length === 0 || this.#leaving !== null) return;
-    if (this.#inFlight === 0) {
-      // After the sockets of this turn have been read, and before the loop waits for more.
-      this.#leaving = setImmediate(() => this.#leave());
-    } else if (this.#inFlight < maxInFlight) {
-      this.#leaving = setTimeout(() => this.#leave(), this.#limits.patienceMs);
-    }
+    if (!restAfter && this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
+    if (this.#waiting.length === 0 || this.#leaving !== null || this.#inFlight === maxInFlight) return;
+    const restMs = Math.max(this.#restUntil - performance.now(), this.#inFlight === 0 ? 0 : patienceMs);
+    this.#leaving =
+      restMs < 1
+        ? // After the sockets of this turn have been read, and before the loop waits for more.
+          setImmediate(() => this.#leave())
+        : setTimeout(() => this.#leave(), restMs);
   }
 
   #leave(): void {
-    clearImmediate(this.#leaving as NodeJS.Immediate);
-    clearTimeout(this.#leaving as NodeJS.Timeout);
-    this.#leaving = null;
+    this.#stay();
     const batch = inTime(this.#waiting.splice(0, this.#limits.maxBatch));
     if (batch.length > 0) void this.#runBatch(batch);
     this.#schedule();
   }
 
+  #stay(): void {
+    clearImmediate(this.#leaving as NodeJS.Immediate);
+    clearTimeout(this.#leaving as NodeJS.Timeout);
+    this.#leaving = null;
+  }
+
   async #runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     this.#inFlight++;
     const startedAt = performance.now();
+    const loop = this.#limits.restAfter && performance.eventLoopUtilization();
     try {
       const running = this.#run(batch.map(({ item }) => item));
       // An adapter that answers at once saves a turn of the microtask queue.
       const results = running instanceof Promise ? await running : running;
-      this.#arrive(startedAt);
+      this.#arrive(startedAt, loop);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       await this.#runSingly(batch, error);
-      this.#arrive(startedAt);
+      this.#arrive(startedAt, loop);
     }
   }
 
-  /** The next batch is on its way while the answers to this one are made. */
-  #arrive(startedAt: number): void {
+  #arrive(startedAt: number, loop: EventLoopUtilization | undefined): void {
     this.#inFlight--;
     this.#runMs += (performance.now() - startedAt - this.#runMs) * NEWEST_SHARE;
-    const { hasOtherWork } = this.#limits;
-    if (hasOtherWork) this.#rest(hasOtherWork);
+    if (loop) this.#rest(loop);
+    // The next batch is on its way while the answers to this one are made.
     else if (this.#waiting.length > 0) this.#leave();
   }
 
-  #rest(hasOtherWork: () => boolean): void {
-    const since = performance.now();
-    this.#leaving ??= setImmediate(() => {
-      const restMs = hasOtherWork() ? performance.now() - since : 0;
-      this.#leaving = restMs < 1 ? null : setTimeout(() => this.#leave(), restMs);
+  /** `loop` is as it was before the batch; the answers are made in this turn. */
+  #rest(loop: EventLoopUtilization): void {
+    setImmediate(() => {
+      const { active } = performance.eventLoopUtilization(loop);
+      this.#restUntil = performance.now() + this.#limits.restAfter!(active);
+      this.#stay();
       this.#schedule();
     });
   }
