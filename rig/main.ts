@@ -150,13 +150,12 @@ const program = new Command('npm run rig:')
   .addCommand(
     rig('slow-clients', 'sends headers and bodies, and takes answers, as slowly as it can')
       .option('--clients <clients>', 'of each kind', positive, 1_000)
-      .option('--seconds <seconds>', 'of those who call as one should, before and meanwhile', positive, 15)
-      .action(async ({ clients, seconds, json }: RigFlags & { clients: number; seconds: number }) => {
-        const figures = await besetBySlowClients({ clients, seconds });
-        show({ rig: 'slow-clients', clients, ...figures }, json);
+      .action(async ({ clients, json }: RigFlags & { clients: number }) => {
         const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs } = readConfig({});
-        const limits = { headers: headersTimeoutMs, body: requestTimeoutMs, answers: answerTimeoutMs };
-        endWith(brokenBySlowClients(figures, limits));
+        const limitsMs = { headers: headersTimeoutMs, body: requestTimeoutMs, answers: answerTimeoutMs };
+        const figures = await besetBySlowClients({ clients, limitsMs });
+        show({ rig: 'slow-clients', clients, ...figures }, json);
+        endWith(brokenBySlowClients(figures, limitsMs));
       }),
   );
 

@@ -10,17 +10,10 @@ const LIMIT_MS = 2_000;
 
 describe('Slow clients', () => {
   it('are cut off, keep nobody from being served, and leave nothing behind', async (test) => {
-    const figures = await besetBySlowClients({
-      clients: CLIENTS,
-      seconds: 3,
-      env: {
-        UGS_HEADERS_TIMEOUT_MS: String(LIMIT_MS),
-        UGS_REQUEST_TIMEOUT_MS: String(LIMIT_MS),
-        UGS_ANSWER_TIMEOUT_MS: String(LIMIT_MS),
-      },
-    });
+    const limitsMs = { headers: LIMIT_MS, body: LIMIT_MS, answers: LIMIT_MS };
+    const figures = await besetBySlowClients({ clients: CLIENTS, limitsMs });
     test.diagnostic(JSON.stringify(figures));
-    const broken = brokenPromises(figures, { headers: LIMIT_MS, body: LIMIT_MS, answers: LIMIT_MS });
+    const broken = brokenPromises(figures, limitsMs);
     assert.deepEqual(
       broken.filter((promise) => !promise.endsWith('what others wait')),
       [],
