@@ -22,7 +22,7 @@ import { readRecording, record } from './recording.ts';
 import { revocation } from './revocation.ts';
 import { restartInTurn } from './rolling-restart.ts';
 import { callInAnyOrder } from './sequence.ts';
-import { besetBySlowClients, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
+import { besetInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
 
 interface RigFlags {
@@ -150,11 +150,14 @@ const program = new Command('npm run rig:')
   .addCommand(
     rig('slow-clients', 'sends headers and bodies, and takes answers, as slowly as it can')
       .option('--clients <clients>', 'of each kind', positive, 1_000)
-      .action(async ({ clients, json }: RigFlags & { clients: number }) => {
+      .option('--rounds <rounds>', 'of all kinds; what others wait is the median of them', positive, 3)
+      .action(async ({ clients, rounds, json }: RigFlags & { clients: number; rounds: number }) => {
         const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs } = readConfig({});
         const limitsMs = { headers: headersTimeoutMs, body: requestTimeoutMs, answers: answerTimeoutMs };
-        const figures = await besetBySlowClients({ clients, limitsMs });
-        show({ rig: 'slow-clients', clients, ...figures }, json);
+        const bar = progressBar('rounds', rounds);
+        const figures = await besetInRounds(rounds, { clients, limitsMs }, (done) => bar.show(done));
+        bar.end();
+        show({ rig: 'slow-clients', clients, rounds, ...figures }, json);
         endWith(brokenBySlowClients(figures, limitsMs));
       }),
   );

@@ -2,6 +2,7 @@
 // notice, and when all have gone nothing of them is left.
 
 import { readdirSync, readlinkSync } from 'node:fs';
+import { median } from '../bench/median.ts';
 import { sqlite } from '../test/database.ts';
 import { eventually, Folder, type Service, serve } from '../test/process.ts';
 import { DatabaseIssuer } from './issuer.ts';
@@ -29,6 +30,25 @@ const LARGE = 'x'.repeat(60_000);
 const WARM_UP_SECONDS = 3;
 /** A process with nothing to do collects no garbage, and one with little does it within seconds. */
 const SETTLE_SECONDS = 10;
+
+/** The median of what others have waited in several rounds, each on a service of its own; the worst of all else. */
+export async function besetInRounds(
+  rounds: number,
+  options: SlowClientsOptions,
+  onRound: (done: number) => void,
+): Promise<SlowClientsFigures> {
+  const all: SlowClientsFigures[] = [];
+  while (all.length < rounds) {
+    all.push(await besetBySlowClients(options));
+    onRound(all.length);
+  }
+  const names = Object.keys(all[0]!) as (keyof SlowClientsFigures)[];
+  const figures = names.map((name) => {
+    const ofRounds = all.map((round) => round[name]);
+    return [name, name.endsWith('P99Ms') ? median(ofRounds) : Math.max(...ofRounds)];
+  });
+  return Object.fromEntries(figures);
+}
 
 export async function besetBySlowClients(options: SlowClientsOptions): Promise<SlowClientsFigures> {
   using folder = new Folder();
