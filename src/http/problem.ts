@@ -1,5 +1,6 @@
 // How a problem looks on the wire: RFC 9457 with `success: 0` in front, whatever raised it.
 
+import type { FastifyReply } from 'fastify';
 import { redact } from '../domain/secret.ts';
 import { Problem, problems } from '../problem.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -43,6 +44,14 @@ export function problemBody(problem: Problem, requestId: string): string {
   });
   // A detail names fields, and a caller may have put a token where a name belongs.
   return redact(text);
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
+  return reply
+    .code(problem.status)
+    .headers(problemHeaders(problem))
+    .header('content-type', PROBLEM_TYPE)
+    .send(problemBody(problem, requestId));
 }
 
 export function problemHeaders(problem: Problem): Record<string, string> {

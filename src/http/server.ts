@@ -10,7 +10,7 @@ import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaders, hasUnsafeFraming } from './headers.ts';
 import { isPipelined, takeTurns } from './pipelining.ts';
-import { PROBLEM_TYPE, problemBody, problemHeaders, problemOf } from './problem.ts';
+import { problemOf, sendProblem } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
 import { cutSlowReaders } from './slow-reader.ts';
 import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
@@ -141,11 +141,7 @@ function answerProblem(
   logProblem(problem, request.id);
   // Whoever sends on without waiting would be told the same again and again.
   if (problem.status === 503 && isPipelined(request)) reply.header('connection', 'close');
-  reply
-    .code(problem.status)
-    .headers(problemHeaders(problem))
-    .header('content-type', PROBLEM_TYPE)
-    .send(problemBody(problem, request.id));
+  sendProblem(reply, problem, request.id);
 }
 
 /** 404 for an unknown path, 405 for a known one that does not take the method. */

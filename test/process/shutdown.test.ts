@@ -89,6 +89,18 @@ describe('A shutdown', () => {
     assert.equal((await service.exit(PROMPT_MS)).code, 0);
   });
 
+  it('is no warning in the log where a load balancer has asked for readiness and nobody was turned away', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder, { env: { UGS_SHUTDOWN_DELAY_MS: '500' } });
+    service.signal('SIGTERM');
+    await eventually(
+      'readiness to end',
+      async () => (await service.send({ path: '/readyz', token: null })).status === 503,
+    );
+    const { stdout } = await service.exit(PROMPT_MS);
+    assert.doesNotMatch(stdout, /"level":[4-6]0/);
+  });
+
   it('says in the log that it begins and that it has ended', async () => {
     using folder = new Folder();
     await using service = await serve(folder);
