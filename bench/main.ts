@@ -64,6 +64,7 @@ program
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 3)
   .addOption(groupsOption(100_000))
+  .option('--connections <connections>', 'of those who call the service, and Express', positive, 32)
   .action((flags) => measurePostgres({ ...flags, folder: prepare(), say }));
 
 program

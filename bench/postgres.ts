@@ -14,7 +14,7 @@ import { startService, startVariant } from './service.ts';
 import { type Contender, inTurns } from './turns.ts';
 import { loadAll, type Round } from './wrk.ts';
 
-const CONNECTIONS = 32;
+const PGBENCH_CLIENTS = 32;
 const PROCESSES = 2;
 const LOOK_UP_TARGET = 0.75;
 const CREATE_TARGET = 1;
@@ -26,6 +26,8 @@ export interface PostgresOptions {
   seconds: number;
   rounds: number;
   groups: number;
+  /** Of those who call the service, and Express. */
+  connections: number;
   say: (text: string) => void;
 }
 
@@ -41,10 +43,11 @@ interface Stage {
   database: SeededDatabase;
   services: readonly ServerProcess[];
   express: ServerProcess;
+  connections: number;
 }
 
 export async function measurePostgres(options: PostgresOptions): Promise<void> {
-  const { folder, groups, say } = options;
+  const { folder, groups, connections, say } = options;
   requirePgbench();
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await openBenchServer());
@@ -54,7 +57,7 @@ export async function measurePostgres(options: PostgresOptions): Promise<void> {
   while (services.length < PROCESSES) services.push(stack.use(await startService(database)));
   const express = stack.use(await startExpress(database));
   const unbatched = stack.use(await startVariant(database, ['--no-batches']));
-  const stage = { server, database, services, express };
+  const stage = { server, database, services, express, connections };
 
   report(
     'look-ups',
@@ -105,7 +108,7 @@ function pgbenchContender(script: string, { server, database }: Stage): Contende
   const { databaseUrl, groups } = database;
   const run = async (seconds: number): Promise<Measured> => {
     const before = databaseTime(server);
-    const round = await pgbench({ databaseUrl, script, groups, seconds, clients: CONNECTIONS });
+    const round = await pgbench({ databaseUrl, script, groups, seconds, clients: PGBENCH_CLIENTS });
     const requests = round.requestsPerSecond * seconds;
     return { ...round, nodeTime: Number.NaN, databaseTime: (databaseTime(server) - before) / requests };
   };
@@ -120,7 +123,7 @@ function contender(
   name: string,
   processes: readonly ServerProcess[],
   operation: Operation,
-  { server, database }: Stage,
+  { server, database, connections }: Stage,
 ): Contender<Measured> {
   const nodeTime = () => processes.reduce((sum, { processId }) => sum + processorTime(processId), 0);
   const run = async (seconds: number): Promise<Measured> => {
@@ -129,7 +132,7 @@ function contender(
       operation,
       database,
       seconds,
-      connections: CONNECTIONS,
+      connections,
     });
     const requests = round.requestsPerSecond * seconds;
     return {
