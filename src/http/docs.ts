@@ -8,6 +8,11 @@ interface Text {
   body: string;
 }
 
+interface Page extends Pick<Text, 'headers'> {
+  /** Bytes, which all share who read slowly; of a text each would have a copy. */
+  body: Buffer;
+}
+
 /** Each is loaded and made when somebody first asks for it: the service is ready the sooner. */
 const texts: Record<string, (operations: readonly AnyOperation[]) => Promise<Text>> = {
   '/openapi.json': async (operations) => {
@@ -31,10 +36,10 @@ const texts: Record<string, (operations: readonly AnyOperation[]) => Promise<Tex
 
 export function addDocs(app: FastifyInstance, operations: readonly AnyOperation[]): void {
   for (const [path, make] of Object.entries(texts)) {
-    let text: Promise<Text> | undefined;
+    let page: Promise<Page> | undefined;
     app.get(path, { exposeHeadRoute: true }, async (_request, reply) => {
-      text ??= make(operations);
-      const { headers, body } = await text;
+      page ??= make(operations).then(({ headers, body }) => ({ headers, body: Buffer.from(body) }));
+      const { headers, body } = await page;
       reply.headers(headers);
       return body;
     });
