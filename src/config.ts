@@ -29,6 +29,14 @@ export interface Setting<Value> {
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
+/** Parameters of a DATABASE_URL that settings stand for. */
+const timeouts = {
+  statement_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+  lock_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+  idle_in_transaction_session_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+  query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
+  connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
+};
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const settings = {
@@ -271,7 +279,9 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) {
-    checkTls(new URL(text).searchParams);
+    const { searchParams } = new URL(text);
+    checkTls(searchParams);
+    refuseTimeouts(searchParams);
     return { engine: 'postgres', url: new Secret(text) };
   }
   throw new Error(
@@ -296,6 +306,13 @@ function checkReadable(file: string, name: string): void {
     accessSync(file, constants.R_OK);
   } catch (error) {
     throw new Error(`has for ${name} a file that cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** In `pg` the URL goes before all else. */
+function refuseTimeouts(parameters: URLSearchParams): void {
+  for (const [name, setting] of Object.entries(timeouts)) {
+    if (parameters.has(name)) throw new Error(`must not have ${name}, which ${setting} is for`);
   }
 }
 

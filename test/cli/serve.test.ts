@@ -130,6 +130,15 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
     });
   }
 
+  for (const parameter of ['statement_timeout', 'lock_timeout', 'query_timeout']) {
+    it(`where DATABASE_URL has ${parameter}, which would take the place of UGS_POSTGRES_STATEMENT_TIMEOUT_MS`, () =>
+      assertRefused({
+        env: { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameter}=0` },
+        names: new RegExp(`DATABASE_URL .*${parameter}.*UGS_POSTGRES_STATEMENT_TIMEOUT_MS`),
+        hides: /hidden/,
+      }));
+  }
+
   it('that does not show the password of a DATABASE_URL that is not right', () =>
     assertRefused({
       env: { DATABASE_URL: 'mysql://user:hunter2@db/groups' },

@@ -22,13 +22,13 @@ describe('what the service asks of the sessions of PostgreSQL', () => {
   after(() => database.drop());
 
   /** Does everything once; gives what was sent to PostgreSQL for it. */
-  async function sentWith(settings: Record<string, string>): Promise<string> {
+  async function sentWith(settings: Record<string, string>, parameters = ''): Promise<string> {
     await using proxy = await FaultProxy.start(database.url);
     const sent: Buffer[] = [];
     proxy.listen = (bytes) => sent.push(bytes);
-    const env = { ...database.env, DATABASE_URL: proxy.url, ...settings };
+    const env = { ...database.env, DATABASE_URL: `${proxy.url}?${parameters}`, ...settings };
     const service = await TestService.start(postgres, { database: { ...database, env } });
-    const user_group_id = Object.keys(settings).join('-') || 'none';
+    const user_group_id = [...Object.keys(settings), parameters].join('-') || 'none';
     const created = await service.get({ user_group_id, name: 'A', properties: { a: 1 } });
     assert.equal(created.json.new_user_group, true);
     assert.equal((await service.put({ user_group_id, name: 'B' })).json.user_group.name, 'B');
@@ -41,6 +41,12 @@ describe('what the service asks of the sessions of PostgreSQL', () => {
   it('is statements by name and limits on time, where nothing is set', async () => {
     const sent = await sentWith({});
     assert.match(sent, /find_user_groups/);
+    for (const limit of LIMITS) assert.match(sent, new RegExp(limit));
+  });
+
+  it('is that and what the options of DATABASE_URL ask', async () => {
+    const sent = await sentWith({}, 'options=-c%20work_mem%3D5MB');
+    assert.match(sent, /-c work_mem=5MB/);
     for (const limit of LIMITS) assert.match(sent, new RegExp(limit));
   });
 

@@ -28,14 +28,14 @@ export function clientConfig(
 ): ClientConfig & { query_timeout: number } {
   const { url, connectTimeoutMs, statementTimeoutMs } = options;
   return {
-    connectionString: url.reveal(),
+    connectionString: statementTimeoutMs > 0 ? withPlanner(url.reveal(), isCitus) : url.reveal(),
     application_name: 'user-group-service',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server gives up first, so that it does not work on for nobody.
     query_timeout: statementTimeoutOf(options) + ROUND_TRIP_MS,
-    ...(statementTimeoutMs > 0 && sessionSettings(statementTimeoutMs, isCitus)),
+    ...(statementTimeoutMs > 0 && limitsOf(statementTimeoutMs)),
     types: { getTypeParser: (typeId: number) => (NUMBER_TYPES.includes(typeId) ? Number : String) },
   };
 }
@@ -59,14 +59,22 @@ const KEY_ORDER = [
   'enable_mergejoin=off',
 ];
 
-/** Nothing but speed and patience depends on them. */
-function sessionSettings(statementTimeoutMs: number, isCitus: boolean): Omit<ClientConfig, 'query_timeout'> {
-  const planner = isCitus ? KEY_ORDER : [ONE_PLAN, ...KEY_ORDER];
+/**
+ * Nothing but speed depends on these options, as nothing but patience does on the limits. In `pg` the URL's own options
+ * would take their place; of two that differ the later one counts.
+ */
+function withPlanner(databaseUrl: string, isCitus: boolean): string {
+  const url = new URL(databaseUrl);
+  const planner = (isCitus ? KEY_ORDER : [ONE_PLAN, ...KEY_ORDER]).map((setting) => `-c ${setting}`);
+  url.searchParams.set('options', [...url.searchParams.getAll('options'), ...planner].join(' '));
+  return url.href;
+}
+
+function limitsOf(statementTimeoutMs: number): Omit<ClientConfig, 'query_timeout'> {
   return {
     statement_timeout: statementTimeoutMs,
     // Longer than the second after which PostgreSQL looks for a deadlock, which is worth another try.
     lock_timeout: Math.ceil(statementTimeoutMs * 0.75),
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
-    options: planner.map((setting) => `-c ${setting}`).join(' '),
   };
 }
