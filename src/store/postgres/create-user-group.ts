@@ -3,10 +3,10 @@
 
 import { spell, type UserGroup } from '../../domain/user-group.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
-import { type CommandResult, type NewUserGroup, StoreUnavailable } from '../store.ts';
+import type { CommandResult, NewUserGroup } from '../store.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './pool.ts';
-import { byKey, columnsOfKeys, findByKey } from './user-group.ts';
+import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
 
 export const INSERT: Statement = {
   name: 'create_user_groups',
@@ -21,20 +21,13 @@ export const INSERT: Statement = {
     returning team_id`,
 };
 
-/** A group may be deleted between the two statements; no more often than this. */
-const MAX_ATTEMPTS = 5;
-
 export async function createUserGroups(
   session: Session,
   commands: readonly NewUserGroup[],
 ): Promise<CommandResult<'createUserGroup'>[]> {
   const stored = new Map<string, UserGroup>();
-  let rest = firstOfEach(commands, ({ key }) => spell(key)).sort(byKey);
-  for (let attempt = 1; rest.length > 0; attempt++) {
-    if (attempt > MAX_ATTEMPTS)
-      throw new StoreUnavailable('PostgreSQL: a user group comes and goes too often');
-    rest = await insertOrFind(session, rest, stored);
-  }
+  const firsts = firstOfEach(commands, ({ key }) => spell(key));
+  await settle(firsts, (rest) => insertOrFind(session, rest, stored));
   return commands.map(({ key, teamId }) => {
     const userGroup = stored.get(spell(key))!;
     // No other command has this id. So the group is this command's, also where an earlier try of it made the
@@ -53,11 +46,7 @@ async function insertOrFind(
   for (const command of commands) {
     if (made.has(command.teamId)) stored.set(spell(command.key), createdUserGroup(command));
   }
-  const others = commands.filter(({ teamId }) => !made.has(teamId));
-  if (others.length === 0) return [];
-  const found = await findByKey(session, others);
-  for (const userGroup of found) if (userGroup !== null) stored.set(spell(userGroup), userGroup);
-  return others.filter((_, index) => found[index] === null);
+  return explainLeft(session, commands, stored, (_, found) => found);
 }
 
 function columnsOf(commands: readonly NewUserGroup[]): unknown[][] {
