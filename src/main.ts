@@ -63,7 +63,9 @@ function exitByException(command: Command): void {
 
 /** Whoever reads the output may have enough of it, as `head` has; what was asked for is done to its end. */
 function unlessLeft(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  console.error(`user-group-service: standard output takes no more: ${error.message}`);
+  process.exit(exitCodes.failed);
 }
 
 function messageOf(error: unknown, code: number): string {
