@@ -20,6 +20,22 @@ export function createUnfinished(path: string): string {
   return unfinished;
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A signal that ends the process takes these files away first, until `stop`: half of an export holds tokens too. */
+export function removeAtSignal(paths: readonly string[]): { stop(): void } {
+  const onSignal = (signal: NodeJS.Signals): void => {
+    stop();
+    for (const path of paths) rmSync(path, { force: true });
+    process.kill(process.pid, signal);
+  };
+  const stop = (): void => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return { stop };
+}
+
 /** Gives the finished file its name beside the one it has. Throws `FileExists` where another one has it by now. */
 export function publish(unfinished: string, path: string): void {
   sync(unfinished);

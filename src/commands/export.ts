@@ -8,7 +8,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { exportLines, TokenNotExported } from '../operations/export.ts';
 import { findWorkspace } from '../operations/workspace.ts';
-import { createUnfinished, FileExists, publish } from '../publish.ts';
+import { createUnfinished, FileExists, publish, removeAtSignal } from '../publish.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
@@ -86,6 +86,7 @@ async function writeFile<Result>(
   write: (output: Writable) => Promise<Result>,
 ): Promise<Result> {
   const unfinished = createUnfinished(file);
+  const removal = removeAtSignal([unfinished]);
   try {
     const handle = await open(unfinished, 'w');
     const result = await write(handle.createWriteStream());
@@ -93,6 +94,7 @@ async function writeFile<Result>(
     return result;
   } finally {
     rmSync(unfinished, { force: true });
+    removal.stop();
   }
 }
 

@@ -56,6 +56,20 @@ describe('backup', () => {
     assert.deepEqual(globSync('groups*', { cwd: folder.path }), ['groups.backup']);
   });
 
+  it('leaves nothing behind where a signal ends it', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const files = () => globSync('groups*', { cwd: folder.path });
+    await eventually('a backup to be ended', async () => {
+      for (const whole of files()) rmSync(folder.join(whole));
+      await using program = new Program(folder, ['backup', 'groups.backup']);
+      await eventually('the file', () => files().length > 0);
+      program.signal('SIGINT');
+      return (await program.exit()).signal === 'SIGINT';
+    });
+    assert.deepEqual(files(), []);
+  });
+
   it('leaves a file of its name only where it is whole, however often it is killed', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);

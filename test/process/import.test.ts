@@ -8,7 +8,17 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseKind, describeOnEachDatabase, postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
-import { createApiToken, type Exit, Folder, PROGRAM, Program, run, type Service, serve } from '../process.ts';
+import {
+  createApiToken,
+  type Exit,
+  eventually,
+  Folder,
+  PROGRAM,
+  Program,
+  run,
+  type Service,
+  serve,
+} from '../process.ts';
 import { runSql } from '../sql.ts';
 
 const LINES = 6_000;
@@ -376,6 +386,22 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
       groups.some(({ token }) => texts[0]!.includes(token)),
       false,
     );
+  });
+
+  it('leaves nothing of the file where a signal ends it', async () => {
+    const unfinished = () => globSync('ended-*.new', { cwd: folder.path });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      // One that is done before the signal comes tells nothing.
+      await eventually(`an export to be ended by ${signal}`, async () => {
+        const file = `ended-${randomBytes(4).toString('hex')}`;
+        const args = ['export', '--workspace', 'default', '--with-tokens', file];
+        await using program = new Program(folder, args, { env });
+        await eventually('the file', () => unfinished().length > 0 || existsSync(folder.join(file)));
+        program.signal(signal);
+        return (await program.exit()).signal === signal;
+      });
+      assert.deepEqual(unfinished(), []);
+    }
   });
 
   it('is refused with 2 where the file is there or cannot be made, and with 3 where there is no workspace', async () => {

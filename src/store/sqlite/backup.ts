@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { createUnfinished, publish } from '../../publish.ts';
+import { createUnfinished, publish, removeAtSignal } from '../../publish.ts';
 import { guard, troubleOf } from './file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
@@ -20,13 +20,16 @@ export async function backupFile(
   onProgress: (pages: number, of: number) => void,
 ): Promise<number> {
   const unfinished = guard(() => createUnfinished(to));
+  const files = ['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix);
+  const removal = removeAtSignal(files);
   try {
     await copyPages(path, unfinished, onProgress);
     const userGroups = guard(() => check(unfinished));
     guard(() => publish(unfinished, to));
     return userGroups;
   } finally {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true });
+    for (const file of files) rmSync(file, { force: true });
+    removal.stop();
   }
 }
 
