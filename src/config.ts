@@ -188,7 +188,8 @@ export const settings = {
   shutdownDelayMs: {
     env: 'UGS_SHUTDOWN_DELAY_MS',
     flag: '--shutdown-delay-ms <ms>',
-    fallback: '0',
+    // A client that is about to send on a connection that it keeps learns with its next answer that this ends.
+    fallback: '500',
     parse: integer(0, 600_000),
     meaning:
       'How long to go on serving, not ready any more, after SIGTERM; a load balancer needs some seconds.',

@@ -49,7 +49,7 @@ export class TestService {
   }
 
   async startApp(): Promise<void> {
-    const env = { ...this.database.env, PORT: '0', ...this.#env };
+    const env = { ...this.database.env, PORT: '0', UGS_SHUTDOWN_DELAY_MS: '0', ...this.#env };
     watch.learn(Object.values(env).join('\n'));
     const streamWrite = (line: string) => {
       // Before the last line of defence, which is not to be needed.

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { createApiToken, eventually, Folder, type Service, serve } from '../process.ts';
@@ -11,6 +12,7 @@ import { createApiToken, eventually, Folder, type Service, serve } from '../proc
 /** Well below the time for which an idle connection or a request under way would keep the process. */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
+const CALLERS = 16;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   describe(signal, () => {
@@ -78,6 +80,18 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 describe('A shutdown', () => {
+  it('breaks no connection that is kept and in use, also where nothing is set', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    await using service = await serve(folder);
+    const callers = Array.from({ length: CALLERS }, () => new KeepingCaller(service.url, token));
+    await eventually('calls on connections that are kept', () => callers.every(({ kept }) => kept > 0));
+    service.signal('SIGTERM');
+    assert.equal((await service.exit(PROMPT_MS)).code, 0);
+    const broken = await Promise.all(callers.map(({ brokenWhileKept }) => brokenWhileKept));
+    assert.equal(broken.filter(Boolean).length, 0);
+  });
+
   it('cuts off a request that does not end within the shutdown timeout', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
@@ -113,6 +127,39 @@ describe('A shutdown', () => {
     assert.deepEqual(messages, ['listening', 'stopping: requests in flight are answered first', 'stopped']);
   });
 });
+
+/** Calls again as soon as it has its answer, on one connection as long as that is kept. */
+class KeepingCaller {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: URL;
+  readonly #token: string;
+  /** Calls that were answered on a connection that an earlier one has used. */
+  kept = 0;
+  /** How it ends when there is nobody to call any more. */
+  readonly brokenWhileKept: Promise<boolean>;
+
+  constructor(url: string, token: string) {
+    this.#url = new URL('/v1/user-groups?limit=1', url);
+    this.#token = token;
+    this.brokenWhileKept = this.#callUntilTheEnd();
+  }
+
+  async #callUntilTheEnd(): Promise<boolean> {
+    for (;;) {
+      const call = get(this.#url, {
+        agent: this.#agent,
+        headers: { authorization: `Token ${this.#token}` },
+      });
+      try {
+        const [answer] = (await once(call, 'response')) as [IncomingMessage];
+        await once(answer.resume(), 'end');
+      } catch {
+        return call.reusedSocket;
+      }
+      if (call.reusedSocket) this.kept++;
+    }
+  }
+}
 
 /** A request of which the service has the headers and half of the body. */
 class Upload {
