@@ -60,13 +60,13 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
 
   it('that is cut off leaves a database that refuses every caller', async () => {
     await run(folder, ['migrate'], { env: there });
-    await killMidway(copy, holdPostgres(database.url), 0);
+    await killMidway(copy, postgresTarget(database.url), 0);
     await using service = await serve(folder, { env: there });
     for (const caller of callers) await caller.assertRefused(service);
   });
 
   it('is completed by the next one, however often it is killed', async () => {
-    await killOften(copy, holdPostgres(database.url));
+    await killOften(copy, postgresTarget(database.url));
     await using program = copy();
     const { code, stdout, stderr } = await program.exit();
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -116,7 +116,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
       new Program(folder, ['copy', '--to', 'sqlite:back/user-groups.db', '--json'], { env });
     const back = { DATABASE_URL: 'sqlite:back/user-groups.db', ...ring };
     await run(folder, ['migrate'], { env: back });
-    await killOften(copyBack, holdSqlite(folder.join('back/user-groups.db')));
+    await killOften(copyBack, sqliteTarget(folder.join('back/user-groups.db')));
     await using program = copyBack();
     const { code, stdout } = await program.exit();
     assert.equal(code, 0);
@@ -380,27 +380,30 @@ async function apiTokens(folder: Folder, env: Env): Promise<unknown[]> {
   return JSON.parse((await run(folder, ['api-token', 'list', '--json'], { env })).stdout);
 }
 
-/** Runs `work` while nobody can write to the target, with the number of groups that it has. */
-type Hold = (work: (groups: number) => Promise<void>) => Promise<void>;
+/** Where a copy goes. */
+interface Target {
+  /** Makes a page take some tenths of a second, so that there is time to look, and the other way round. */
+  slowDown: () => Promise<void> | void;
+  speedUp: () => Promise<void> | void;
+  /** How many groups it has, on PostgreSQL with those of a page that is being written. */
+  count: () => Promise<number> | number;
+}
 
 /** Kills a copy when the target has more than `groups`, and not all of them yet; returns how many. */
-async function killMidway(start: () => Program, hold: Hold, groups: number): Promise<number> {
+async function killMidway(start: () => Program, target: Target, groups: number): Promise<number> {
+  await target.slowDown();
   await using program = start();
-  let killedAt = 0;
-  await eventually('another page', async () => {
-    await hold(async (current) => {
-      if (current <= groups) return;
-      await program.kill();
-      killedAt = current;
-    });
-    return killedAt > 0;
-  });
+  await eventually('another page', async () => (await target.count()) > groups);
+  await program.kill();
+  const killedAt = await target.count();
+  await target.speedUp();
   assert.ok(killedAt < TOTAL);
   return killedAt;
 }
 
-async function killOften(start: () => Program, hold: Hold): Promise<void> {
-  for (let kill = 0, groups = 0; kill < KILLS_MIDWAY; kill++) groups = await killMidway(start, hold, groups);
+async function killOften(start: () => Program, target: Target): Promise<void> {
+  for (let kill = 0, groups = 0; kill < KILLS_MIDWAY; kill++)
+    groups = await killMidway(start, target, groups);
   for (let kill = 0; kill < KILLS_ANYWHERE; kill++) {
     await using program = start();
     await sleep(Math.random() * LONGEST_LIFE_MS);
@@ -408,17 +411,29 @@ async function killOften(start: () => Program, hold: Hold): Promise<void> {
   }
 }
 
-function holdPostgres(url: string): Hold {
-  return async (work) => {
+function postgresTarget(url: string): Target {
+  const work = async <Result>(ask: (client: pg.Client) => Promise<Result>): Promise<Result> => {
     const client = new pg.Client(url);
     await client.connect();
     try {
-      await client.query('begin; lock table user_groups in share mode');
-      const { rows } = await client.query('select count(*)::integer as groups from user_groups');
-      await work(rows[0].groups);
+      return await ask(client);
     } finally {
       await client.end();
     }
+  };
+  const execute = (sql: string) => work(async (client) => void (await client.query(sql)));
+  return {
+    slowDown: () =>
+      execute(`create function take_time() returns trigger language plpgsql
+          as 'begin perform pg_sleep(0.2); return null; end';
+        create trigger take_time after insert on user_groups execute function take_time()`),
+    speedUp: () => execute('drop function take_time cascade'),
+    count: () =>
+      work(async (client) => {
+        await client.query('begin; lock table user_groups in share mode');
+        const { rows } = await client.query('select count(*)::integer as groups from user_groups');
+        return rows[0].groups;
+      }),
   };
 }
 
@@ -433,15 +448,20 @@ async function rowsOfStatistics(url: string): Promise<number> {
   }
 }
 
-function holdSqlite(path: string): Hold {
-  return async (work) => {
-    const database = new DatabaseSync(path, { timeout: 5_000 });
-    try {
-      database.exec('begin immediate');
-      await work(database.prepare('select count(*) as groups from user_groups').get()?.groups as number);
-    } finally {
+function sqliteTarget(path: string): Target {
+  return {
+    slowDown: () =>
+      change(
+        path,
+        `create trigger take_time after insert on user_groups begin select length(hex(randomblob(300000))); end`,
+      ),
+    speedUp: () => change(path, 'drop trigger take_time'),
+    count: () => {
+      const database = new DatabaseSync(path);
+      const row = database.prepare('select count(*) as groups from user_groups').get();
       database.close();
-    }
+      return row?.groups as number;
+    },
   };
 }
 
