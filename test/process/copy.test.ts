@@ -457,7 +457,7 @@ function sqliteTarget(path: string): Target {
       ),
     speedUp: () => change(path, 'drop trigger take_time'),
     count: () => {
-      const database = new DatabaseSync(path);
+      const database = new DatabaseSync(path, { timeout: 5_000 });
       const row = database.prepare('select count(*) as groups from user_groups').get();
       database.close();
       return row?.groups as number;
