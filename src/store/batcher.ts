@@ -143,7 +143,8 @@ export class Batcher<Item, Result> {
   #rest(loop: EventLoopUtilization): void {
     setImmediate(() => {
       const { active } = performance.eventLoopUtilization(loop);
-      this.#restUntil = performance.now() + this.#limits.restAfter!(active);
+      // The rest after a batch beside this one may be longer.
+      this.#restUntil = Math.max(this.#restUntil, performance.now() + this.#limits.restAfter!(active));
       this.#stay();
       this.#schedule();
     });
