@@ -412,16 +412,7 @@ async function killOften(start: () => Program, target: Target): Promise<void> {
 }
 
 function postgresTarget(url: string): Target {
-  const work = async <Result>(ask: (client: pg.Client) => Promise<Result>): Promise<Result> => {
-    const client = new pg.Client(url);
-    await client.connect();
-    try {
-      return await ask(client);
-    } finally {
-      await client.end();
-    }
-  };
-  const execute = (sql: string) => work(async (client) => void (await client.query(sql)));
+  const execute = (sql: string) => onPostgres(url, async (client) => void (await client.query(sql)));
   return {
     slowDown: () =>
       execute(`create function take_time() returns trigger language plpgsql
@@ -429,7 +420,7 @@ function postgresTarget(url: string): Target {
         create trigger take_time after insert on user_groups execute function take_time()`),
     speedUp: () => execute('drop function take_time cascade'),
     count: () =>
-      work(async (client) => {
+      onPostgres(url, async (client) => {
         await client.query('begin; lock table user_groups in share mode');
         const { rows } = await client.query('select count(*)::integer as groups from user_groups');
         return rows[0].groups;
@@ -437,12 +428,18 @@ function postgresTarget(url: string): Target {
   };
 }
 
-async function rowsOfStatistics(url: string): Promise<number> {
+function rowsOfStatistics(url: string): Promise<number> {
+  return onPostgres(url, async (client) => {
+    const { rows } = await client.query("select reltuples from pg_class where relname = 'user_groups'");
+    return rows[0].reltuples;
+  });
+}
+
+async function onPostgres<Result>(url: string, ask: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    return (await client.query("select reltuples from pg_class where relname = 'user_groups'")).rows[0]
-      .reltuples;
+    return await ask(client);
   } finally {
     await client.end();
   }
