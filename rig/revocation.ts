@@ -160,17 +160,19 @@ class Trial {
     const callers = urls.flatMap((url) =>
       Array.from({ length: CALLERS }, () => this.#call(url, end, subject)),
     );
-    const working = Promise.all(callers);
-    working.catch(() => {});
+    // Told at the end, by when a failure would have gone unheeded.
+    Promise.all(callers).catch(() => {});
     try {
       await sleep(this.#random.below(IN_USE_MS));
       await subject.end();
     } finally {
       this.#isEnded = true;
+      // In the very turn in which the end is acknowledged, while the callers wait for answers.
+      callers.push(...urls.map((url) => this.#use(url, end, subject)));
+      // A broken promise is told of once no use is under way, since the processes may end then.
+      await Promise.allSettled(callers);
     }
-    // In the very turn in which the end is acknowledged, while the callers wait for answers.
-    await Promise.all(urls.map((url) => this.#use(url, end, subject)));
-    await working;
+    await Promise.all(callers);
     return this.#uses;
   }
 

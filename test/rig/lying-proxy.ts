@@ -1,7 +1,7 @@
 // A service that breaks its promises: the real one behind a proxy that changes what callers ask or what they are told.
 
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { send, type TestAnswer, type TestRequest } from '../http.ts';
@@ -20,7 +20,7 @@ export class LyingProxy implements AsyncDisposable {
   readonly #server: Server;
 
   static async start(target: string, { asked = (request) => request, told = (answer) => answer }: Lie) {
-    const server = createServer(async (incoming, response) => {
+    const exchange = async (incoming: IncomingMessage, response: ServerResponse) => {
       const { method = '', url: path = '' } = incoming;
       const body = await buffer(incoming);
       const { host: _, 'content-length': __, ...headers } = incoming.headersDistinct;
@@ -29,6 +29,10 @@ export class LyingProxy implements AsyncDisposable {
       const { connection: ___, 'transfer-encoding': ____, ...rest } = answer.headers;
       const length = method === 'HEAD' ? {} : { 'content-length': Buffer.byteLength(answer.text) };
       response.writeHead(answer.status, { ...rest, ...length }).end(answer.text);
+    };
+    const server = createServer((incoming, response) => {
+      // Where either side goes away, the other one learns of it.
+      exchange(incoming, response).catch(() => response.destroy());
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
