@@ -8,32 +8,38 @@ export class FileExists extends Error {
   override readonly name = 'FileExists';
 }
 
+/** What the file is called until it is whole. */
+export function unfinishedNameOf(path: string): string {
+  return `${path}.${process.pid}.new`;
+}
+
 /**
- * Makes the file, empty and for its owner only; returns what it is called until then. One that somebody else has put
- * there is not written to: its maker could read it.
+ * Makes it, empty and for its owner only. One that somebody else has put there is not written to: its maker could read
+ * it.
  */
-export function createUnfinished(path: string): string {
-  const unfinished = `${path}.${process.pid}.new`;
+export function createUnfinished(unfinished: string): void {
   // A process that was killed may have had the same id, as the first of every container has.
   rmSync(unfinished, { force: true });
   closeSync(openSync(unfinished, 'wx', 0o600));
-  return unfinished;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal that ends the process takes these files away first, until `stop`: half of an export holds tokens too. */
-export function removeAtSignal(paths: readonly string[]): { stop(): void } {
-  const onSignal = (signal: NodeJS.Signals): void => {
-    stop();
+/**
+ * Takes files that are going to be made away when it is disposed of, or where a signal ends the process before: half of
+ * an export holds tokens too.
+ */
+export function removeAtTheEnd(paths: readonly string[]): Disposable {
+  const end = (): void => {
     for (const path of paths) rmSync(path, { force: true });
-    process.kill(process.pid, signal);
-  };
-  const stop = (): void => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    end();
+    process.kill(process.pid, signal);
+  };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  return { stop };
+  return { [Symbol.dispose]: end };
 }
 
 /** Gives the finished file its name beside the one it has. Throws `FileExists` where another one has it by now. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Config, ConfigInvalid } from './config.ts';
 import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
 import { Secret } from './domain/secret.ts';
-import { createUnfinished, FileExists, publish, sync } from './publish.ts';
+import { createUnfinished, FileExists, publish, sync, unfinishedNameOf } from './publish.ts';
 import type { BatchedStore } from './store/batched-store.ts';
 
 /**
@@ -89,7 +89,8 @@ function writeSecretFile(
   secret: Secret,
   giveName: (unfinished: string, path: string) => void,
 ): void {
-  const unfinished = createUnfinished(path);
+  const unfinished = unfinishedNameOf(path);
+  createUnfinished(unfinished);
   try {
     writeFileSync(unfinished, `${secret.reveal()}\n`, { flush: true });
     giveName(unfinished, path);

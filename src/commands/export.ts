@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { exportLines, TokenNotExported } from '../operations/export.ts';
 import { findWorkspace } from '../operations/workspace.ts';
-import { createUnfinished, FileExists, publish, removeAtSignal } from '../publish.ts';
+import { createUnfinished, FileExists, publish, removeAtTheEnd, unfinishedNameOf } from '../publish.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
@@ -85,17 +85,13 @@ async function writeFile<Result>(
   file: string,
   write: (output: Writable) => Promise<Result>,
 ): Promise<Result> {
-  const unfinished = createUnfinished(file);
-  const removal = removeAtSignal([unfinished]);
-  try {
-    const handle = await open(unfinished, 'w');
-    const result = await write(handle.createWriteStream());
-    publish(unfinished, file);
-    return result;
-  } finally {
-    rmSync(unfinished, { force: true });
-    removal.stop();
-  }
+  const unfinished = unfinishedNameOf(file);
+  using _removal = removeAtTheEnd([unfinished]);
+  createUnfinished(unfinished);
+  const handle = await open(unfinished, 'w');
+  const result = await write(handle.createWriteStream());
+  publish(unfinished, file);
+  return result;
 }
 
 function explainFile(error: unknown, file: string): never {

@@ -1,8 +1,7 @@
 // A copy of the database file, whole and of one moment, made while a service writes to it.
 
-import { rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { createUnfinished, publish, removeAtSignal } from '../../publish.ts';
+import { createUnfinished, publish, removeAtTheEnd, unfinishedNameOf } from '../../publish.ts';
 import { guard, troubleOf } from './file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
@@ -19,18 +18,13 @@ export async function backupFile(
   to: string,
   onProgress: (pages: number, of: number) => void,
 ): Promise<number> {
-  const unfinished = guard(() => createUnfinished(to));
-  const files = ['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix);
-  const removal = removeAtSignal(files);
-  try {
-    await copyPages(path, unfinished, onProgress);
-    const userGroups = guard(() => check(unfinished));
-    guard(() => publish(unfinished, to));
-    return userGroups;
-  } finally {
-    for (const file of files) rmSync(file, { force: true });
-    removal.stop();
-  }
+  const unfinished = unfinishedNameOf(to);
+  using _removal = removeAtTheEnd(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
+  guard(() => createUnfinished(unfinished));
+  await copyPages(path, unfinished, onProgress);
+  const userGroups = guard(() => check(unfinished));
+  guard(() => publish(unfinished, to));
+  return userGroups;
 }
 
 async function copyPages(
