@@ -26,6 +26,8 @@ describeOnEachDatabase('a token where it does not belong', (database) => {
     const bodies = [
       { [token]: 1 },
       { user_group_id: 'a', [`x${token}x`]: 1 },
+      { user_group_id: 'a', [`\n${token}`]: 1 },
+      { user_group_id: 'a', [`\u0001${token}`]: 1 },
       { user_group_id: 'a', mapping: { [token]: null } },
       { user_group_id: 'a', mapping: { a: { [token]: 1 } } },
       { user_group_id: `${token}\n` },

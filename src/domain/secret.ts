@@ -7,10 +7,20 @@ const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|\b[0-9a-f]{8}:[\w-]{43}/gi;
 /** What may be a token that an import has brought: most have at least as many characters. */
 const LONG_TEXT = /[\w-]{32,}/g;
 const LONG_WORD = /[0-9A-Za-z]{32,}/g;
+/** Stays whole: the `n` of a line feed is no part of the token behind it, and without it JSON would be none. */
+const JSON_ESCAPE = /(\\(?:u[0-9a-f]{4}|.))/i;
 const REDACTED = '[redacted]';
 
-/** The text with everything that looks like a token or a key replaced. The last line of defence for logs and errors. */
+/**
+ * The text, which may be JSON, with everything that looks like a token or a key replaced. The last line of defence for
+ * logs and errors.
+ */
 export function redact(text: string): string {
+  const parts = text.split(JSON_ESCAPE);
+  return parts.map((part, index) => (index % 2 === 0 ? redactUnescaped(part) : part)).join('');
+}
+
+function redactUnescaped(text: string): string {
   return text.replace(SECRET_TEXT, REDACTED).replace(LONG_TEXT, redactOpaque);
 }
 

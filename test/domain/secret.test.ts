@@ -71,6 +71,16 @@ describe('redact', () => {
     });
   }
 
+  it('leaves JSON that it was JSON, whatever stands before the secret', () => {
+    for (const make of Object.values(secrets)) {
+      for (const before of '"\\/\b\f\n\r\t\u0001\u001f') {
+        const text = JSON.stringify({ [before + make()]: `a${before}${make()}` });
+        const expected = { [`${before}[redacted]`]: `a${before}[redacted]` };
+        assert.deepEqual(JSON.parse(redact(text)), expected);
+      }
+    }
+  });
+
   it('leaves every other text as it is', () => {
     for (const text of [
       '',
