@@ -98,6 +98,7 @@ describeOnEachDatabase('problems', (database) => {
       '/api/user/x',
       '/v1',
       '/v1/resolve/x',
+      '/openapi-json',
     ]) {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
         assertProblem(await service.call(method, path), 'not_found');
