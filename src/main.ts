@@ -18,6 +18,8 @@ import { redact } from './domain/secret.ts';
 /** Runs the command that `argv` names; resolves to the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', unlessLeft);
+  // Nowhere is left to say it; the exit code tells.
+  process.stderr.on('error', () => {});
   try {
     await program().parseAsync(argv);
     return exitCodes.ok;

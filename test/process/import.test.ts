@@ -238,6 +238,20 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal(exported.stdout.split('\n').length - 1, count);
   });
 
+  it('goes on to its end where nobody reads on what it refuses', async () => {
+    const nameless = Array.from({ length: count }, (_, index) => ({ user_group_id: `nameless ${index}` }));
+    write(folder, 'refused.ndjson', [...nameless, ...newGroups(1, 'last')]);
+    const command = '"$0" "$1" import refused.ndjson --workspace refused 2>&1 >counts | head -n 2';
+    const reading = new Program(folder, ['-c', command, process.execPath, PROGRAM], {
+      env,
+      command: '/bin/sh',
+    });
+    const { stdout } = await reading.exit(60_000);
+    assert.equal(stdout, 'Made the workspace refused.\nline 1: name is required\n');
+    const counts = `${count + 1} lines: 1 created, 0 updated, 0 unchanged, ${count} refused.\n`;
+    assert.equal(readFileSync(folder.join('counts'), 'utf8'), counts);
+  });
+
   it('leaves groups that are there as they are, and replaces the fields that differ with --update', async () => {
     const [group] = newGroups(1, 'there') as [Required<Group>];
     write(folder, 'there.ndjson', [group]);
