@@ -2,8 +2,10 @@
 // ends with one clear line for what does not.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { Folder, Program, run } from '../process.ts';
 import { BACK_LIMIT_MS, Installation } from './installation.ts';
 
@@ -88,14 +90,30 @@ describe('A service that starts', () => {
     });
   }
 
-  it('with a wrong password ends at once, since no waiting helps', async () => {
-    using folder = new Folder();
-    const url = new URL(site.database.url);
-    url.password = 'wrong';
-    const startedAt = performance.now();
-    const { code, stderr } = await run(folder, ['serve'], { env: { ...site.env, DATABASE_URL: url.href } });
-    assert.equal(code, UNAVAILABLE);
-    assert.match(stderr, /^user-group-service: PostgreSQL: password authentication failed [^\n]+\n$/);
-    assert.ok(performance.now() - startedAt < END_LIMIT_MS);
+  describe('with what no waiting sets right ends at once and with one line:', () => {
+    const stranger = `stranger_${randomBytes(8).toString('hex')}`;
+    let operator: pg.Client;
+    before(async () => {
+      operator = await site.operator();
+      await operator.query(`create role ${stranger} login password '${stranger}'`);
+    });
+    after(() => operator.query(`drop role ${stranger}`));
+
+    for (const [title, login, reason] of [
+      ['a wrong password', { password: 'wrong' }, /password authentication failed/],
+      ['no password', { password: '' }, /client password must be/],
+      ['a user without rights', { username: stranger, password: stranger }, /permission denied for table/],
+    ] as const) {
+      it(title, async () => {
+        using folder = new Folder();
+        const { href } = Object.assign(new URL(site.database.url), login);
+        const startedAt = performance.now();
+        const { code, stderr } = await run(folder, ['serve'], { env: { ...site.env, DATABASE_URL: href } });
+        assert.equal(code, UNAVAILABLE);
+        assert.match(stderr, ONE_LINE);
+        assert.match(stderr, reason);
+        assert.ok(performance.now() - startedAt < END_LIMIT_MS);
+      });
+    }
   });
 });

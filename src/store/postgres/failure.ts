@@ -24,7 +24,7 @@ export class Failure extends StoreUnavailable {
   }
 
   override get passesByItself(): boolean {
-    return !NEEDS_OPERATOR.test(this.#code);
+    return !NEEDS_OPERATOR.test(this.#code) && !messageOf(this.cause).startsWith(NO_LOGIN);
   }
 
   /** Whether the server has no connection to give. */
@@ -59,8 +59,11 @@ export class NoFreeConnection extends Error {
 
 const CONFLICTS = ['40001', '40P01'];
 const READ_ONLY = '25006';
-/** A user, a password or a database that the server does not know. */
-const NEEDS_OPERATOR = /^(?:28...|3D000)$/;
+const NO_RIGHT = '42501';
+/** A user, a password or a database that the server does not know, or what the user may not do. */
+const NEEDS_OPERATOR = new RegExp(`^(?:28...|3D000|${NO_RIGHT})$`);
+/** How `pg` begins when it has no password, or cannot log in with it. */
+const NO_LOGIN = 'SASL: ';
 const TOO_MANY_CONNECTIONS = '53300';
 /** Of an error, unless the server speaks another language than English. */
 const FATAL = ['FATAL', 'PANIC'];
@@ -90,6 +93,12 @@ export function failureOfStatement(error: unknown, outlasted: boolean): unknown 
   if (FATAL.includes(severity) || ENDS_SESSION.test(code)) return new Failure(error, 'unknown', 'all lost');
   if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
   return PASSING.test(code) ? new Failure(error, 'refused', 'good') : error;
+}
+
+/** Of what is done before the database can be served, where a user without the rights is no mistake of the program. */
+export function failureOfOpening(error: unknown): unknown {
+  const hasNoRight = error instanceof pg.DatabaseError && error.code === NO_RIGHT;
+  return hasNoRight ? failureOfConnecting(error) : failureOfStatement(error, true);
 }
 
 /** Of a connection that could not be had. A wrong password is one too: it can be set right while the service runs. */
