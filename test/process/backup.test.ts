@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../database.ts';
@@ -19,6 +20,7 @@ import {
 const CONNECTIONS = 8;
 const GROUPS_BEFORE = 2_000;
 const KILLS = 5;
+const PAGE_BYTES = 4_096;
 const LONGEST_LIFE_MS = 400;
 
 describe('backup', () => {
@@ -115,6 +117,30 @@ describe('backup', () => {
     assert.equal(existsSync(folder.join('data')), false);
     await createApiToken(folder);
     await assertRefused(await run(folder, ['backup', 'nowhere/b']), 69, /no such file or directory/);
+  });
+
+  it('is refused with 69 and one line where the database is damaged, and leaves nothing behind', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const file = folder.join('data/user-groups.db');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, 2 * PAGE_BYTES, 3 * PAGE_BYTES));
+    const exit = await run(folder, ['backup', 'b']);
+    await assertRefused(exit, 69, /^user-group-service: SQLite: the backup is damaged[^\n]+\n$/);
+    assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
+  });
+
+  it('is refused with 69 where the file is a database of something else, and leaves nothing behind', async () => {
+    using folder = new Folder();
+    const env = { DATABASE_URL: 'sqlite:other.db' };
+    for (const sql of ['', 'create table schema_migrations (version text)']) {
+      const other = new DatabaseSync(folder.join('other.db'));
+      other.exec(sql);
+      other.close();
+      const exit = await run(folder, ['backup', 'b'], { env });
+      await assertRefused(exit, 69, /^user-group-service: SQLite: other\.db holds no user groups\n$/);
+    }
+    assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
   });
 });
 

@@ -2,11 +2,14 @@
 
 import { backup, DatabaseSync } from 'node:sqlite';
 import { createUnfinished, publish, removeAtTheEnd, unfinishedNameOf } from '../../publish.ts';
-import { guard, troubleOf } from './file.ts';
+import { StoreUnavailable } from '../store.ts';
+import { codeOf, guard, troubleOf } from './file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
 const BUSY_TIMEOUT_MS = 5_000;
+/** The code that SQLite has for every mistake in a statement. */
+const NO_SUCH_TABLE = 1;
 
 /**
  * Copies the database at `path` to the new file `to`, which is there only when it is whole, checked and on the
@@ -35,7 +38,7 @@ async function copyPages(
   const database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
   try {
     // One snapshot for all steps: without it, each commit of the service would start the copy from the beginning.
-    guard(() => database.exec('begin; select 1 from schema_migrations limit 1'));
+    database.exec('begin; select 1 from user_groups limit 1');
     const pages = await backup(database, to, {
       rate: PAGES_A_STEP,
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
@@ -43,17 +46,25 @@ async function copyPages(
     // The last step is not reported.
     onProgress(pages, pages);
   } catch (error) {
-    throw troubleOf(error);
+    throw codeOf(error) === NO_SUCH_TABLE ? holdsNone(path) : troubleOf(error);
   } finally {
     database.close();
   }
 }
 
+function holdsNone(path: string): StoreUnavailable {
+  return new StoreUnavailable(`SQLite: ${path} holds no user groups`);
+}
+
 function check(file: string): number {
   const database = new DatabaseSync(file);
   try {
-    const damage = database.prepare('pragma quick_check').get();
-    if (damage?.quick_check !== 'ok') throw new Error(`the backup is damaged: ${damage?.quick_check}`);
+    const found = String(database.prepare('pragma quick_check').get()?.quick_check);
+    if (found !== 'ok') {
+      throw new StoreUnavailable(
+        `SQLite: the backup is damaged, as the database may be: ${found.replaceAll('\n', ' ')}`,
+      );
+    }
     return database.prepare('select count(*) as count from user_groups').get()?.count as number;
   } finally {
     database.close();
