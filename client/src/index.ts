@@ -182,9 +182,10 @@ export class UserGroupClient {
 function checkedUrl(url: string | URL): string {
   // The error of `new URL` would show a password.
   if (URL.canParse(url)) {
-    const { protocol, username, password, search, hash, href } = new URL(url);
+    const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
     const isPlain = [username, password, search, hash].every((part) => part === '');
-    if (isPlain && (protocol === 'http:' || protocol === 'https:')) return href.replace(/\/+$/, '');
+    if (isPlain && (protocol === 'http:' || protocol === 'https:'))
+      return (origin + pathname).replace(/\/+$/, '');
   }
   throw new TypeError(
     'The url must be one of http or https without user name, password, query and fragment.',

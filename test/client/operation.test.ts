@@ -225,21 +225,23 @@ describeOnEachDatabase('The client', (database) => {
     });
   });
 
-  it('calls a service that stands below a path', async () => {
-    const urls: string[] = [];
-    const below = new UserGroupClient({
-      url: new URL('/groups/', service.url),
-      apiToken: service.token,
-      fetch: (url, request) => {
-        urls.push(url);
-        return fetch(url.replace('/groups/', '/'), request);
-      },
+  for (const path of ['/groups', '/groups/', '/groups//', '/groups?', '/groups/#']) {
+    it(`calls a service that stands below a path: ${path}`, async () => {
+      const urls: string[] = [];
+      const below = new UserGroupClient({
+        url: new URL(path, service.url),
+        apiToken: service.token,
+        fetch: (url, request) => {
+          urls.push(url);
+          return fetch(url.replace('/groups/', '/'), request);
+        },
+      });
+      await below.getOrCreate({ user_group_id: 'below', name: 'Below' });
+      await below.read('below');
+      assert.deepEqual(urls, [
+        `${service.url}/groups/v1/user-groups`,
+        `${service.url}/groups/v1/user-groups/below`,
+      ]);
     });
-    await below.getOrCreate({ user_group_id: 'below', name: 'Below' });
-    await below.read('below');
-    assert.deepEqual(urls, [
-      `${service.url}/groups/v1/user-groups`,
-      `${service.url}/groups/v1/user-groups/below`,
-    ]);
-  });
+  }
 });
