@@ -77,6 +77,8 @@ describe('The error of the client', () => {
       { status: 200, body: '<html>hello</html>' },
       { status: 200, body: '{"hello":"world"}' },
       { status: 200, body: '"hello"' },
+      { status: 200, body: '{"success":true,"data":{}}' },
+      { status: 200, body: '{"success":0}' },
       { status: 200 },
       { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
       { status: 413, body: '<html>' },
