@@ -174,6 +174,16 @@ describeOnEachDatabase('an id in a path', (database) => {
     }
   });
 
+  it('is told to be too long, however long it is, and to nobody who may not ask', async () => {
+    for (const length of [256, 3_060, 3_061, 15_000]) {
+      const path = pathOf('a'.repeat(length));
+      const answer = await service.call('GET', path);
+      assertProblem(answer, 'invalid_request');
+      assert.match(answer.json.detail, /at most 255 characters/);
+      assertProblem(await service.call('GET', path, undefined, { token: null }), 'unauthenticated');
+    }
+  });
+
   it('has no fragment behind it', async () => {
     await service.get({ user_group_id: 'a', name: 'A' });
     const head = `GET /v1/user-groups/a#b HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n`;

@@ -15,9 +15,6 @@ import { type ProblemLog, problemLog } from './problem-log.ts';
 import { cutSlowReaders } from './slow-reader.ts';
 import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
 
-/** Longer than any percent-encoded id of 255 code points. */
-const MAX_PARAMETER_LENGTH = 255 * 12;
-
 type ServerConfig = Pick<
   Config,
   | 'allowedOrigins'
@@ -89,7 +86,8 @@ function behaviour(config: ServerConfig) {
     bodyLimit: limits.bodyBytes,
     requestTimeout: config.requestTimeoutMs,
     keepAliveTimeout: config.keepAliveTimeoutMs,
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    // No path is longer: whether an id is too long is said in its turn, as of one in a body.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     http: {
       // Node refuses to give the headers more time than the whole request.
       headersTimeout: Math.min(config.headersTimeoutMs, config.requestTimeoutMs),
