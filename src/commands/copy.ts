@@ -1,17 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Command, Option } from 'commander';
-import {
-  type Config,
-  ConfigInvalid,
-  type DatabaseUrl,
-  readConfig,
-  readSetting,
-  settings,
-  variablesOf,
-} from '../config.ts';
+import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
 import { type CommandDatabase, openAlone } from '../database.ts';
-import { TokenUnreadable } from '../domain/key-ring.ts';
 import { type CopiedDatabase, type CopiedTable, type CopyStep, copyDatabase } from '../operations/copy.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { jsonOption } from './database-option.ts';
@@ -65,7 +56,7 @@ async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Copied
   await loadKeyRing(fromConfig, to.store);
   const bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
   const copying = { from: from.store, to: to.store, keyRing, now: Date.now() };
-  const copied = await copyDatabase(copying, (step, seen) => bars.show(step, seen)).catch(explain);
+  const copied = await copyDatabase(copying, (step, seen) => bars.show(step, seen));
   bars.end();
   return copied;
 }
@@ -89,11 +80,6 @@ function refuseUseless(from: DatabaseUrl, to: DatabaseUrl): void {
 async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> {
   const database = await openAlone(config);
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
-}
-
-function explain(error: unknown): never {
-  if (!(error instanceof TokenUnreadable)) throw error;
-  throw new ConfigInvalid(`the key ring does not open the tokens of the source: ${error.message}`);
 }
 
 function print(

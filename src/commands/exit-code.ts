@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
 import { AlreadyServed, SchemaTooNew, ServerTooOld } from '../database.ts';
 import { DatabasesDiffer } from '../operations/copy.ts';
+import { StoredTokenUnreadable } from '../operations/stored-token.ts';
 import { FileExists } from '../publish.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
@@ -49,7 +50,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof NotFound) return exitCodes.notFound;
   if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
-  if (error instanceof ConfigInvalid) return exitCodes.config;
+  if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerTooOld) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;

@@ -3,10 +3,9 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import { ConfigInvalid } from '../config.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import { exportLines, TokenNotExported } from '../operations/export.ts';
+import { exportLines } from '../operations/export.ts';
 import { findWorkspace } from '../operations/workspace.ts';
 import { createUnfinished, FileExists, publish, removeAtTheEnd, unfinishedNameOf } from '../publish.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
@@ -75,7 +74,7 @@ async function writeLines(
       yield lines.join('');
     }
   }
-  await pipeline(texts, output, { end: output !== process.stdout }).catch(explain);
+  await pipeline(texts, output, { end: output !== process.stdout }).catch(unlessLeft);
   bar.end();
   return count;
 }
@@ -99,8 +98,7 @@ function explainFile(error: unknown, file: string): never {
   throw syscall === undefined ? error : new UsageError(`${file} cannot be written: ${message}`);
 }
 
-function explain(error: unknown): void {
-  if (error instanceof TokenNotExported) throw new ConfigInvalid(error.message);
-  // Whoever reads our standard output may have enough of it.
+/** Whoever reads our standard output may have enough of it. */
+function unlessLeft(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
 }

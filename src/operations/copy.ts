@@ -7,6 +7,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import type { ApiTokenRow, IdSequence, Workspace } from '../store/store.ts';
+import { openStoredToken } from './stored-token.ts';
 
 /** The target holds what the source does not, or is not what the source is when the copy is done. */
 export class DatabasesDiffer extends Error {
@@ -44,7 +45,7 @@ const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_
 
 /**
  * Copies what the target lacks, and compares all of both. Nobody may serve either of them meanwhile. Throws
- * `DatabasesDiffer`, before anything is written where the target holds other data; `TokenUnreadable` where the
+ * `DatabasesDiffer`, before anything is written where the target holds other data; `StoredTokenUnreadable` where the
  * ring does not open the tokens of the source.
  */
 export async function copyDatabase(copying: Copying, onProgress: OnProgress): Promise<CopiedDatabase> {
@@ -70,7 +71,7 @@ export async function copyDatabase(copying: Copying, onProgress: OnProgress): Pr
 /** Buckets lead the order of groups, and a hash deals these out: the first page is a sample drawn at random. */
 async function openSample({ from, keyRing }: Copying): Promise<void> {
   for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
-    keyRing.open(userGroup.sealedToken, userGroup);
+    openStoredToken(userGroup, keyRing);
   }
 }
 

@@ -2,22 +2,18 @@
 // exported once, whatever is created, changed and deleted meanwhile.
 
 import { type Position, positionAfter, startOf, type UserGroupList } from '../domain/cursor.ts';
-import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
+import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import type { QueryResult } from '../store/store.ts';
-
-/** The token of a group does not open; the message names the group. */
-export class TokenNotExported extends Error {
-  override readonly name = 'TokenNotExported';
-}
+import { openStoredToken } from './stored-token.ts';
 
 /** What is in memory at one time. */
 const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
 
 /**
- * Lists of lines, in the order of the groups' ids. Without a key ring they have no tokens. Throws `TokenNotExported`
- * and `StoreUnavailable`.
+ * Lists of lines, in the order of the groups' ids. Without a key ring they have no tokens. Throws
+ * `StoredTokenUnreadable` and `StoreUnavailable`.
  */
 export async function* exportLines(
   store: BatchedStore,
@@ -40,21 +36,10 @@ export async function* exportLines(
 
 function lineOf(userGroup: UserGroup, keyRing: KeyRing | null): string {
   const { providedId, name, mapping, properties } = userGroup;
-  const token = keyRing === null ? '' : `,"token":${JSON.stringify(openToken(userGroup, keyRing))}`;
+  const token =
+    keyRing === null ? '' : `,"token":${JSON.stringify(openStoredToken(userGroup, keyRing).reveal())}`;
   return (
     `{"user_group_id":${JSON.stringify(providedId)},"name":${JSON.stringify(name)},` +
     `"mapping":${mapping},"properties":${properties}${token}}\n`
   );
-}
-
-function openToken(userGroup: UserGroup, keyRing: KeyRing): string {
-  try {
-    return keyRing.open(userGroup.sealedToken, userGroup).reveal();
-  } catch (error) {
-    if (!(error instanceof TokenUnreadable)) throw error;
-    throw new TokenNotExported(
-      `the token of the user group ${JSON.stringify(userGroup.providedId)} cannot be exported: ${error.message}`,
-      { cause: error },
-    );
-  }
 }

@@ -3,12 +3,14 @@
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
+import { openStoredToken } from './stored-token.ts';
 
 const PAGE = 256;
 
 /**
  * Goes through all groups in the order of their keys. A group whose token is rotated meanwhile is left as it is:
  * the rotation has sealed it. Interrupted, it leaves what is done done.
+ * Throws `StoredTokenUnreadable`.
  */
 export async function resealTokens(
   context: { store: BatchedStore; keyRing: KeyRing },
@@ -35,7 +37,7 @@ async function reseal(
   userGroup: UserGroup,
 ): Promise<boolean> {
   if (userGroup.sealedToken.keyId === keyRing.activeKeyId) return false;
-  const token = keyRing.open(userGroup.sealedToken, userGroup);
+  const token = openStoredToken(userGroup, keyRing);
   return store.write({
     kind: 'resealToken',
     key: userGroup,

@@ -185,6 +185,22 @@ describe('key reencrypt', () => {
     await assertStopped(folder, withRing(oldKey), new RegExp(`lacks the token key ${newKey.id}`));
   });
 
+  it('ends with 78 and names the group whose token does not open', async () => {
+    using folder = new Folder();
+    const { oldKey, newKey } = await folderWithGroups(folder, 3);
+    const database = new DatabaseSync(folder.join('data/user-groups.db'));
+    database.exec("update user_groups set team_id = team_id + 1000 where provided_id = 'group-1'");
+    database.close();
+    const { code, stdout, stderr } = await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
+    assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+    assert.match(
+      stderr,
+      new RegExp(
+        `^user-group-service: the token of the user group "group-1" [^\\n]+ key ${oldKey.id} [^\\n]+\\n$`,
+      ),
+    );
+  });
+
   it('killed in the midst, is completed by the next', async () => {
     using folder = new Folder();
     const { token, groups, oldKey, newKey } = await folderWithGroups(folder, MANY_GROUPS);
