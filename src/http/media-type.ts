@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../problem.ts';
 
-/** The charset is UTF-8 or not named. */
-const PARAMETERS = String.raw`(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*;?[ \t]*$`;
+/** The charset is UTF-8 or not named. White space can be read in one way only, and so is read once. */
+const PARAMETERS = String.raw`(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*(?:;[ \t]*)?$`;
 const patterns = {
   'application/json': new RegExp(`^application/json${PARAMETERS}`, 'i'),
   'application/merge-patch+json': new RegExp(String.raw`^application/merge-patch\+json${PARAMETERS}`, 'i'),

@@ -1,7 +1,9 @@
 // Contract: who asks, in which media type and from where. A header that says it wrongly, or twice, is refused by
 // every operation, however good the body.
 
+import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { checkMediaType } from '../../src/http/media-type.ts';
 import { describeOnEachDatabase } from '../database.ts';
 import * as headers from './header-cases.ts';
 import { type BodilessOperation, bodilessOperationsOn, type Operation, operationsOn } from './operation.ts';
@@ -33,4 +35,12 @@ describeOnEachDatabase('A request', (database) => {
       refuses(t, victim, casesOf([...operationsOn(victim), ...bodilessOperationsOn(victim)], victim)),
     );
   }
+});
+
+it('A media type is refused in a time that does not grow with the square of its length', () => {
+  // It takes a millisecond; the square would take twenty seconds.
+  const headers = { 'content-type': `application/json${' '.repeat(200_000)}x` };
+  const start = performance.now();
+  assert.throws(() => checkMediaType({ headers }, ['application/json']), { code: 'unsupported_media_type' });
+  assert.ok(performance.now() - start < 2_000);
 });
