@@ -21,10 +21,13 @@ export async function serveUntilSignal(
   const signalled = firstSignal();
   const app = await startUnlessSignalled(log, start, signalled);
   if (app === null) return;
-  await announce(app);
-  const signal = await signalled;
-  log.info({ signal }, 'stopping: requests in flight are answered first');
-  await app.close();
+  try {
+    await announce(app);
+    const signal = await signalled;
+    log.info({ signal }, 'stopping: requests in flight are answered first');
+  } finally {
+    await app.close();
+  }
   log.info('stopped');
 }
 

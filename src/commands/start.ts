@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { type App, startApp } from '../app.ts';
-import { readConfig } from '../config.ts';
+import { ConfigInvalid, readConfig } from '../config.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { createLog } from '../log.ts';
@@ -36,7 +36,9 @@ export function startCommand(): Command {
       const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
       const log = await createLog(config);
       const announce = async (app: App): Promise<void> => {
-        printWelcome(app, isNew, data, await quickStartToken(app, join(data, 'api-token')));
+        const file = join(data, 'api-token');
+        const token = await quickStartToken(app, file).catch((error) => explainFile(error, file));
+        printWelcome(app, isNew, data, token);
       };
       await serveUntilSignal(log, (signal) => startApp(config, log, Date.now, signal), announce);
     });
@@ -61,6 +63,11 @@ async function quickStartToken(app: App, file: string): Promise<QuickStartToken>
   });
   replaceSecretFile(file, token);
   return { token, file, isNew: true };
+}
+
+function explainFile(error: unknown, file: string): never {
+  const { syscall, message } = error as NodeJS.ErrnoException;
+  throw syscall === undefined ? error : new ConfigInvalid(`${file} cannot be used: ${message}`);
 }
 
 async function works({ context }: App, text: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { send } from '../http.ts';
@@ -174,6 +174,15 @@ describe('start', () => {
     } finally {
       taken.close();
     }
+  });
+
+  it('ends with 78 and one line, where the file of the API token cannot be used', async () => {
+    using folder = new Folder();
+    mkdirSync(folder.join('data/api-token'), { recursive: true });
+    const { code, stdout, stderr } = await run(folder, ['start']);
+    assert.equal(code, 78);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^user-group-service: data\/api-token cannot be used: [^\n]+\n$/);
   });
 
   it('ends with 75 and one line, where another process serves the directory', async () => {
