@@ -52,8 +52,6 @@ async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Copied
   await using from = await open(fromConfig);
   await using to = await open(toConfig);
   const keyRing = await loadKeyRing(fromConfig, from.store);
-  // A target may know keys too, of an interrupted copy or of a service that has been started on it.
-  await loadKeyRing(fromConfig, to.store);
   const bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
   const copying = { from: from.store, to: to.store, keyRing, now: Date.now() };
   const copied = await copyDatabase(copying, (step, seen) => bars.show(step, seen));

@@ -57,6 +57,7 @@ export async function copyDatabase(copying: Copying, onProgress: OnProgress): Pr
   // API tokens come last: a target that somebody serves before all is there refuses every caller.
   const tables = [userGroups, workspaces, apiTokens];
   for (const table of tables) await table.compare();
+  await refuseOtherKeys(copying);
   await copyKeyIds(copying);
   await copyIds(copying);
   for (const table of tables) await table.copyRest();
@@ -73,6 +74,17 @@ async function openSample({ from, keyRing }: Copying): Promise<void> {
   for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
     openStoredToken(userGroup, keyRing);
   }
+}
+
+/** A target may know keys too, of an interrupted copy or of a service that has been started on it. */
+async function refuseOtherKeys({ to, keyRing }: Copying): Promise<void> {
+  const known = await to.read({ kind: 'listTokenKeyIds' });
+  const others = known.filter((id) => !keyRing.keyIds.includes(id));
+  if (others.length === 0) return;
+  throw new DatabasesDiffer(
+    `the target was served with the token key ${others.join(', ')}, which the key ring of the source lacks, and nothing was changed: ` +
+      'empty the target, or add the line of that key to the ring',
+  );
 }
 
 /** Before the groups: a service that lacks one of the keys must not start on the target. */

@@ -165,6 +165,23 @@ describe('A copy is refused', () => {
     });
   });
 
+  it('with 65 where the target was served with another key ring, and changes nothing in it', async () => {
+    using folder = new Folder();
+    const target = 'other/user-groups.db';
+    await Caller.create(folder, 'default', 'Customer');
+    await (await serve(folder)).kill();
+    const { token } = await createApiToken(folder, [], { env: { DATABASE_URL: `sqlite:${target}` } });
+    {
+      await using service = await serve(folder, { env: { DATABASE_URL: `sqlite:${target}` } });
+      await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
+    }
+    await assertRefused(await run(folder, args), 65, /the target holds user groups/);
+    for (const table of ['user_groups', 'workspaces', 'api_tokens']) deleteFrom(folder.join(target), table);
+    const before = contentOf(folder.join(target));
+    await assertRefused(await run(folder, args), 65, /the target was served with the token key [0-9a-f]{8},/);
+    assert.deepEqual(contentOf(folder.join(target)), before);
+  });
+
   it('with 65 where the source has changed since the last attempt', async () => {
     using folder = new Folder();
     const caller = await Caller.create(folder, 'default', 'Customer');
