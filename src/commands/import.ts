@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';
@@ -59,7 +58,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   await open(options, async (database, config) => {
     const importOne = await (options.dryRun ? previewer : importer)(database, config, options);
     const bar = progressBar('bytes', input.size);
-    for await (const lines of linesOf(input.stream, BATCH)) {
+    for await (const lines of linesOf(input.chunks, BATCH)) {
       const results = await Promise.all(lines.map((line) => resultOf(line, importOne))).catch((error) =>
         interrupted(error, lines[0]!),
       );
@@ -112,18 +111,31 @@ function interrupted(error: unknown, { number }: Line): never {
 }
 
 /** The size of standard input is null. */
-async function openInput(file: string): Promise<{ stream: Readable; size: number | null }> {
-  if (file === '-') return { stream: process.stdin, size: null };
+async function openInput(file: string): Promise<{ chunks: AsyncIterable<Buffer>; size: number | null }> {
+  if (file === '-') return { chunks: process.stdin, size: null };
   try {
     const handle = await open(file);
     const stat = await handle.stat();
     if (stat.isDirectory()) throw new UsageError(`${file} is a directory`);
-    return { stream: handle.createReadStream(), size: stat.isFile() ? stat.size : null };
+    const chunks = readable(handle.createReadStream(), file);
+    return { chunks, size: stat.isFile() ? stat.size : null };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new NotFound(`there is no file ${file}`);
-    throw code === undefined ? error : new UsageError(`${file} cannot be read: ${message}`);
+    return explainFile(error, file);
   }
+}
+
+async function* readable(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    explainFile(error, file);
+  }
+}
+
+function explainFile(error: unknown, file: string): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') throw new NotFound(`there is no file ${file}`);
+  throw code === undefined ? error : new UsageError(`${file} cannot be read: ${message}`);
 }
 
 /** What has become of the lines: as JSON all of them, for people those that were refused. */

@@ -27,6 +27,8 @@ const LINES_ON_CITUS = 300;
 const KILLS = 6;
 const LONGEST_LIFE_MS = 1_500;
 const CONNECTIONS = 4;
+/** On Linux, a file that can be opened, and whose first byte cannot be read. */
+const UNREADABLE = '/proc/self/mem';
 
 interface Group {
   user_group_id: string;
@@ -486,6 +488,14 @@ describe('import and export', () => {
     }
     assert.equal((await run(folder, ['import', '.', ...place])).code, 2);
     assert.equal(existsSync(folder.join('data')), false);
+  });
+
+  it('end with 2 and one line where the file cannot be read', { skip: !existsSync(UNREADABLE) }, async () => {
+    using folder = new Folder();
+    const { code, stdout, stderr } = await run(folder, ['import', UNREADABLE, '--workspace', 'default']);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.match(stderr, /^user-group-service: \/proc\/self\/mem cannot be read: [^\n]+\n$/m);
+    assert.doesNotMatch(stderr, /^ +at /m);
   });
 
   it('need no more memory for more lines', async () => {
