@@ -7,6 +7,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { digestOf, mintApiToken } from '../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from './database.ts';
 import type { TestAnswer, TestRequest } from './http.ts';
+import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
 
 const ORIGIN = 'https://dashboards.example.com';
@@ -168,6 +169,20 @@ describeOnEachDatabase('authentication', (database) => {
           { headers: { origin: 'https://evil.example.com' } },
         );
         assert.deepEqual([answer.status, answer.json.code], [403, 'origin_not_allowed'], `${method} ${path}`);
+      }
+    });
+
+    it('is refused so where the request names no host that could be the origin', async () => {
+      for (const [version, host, origin] of [
+        ['1.0', '', 'http://undefined'],
+        ['1.1', 'Host:\r\n', 'http://'],
+      ] as const) {
+        const fields = `${host}Origin: ${origin}\r\nAuthorization: Token ${service.token}\r\nConnection: close\r\n`;
+        const answer = await exchangeOne(
+          service,
+          `GET /v1/user-groups/there HTTP/${version}\r\n${fields}\r\n`,
+        );
+        assert.deepEqual([answer.status, answer.json.code], [403, 'origin_not_allowed'], origin);
       }
     });
 

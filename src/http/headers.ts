@@ -32,7 +32,7 @@ export function checkHeaders(message: IncomingMessage, allowedOrigins: readonly 
     );
   }
   if (origin === undefined || allowedOrigins.includes(origin)) return;
-  if (origin === `http://${host}` || origin === `https://${host}`) return;
+  if (host && (origin === `http://${host}` || origin === `https://${host}`)) return;
   throw new Problem(
     'origin_not_allowed',
     'Requests from browsers on other origins are refused: an API token has no business in a browser. Call from your backend.',
