@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
 import { type CommandDatabase, openAlone } from '../database.ts';
@@ -71,7 +71,9 @@ function refuseUseless(from: DatabaseUrl, to: DatabaseUrl): void {
   if (from.engine === 'sqlite' && !existsSync(from.path)) {
     throw new NotFound(`there is no database ${from.path}`);
   }
-  const [same, other] = [from, to].map((url) => (url.engine === 'sqlite' ? url.path : url.url.reveal()));
+  const [same, other] = [from, to].map((url) =>
+    url.engine === 'sqlite' ? resolve(url.path) : url.url.reveal(),
+  );
   if (same === other) throw new UsageError('the source and the target are the same database');
 }
 

@@ -246,8 +246,10 @@ describe('A copy is refused', () => {
     using folder = new Folder();
     await run(folder, ['migrate']);
     await assertRefused(await run(folder, args.slice(0, 3)), 2, /--to.*TARGET_DATABASE_URL_FILE/);
-    const same = [...args.slice(0, 4), 'sqlite:data/user-groups.db'];
-    await assertRefused(await run(folder, same), 2, /the same database/);
+    for (const path of ['data/user-groups.db', './data/../data/user-groups.db']) {
+      const same = [...args.slice(0, 4), `sqlite:${path}`];
+      await assertRefused(await run(folder, same), 2, /the same database/);
+    }
   });
 
   it('with 69 where PostgreSQL does not answer', async () => {
