@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { copyCommand } from './commands/copy.ts';
-import { exitCodeMeanings, exitCodeOf, exitCodes } from './commands/exit-code.ts';
+import { exitCodeMeanings, exitCodeOf, exitCodes, isNoAddress } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
@@ -74,6 +74,8 @@ function messageOf(error: unknown, code: number): string {
   const { message, stack, code: errno, port } = error as NodeJS.ErrnoException & { port?: number };
   if (errno === 'EADDRINUSE')
     return `user-group-service: port ${port} is taken; choose another with --port or PORT`;
+  if (isNoAddress(error))
+    return `user-group-service: ${message}; choose another address with --host or HOST, or port with --port or PORT`;
   return code === exitCodes.failed
     ? `user-group-service: ${stack ?? message}`
     : `user-group-service: ${message}`;

@@ -54,8 +54,14 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof SchemaTooNew || error instanceof ServerTooOld) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
-  const code = (error as NodeJS.ErrnoException).code;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return exitCodes.busy;
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return exitCodes.config;
+  if (code === 'EACCES' || isNoAddress(error)) return exitCodes.config;
   return exitCodes.failed;
+}
+
+/** Whether it is Node's error where the service cannot listen as it is told to. */
+export function isNoAddress(error: unknown): boolean {
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'listen' || syscall === 'getaddrinfo';
 }

@@ -85,8 +85,10 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
       assertRefused({ args: [name, bad], names: new RegExp(`: ${name} `) }));
   }
 
-  it('that names the address, where the machine does not have it', () =>
-    assertRefused({ env: { HOST: '192.0.2.1' }, names: /192\.0\.2\.1/ }));
+  for (const HOST of ['192.0.2.1', 'nowhere.invalid', 'x86_64-conda-linux-gnu']) {
+    it(`that names the address and its setting, where the machine does not have it: ${HOST}`, () =>
+      assertRefused({ env: { HOST }, names: new RegExp(`${HOST}.* --host or HOST`) }));
+  }
 
   it('that suggests the setting that an unknown UGS_ variable is nearest to', () =>
     assertRefused({ env: { UGS_TOKN_KEYS: '1' }, names: /UGS_TOKN_KEYS is no setting .*UGS_TOKEN_KEYS\?/ }));
