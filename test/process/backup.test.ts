@@ -58,6 +58,15 @@ describe('backup', () => {
     assert.deepEqual(globSync('groups*', { cwd: folder.path }), ['groups.backup']);
   });
 
+  it('is whole also where its name would be a URI to SQLite', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    assert.equal((await run(folder, ['backup', 'file:groups'])).code, 0);
+    assert.deepEqual(globSync('*groups*', { cwd: folder.path }), ['file:groups']);
+    const copy = { env: { DATABASE_URL: 'sqlite:file:groups' } };
+    assert.match((await run(folder, ['workspace', 'list'], copy)).stdout, /^default /m);
+  });
+
   it('leaves nothing behind where a signal ends it', async () => {
     using folder = new Folder();
     await createApiToken(folder);
@@ -138,7 +147,7 @@ describe('backup', () => {
       other.exec(sql);
       other.close();
       const exit = await run(folder, ['backup', 'b'], { env });
-      await assertRefused(exit, 69, /^user-group-service: SQLite: other\.db holds no user groups\n$/);
+      await assertRefused(exit, 69, /^user-group-service: SQLite: \S+\/other\.db holds no user groups\n$/);
     }
     assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
   });

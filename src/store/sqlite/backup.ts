@@ -1,5 +1,6 @@
 // A copy of the database file, whole and of one moment, made while a service writes to it.
 
+import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { createUnfinished, publish, removeAtTheEnd, unfinishedNameOf } from '../../publish.ts';
 import { StoreUnavailable } from '../store.ts';
@@ -21,10 +22,11 @@ export async function backupFile(
   to: string,
   onProgress: (pages: number, of: number) => void,
 ): Promise<number> {
-  const unfinished = unfinishedNameOf(to);
+  // SQLite takes a path that begins with "file:" for a URI.
+  const unfinished = unfinishedNameOf(resolve(to));
   using _removal = removeAtTheEnd(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
   guard(() => createUnfinished(unfinished));
-  await copyPages(path, unfinished, onProgress);
+  await copyPages(resolve(path), unfinished, onProgress);
   const userGroups = guard(() => check(unfinished));
   guard(() => publish(unfinished, to));
   return userGroups;
