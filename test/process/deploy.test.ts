@@ -34,6 +34,7 @@ interface ComposedService {
   environment?: Record<string, string>;
   secrets?: string[];
   read_only?: boolean;
+  init?: boolean;
   stop_grace_period?: string;
 }
 
@@ -114,6 +115,11 @@ describe('The composition', () => {
       const timeoutMs = Number(environment.UGS_SHUTDOWN_TIMEOUT_MS ?? settings.shutdownTimeoutMs.fallback);
       assert.ok(Number.parseInt(grace, 10) * 1_000 >= delayMs + timeoutMs, grace);
     }
+  });
+
+  // The first process of a container hears no signal that it does not listen for, and commands listen for none.
+  it('lets Ctrl-C end a command that is run in the place of a process', () => {
+    for (const [name, { init }] of processes) assert.equal(init, true, name);
   });
 
   it('balances the load between its processes', () => {
