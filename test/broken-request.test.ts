@@ -41,6 +41,15 @@ describeOnEachDatabase('broken requests', (database) => {
     });
   }
 
+  it('tell what to do with an id that stands in the path as it is, as curl sends it', async () => {
+    for (const id of ['é', '漢字', '%zz']) {
+      const bytes = Buffer.from(`GET /v1/user-groups/${id} HTTP/1.1\r\n${host}\r\n`);
+      const answer = await exchangeOne(service, bytes);
+      assertProblem(answer, 'invalid_request');
+      assert.match(answer.json.detail, /percent-encode/);
+    }
+  });
+
   it('are 400 where a header stands twice of which only one can count', async () => {
     const twice: Record<string, string[]> = {
       'content-type': ['application/json', 'text/plain'],

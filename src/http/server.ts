@@ -13,7 +13,7 @@ import { isPipelined, takeTurns } from './pipelining.ts';
 import { problemOf, sendProblem } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
 import { cutSlowReaders } from './slow-reader.ts';
-import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
+import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES, unreadablePath } from './socket.ts';
 
 type ServerConfig = Pick<
   Config,
@@ -44,15 +44,7 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
     frameworkErrors: (_error, request, reply) => {
       // No hook runs before this.
       markAnswer(request, reply);
-      answerProblem(
-        new Problem(
-          'invalid_request',
-          'The path of the request cannot be read: percent-encode the UTF-8 of an id.',
-        ),
-        request,
-        reply,
-        logProblem,
-      );
+      answerProblem(unreadablePath(), request, reply, logProblem);
     },
   });
   // Operations read the body themselves, of every method alike; see `body.ts`.

@@ -62,7 +62,15 @@ export function answerBrokenRequest(
   writeProblem(socket, brokenRequest(error.code), requestId);
 }
 
+export function unreadablePath(): Problem {
+  return new Problem(
+    'invalid_request',
+    'The path of the request cannot be read: percent-encode the UTF-8 of an id.',
+  );
+}
+
 function brokenRequest(code: string | undefined): Problem {
+  if (code === 'HPE_INVALID_URL') return unreadablePath();
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new Problem('headers_too_large', `The headers must be at most ${MAX_HEADER_BYTES} bytes.`);
   }
