@@ -5,6 +5,7 @@ import { after, before, it } from 'node:test';
 import fc from 'fast-check';
 import { oddTexts } from './bad-input/odd-value.ts';
 import { describeOnEachDatabase } from './database.ts';
+import { inLanes } from './http.ts';
 import { assertProblem } from './problem.ts';
 import { exchangeOne } from './raw-connection.ts';
 import { TestService } from './service.ts';
@@ -128,31 +129,21 @@ describeOnEachDatabase('an id in a path', (database) => {
     return faults.includes(true) ? [`${id}: ${faults} ${created.text} ${patched.text}`] : [];
   }
 
-  /** Of all of them, a few at one time: a busy machine would turn away some of hundreds. */
-  async function faultsOfAll(ids: Iterable<string>): Promise<string[]> {
-    const rest = [...ids].values();
-    const lane = async (): Promise<string[]> => {
-      const faults: string[] = [];
-      for (const id of rest) faults.push(...(await faultsOf(id)));
-      return faults;
-    };
-    return (await Promise.all(Array.from({ length: 8 }, lane))).flat();
-  }
-
   // Clients that follow the URL Standard resolve these two before they send them, also where they are encoded.
   const dots = ['.', '..'];
 
   it('survives whatever it is: slashes, dots, spaces, %, quotes, emoji, every script', async (t) => {
     const ids = oddTexts.filter((id) => !dots.includes(id));
     t.diagnostic(`${ids.length} ids`);
-    assert.deepEqual(await faultsOfAll(ids), []);
+    assert.deepEqual((await inLanes(ids, faultsOf)).flat(), []);
   });
 
   it('survives where it was drawn at random', async () => {
     const id = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
       .filter((text) => /^(?!\s)\P{Cc}*(?<!\s)$/u.test(text) && !dots.includes(text));
-    assert.deepEqual(await faultsOfAll(new Set(fc.sample(id, 300))), []);
+    const ids = new Set(fc.sample(id, 300));
+    assert.deepEqual((await inLanes(ids, faultsOf)).flat(), []);
   });
 
   for (const id of dots) {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { redact } from '../../src/domain/secret.ts';
 import { describeOnEachDatabase } from '../database.ts';
-import { send, type TestAnswer } from '../http.ts';
+import { inLanes, send, type TestAnswer } from '../http.ts';
 import { TestService } from '../service.ts';
 import {
   extremeProperties,
@@ -30,12 +30,13 @@ describeOnEachDatabase('An odd value', (database) => {
     const testing = (await service.apiToken({ environment: 'Testing' })).token;
     const ids = oddTexts;
     t.diagnostic(`${ids.length} ids`);
-    const create = (id: string) => [
-      service.get({ user_group_id: id, name: 'N' }),
-      service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' }, { token: testing }),
-    ];
-    const created = await Promise.all(ids.flatMap(create));
-    const found = await Promise.all(ids.flatMap(create));
+    const create = (id: string) =>
+      Promise.all([
+        service.get({ user_group_id: id, name: 'N' }),
+        service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' }, { token: testing }),
+      ]);
+    const created = (await inLanes(ids, create)).flat();
+    const found = (await inLanes(ids, create)).flat();
     assert.ok(created.every(({ json }) => json.new_user_group === true));
     assert.ok(found.every(({ json }) => json.new_user_group === false));
     const providedIds = created.map(({ json }) => json.user_group.provided_id);
@@ -143,9 +144,7 @@ async function keepsAll(
   values: readonly Members[],
 ): Promise<void> {
   t.diagnostic(`${values.length} values`);
-  const changes = await Promise.all(
-    values.map((members, index) => changesOf(service, `${what} ${index}`, members)),
-  );
+  const changes = await inLanes(values, (members, index) => changesOf(service, `${what} ${index}`, members));
   assert.deepEqual(changes.flat().slice(0, MAX_CHANGES_SHOWN), []);
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { redact } from '../../src/domain/secret.ts';
 import type { ProblemCode } from '../../src/problem.ts';
-import { send, type TestAnswer, type TestRequest } from '../http.ts';
+import { inLanes, send, type TestAnswer, type TestRequest } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import type { Victim } from './victim.ts';
 
@@ -32,7 +32,7 @@ export async function refuses(t: TestContext, victim: Victim, cases: readonly Ba
   assert.ok(cases.length > 0);
   assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length, 'two cases share a name');
   await leavesNoTrace(victim, async () => {
-    const answers = await Promise.all(cases.map((each) => answerTo(victim, each)));
+    const answers = await inLanes(cases, (each) => answerTo(victim, each));
     const faults = cases.flatMap((each, index) => faultsOf(each.name, each, answers[index]!));
     const shown = faults.slice(0, MAX_FAULTS_SHOWN).join('\n');
     assert.equal(faults.length, 0, `${faults.length} of ${cases.length}:\n${shown}`);
