@@ -4,10 +4,12 @@ import type { Logger } from 'pino';
 import type { App } from '../app.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** What comes within it is the same signal once more: npm hands on what the process has from the terminal already. */
+const ONE_SIGNAL_MS = 1_000;
 
 /**
  * Starts the service, lets `announce` tell of it, and resolves when SIGTERM or SIGINT has ended it in order; a
- * second signal ends it at once. A signal that comes during the start counts too.
+ * second signal, more than a moment later, ends it at once. A signal that comes during the start counts too.
  */
 export async function serveUntilSignal(
   log: Logger,
@@ -50,10 +52,12 @@ async function startUnlessSignalled(
 
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    const onFirst = (signal: NodeJS.Signals): void => {
-      for (const each of SIGNALS) process.off(each, onFirst).once(each, () => process.exit(1));
+    let firstAt: number | null = null;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      firstAt ??= performance.now();
+      if (performance.now() - firstAt > ONE_SIGNAL_MS) process.exit(1);
       resolve(signal);
     };
-    for (const each of SIGNALS) process.on(each, onFirst);
+    for (const each of SIGNALS) process.on(each, onSignal);
   });
 }

@@ -7,12 +7,15 @@ import { existsSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiToken, eventually, Folder, type Service, serve } from '../process.ts';
 
 /** Well below the time for which an idle connection or a request under way would keep the process. */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
 const CALLERS = 16;
+/** After it, a signal is one more and not the same one. */
+const APART_MS = 1_100;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   describe(signal, () => {
@@ -67,11 +70,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       assert.equal(existsSync(folder.join('data/user-groups.db-wal')), false);
     });
 
-    it('a second time ends the service at once', async () => {
+    it('a second time, a moment later, ends the service at once', async () => {
       using folder = new Folder();
       await using service = await serve(folder, { env: { UGS_SHUTDOWN_DELAY_MS: '600000' } });
       service.signal(signal);
       await service.says(/"msg":"stopping/);
+      await sleep(APART_MS);
       service.signal(signal);
       const { code } = await service.exit(PROMPT_MS);
       assert.equal(code, 1);
@@ -80,6 +84,18 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 describe('A shutdown', () => {
+  // On Ctrl-C npm hands on what the process has from the terminal already.
+  it('is in order where the same signal comes twice within a moment', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    service.signal('SIGINT');
+    await service.says(/"msg":"stopping/);
+    service.signal('SIGINT');
+    const { code, stdout } = await service.exit(PROMPT_MS);
+    assert.equal(code, 0);
+    assert.match(stdout, /"msg":"stopped"/);
+  });
+
   it('breaks no connection that is kept and in use, also where nothing is set', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
