@@ -33,6 +33,15 @@ function routesOfService(): Set<string> {
   return routes;
 }
 
+/** Every schema within that objects can be of, and where it stands. */
+function objectsIn(schema: object, path: string): { path: string; schema: object }[] {
+  const within = Object.entries(schema).flatMap(([key, member]) =>
+    typeof member === 'object' && member !== null ? objectsIn(member, `${path}/${key}`) : [],
+  );
+  const isObject = 'type' in schema && [schema.type].flat().includes('object');
+  return isObject ? [{ path, schema }, ...within] : within;
+}
+
 describe('The description of the API', () => {
   it('is valid OpenAPI 3.1', async () => {
     const validator = new Validator();
@@ -44,6 +53,16 @@ describe('The description of the API', () => {
   it('has every route of the service, and none more', () => {
     const described = description.operations.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(new Set(described), routesOfService());
+  });
+
+  it('says of every object which members it may have: generators take one that does not for an empty one', () => {
+    const objects = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      objectsIn(schema ?? {}, name),
+    );
+    assert.ok(objects.length > 20);
+    for (const { path, schema } of objects) {
+      assert.ok('properties' in schema || 'additionalProperties' in schema, path);
+    }
   });
 
   it('has words for no operation that there is not, and not for two the same', () => {

@@ -65,6 +65,8 @@ export const properties = {
   type: ['object', 'null'],
   maxProperties: limits.mapEntries,
   propertyNames: text,
+  // The default, but generators of types would take an object that says nothing for one that is empty.
+  additionalProperties: true,
   'x-max-bytes': limits.propertiesBytes,
   'x-max-levels': limits.propertiesLevels,
   description: `Properties of the user group, which dashboards read as variables. At most ${limits.propertiesBytes / 1024} KiB and ${limits.propertiesLevels} levels.`,

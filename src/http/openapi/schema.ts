@@ -167,7 +167,7 @@ export const answerSchemas = {
     token: tokenState,
   }),
   Health: answer({ status: { type: 'string', enum: ['alive', 'ready'] } }),
-  OpenApi: { type: 'object', description: 'An OpenAPI 3.1 document.' },
+  OpenApi: { type: 'object', additionalProperties: true, description: 'An OpenAPI 3.1 document.' },
   Page: { type: 'string', description: 'HTML.' },
   Problem: problem,
 } as const satisfies Record<string, Schema>;
