@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { existsSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { openServingStore } from '../../src/store/sqlite/store.ts';
 import { type Command, type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { Folder } from '../process.ts';
 
 const FILE = 'data/user-groups.db';
+const ANSWER_LIMIT_MS = 10_000;
 const WORKSPACES = ['One', 'Two', 'Three'];
 
 describe('The thread that writes to a SQLite file', () => {
@@ -46,6 +48,14 @@ describe('The thread that writes to a SQLite file', () => {
       assert.ok(result === true || result instanceof StoreUnavailable, String(result));
       assert.equal(await isCreated(store, 'One'), false);
       assert.equal(await isCreated(store, 'Three'), true);
+    }));
+
+  it('gives nobody the answer to another batch where one could not be sent to it', () =>
+    onStore(async (store) => {
+      const unsendable = { ...ensureWorkspace('One'), now: 1n as unknown as number };
+      await assert.rejects(async () => store.write([unsendable]), TypeError);
+      const created = Promise.all([isCreated(store, 'One'), isCreated(store, 'One')]);
+      assert.deepEqual(await Promise.race([created, sleep(ANSWER_LIMIT_MS)]), [true, false]);
     }));
 });
 

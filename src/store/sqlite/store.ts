@@ -97,9 +97,10 @@ class WriterThread {
   run(commands: readonly Command[]): Promise<CommandResult[]> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('SQLite: the file is closed'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ commands, resolve, reject });
       this.#worker ??= this.#start();
       this.#worker.postMessage(JSON.stringify(commands) satisfies WriterRequest);
+      // Last: what could not be sent has no answer, and would take that of another batch.
+      this.#waiting.push({ commands, resolve, reject });
     });
   }
 
