@@ -1,6 +1,7 @@
 // One call: sent, waited for, and sent again where that is right. It knows HTTP and errors, and no operation.
 
 import { type Answer, type AnswerHeaders, readAnswer } from './answer.ts';
+import { checkedCount, checkedEntityTag, checkedTime } from './argument.ts';
 import { type ErrorCode, UserGroupServiceError } from './error.ts';
 
 /** What a replaced `fetch` is given. */
@@ -70,12 +71,14 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const FIRST_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
 
-/** Throws `UserGroupServiceError`, or the reason of the caller's signal where that aborts. */
+/** Throws `UserGroupServiceError`, or the reason of the caller's signal where that aborts; a TypeError for bad options. */
 export async function call<Body>(
   connection: Connection,
   request: CallRequest,
-  { signal, timeoutMs = connection.timeoutMs, maxRetries = connection.maxRetries }: CallOptions,
+  { signal, ...options }: CallOptions,
 ): Promise<Answer<Body>> {
+  const timeoutMs = checkedTime('timeoutMs', options.timeoutMs ?? connection.timeoutMs);
+  const maxRetries = checkedCount('maxRetries', options.maxRetries ?? connection.maxRetries);
   const message = messageOf(connection, request);
   const deadline = performance.now() + timeoutMs;
   let mayBeDone = false;
@@ -92,6 +95,8 @@ export async function call<Body>(
       if (attempt >= maxRetries || !isInTime || !mayRepeat(request, error)) throw error;
       mayBeDone ||= !REFUSED.includes(error.code);
       await sleep(waitMs, signal);
+      // A busy process wakes late.
+      if (performance.now() >= deadline) throw error;
     }
   }
 }
@@ -129,7 +134,7 @@ type Message = Omit<FetchRequest, 'signal'>;
 
 function messageOf({ apiToken, json }: Connection, { method, body, ifMatch }: CallRequest): Message {
   const headers: Record<string, string> = { authorization: `Token ${apiToken}` };
-  if (ifMatch !== undefined) headers['if-match'] = ifMatch;
+  if (ifMatch !== undefined) headers['if-match'] = checkedEntityTag(ifMatch);
   if (body === undefined) return { method, headers, redirect: 'manual' };
   headers['content-type'] = 'application/json';
   return { method, headers, body: json.stringify(body), redirect: 'manual' };

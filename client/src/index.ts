@@ -2,6 +2,7 @@
 // refuses and many proxies drop.
 
 import type { Answer } from './answer.ts';
+import { checkedCount, checkedTime, checkedToken, checkedUrl, pathOf, wellFormed } from './argument.ts';
 import {
   type CallOptions,
   type CallRequest,
@@ -72,11 +73,14 @@ export interface Page {
   next_cursor: string | null;
 }
 
-/** Every method rejects with `UserGroupServiceError`, or with the reason of your signal. */
+/**
+ * Every method rejects with `UserGroupServiceError`, or with the reason of your signal; with a TypeError, and nothing is
+ * sent, where an argument could not arrive as it is.
+ */
 export class UserGroupClient {
   readonly #connection: Connection;
 
-  /** Throws a TypeError for a URL or an API token that cannot be one. */
+  /** Throws a TypeError for a URL, an API token or a limit that cannot be one. */
   constructor({ url, apiToken, ...options }: ClientOptions) {
     this.#connection = {
       url: checkedUrl(url),
@@ -84,9 +88,9 @@ export class UserGroupClient {
       // The platform's `fetch` refuses to be called as a method.
       fetch: options.fetch ?? ((address, request) => fetch(address, request)),
       json: options.json ?? { parse: JSON.parse, stringify },
-      timeoutMs: options.timeoutMs ?? 30_000,
-      attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
-      maxRetries: options.maxRetries ?? 5,
+      timeoutMs: checkedTime('timeoutMs', options.timeoutMs ?? 30_000),
+      attemptTimeoutMs: checkedTime('attemptTimeoutMs', options.attemptTimeoutMs ?? 10_000),
+      maxRetries: checkedCount('maxRetries', options.maxRetries ?? 5),
     };
   }
 
@@ -159,7 +163,7 @@ export class UserGroupClient {
   async listPage({ search, limit, cursor }: ListQuery = {}, options: CallOptions = {}): Promise<Page> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ search, limit, cursor })) {
-      if (value !== undefined) query.set(name, String(value));
+      if (value !== undefined) query.set(name, wellFormed(name, String(value)));
     }
     const path = `/v1/user-groups${query.size > 0 ? `?${query}` : ''}`;
     const { body } = await this.#call<Page>({ method: 'GET', path }, options);
@@ -177,33 +181,6 @@ export class UserGroupClient {
     const { body, etag } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
     return { user_group: body.user_group, etag };
   }
-}
-
-function checkedUrl(url: string | URL): string {
-  // The error of `new URL` would show a password.
-  if (URL.canParse(url)) {
-    const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
-    const isPlain = [username, password, search, hash].every((part) => part === '');
-    if (isPlain && (protocol === 'http:' || protocol === 'https:'))
-      return (origin + pathname).replace(/\/+$/, '');
-  }
-  throw new TypeError(
-    'The url must be one of http or https without user name, password, query and fragment.',
-  );
-}
-
-/** `fetch` would show a token that no header can carry in its error. */
-function checkedToken(apiToken: string): string {
-  if (/^[\x21-\x7e]+$/.test(apiToken)) return apiToken;
-  throw new TypeError('The apiToken must be a text of visible ASCII characters.');
-}
-
-function pathOf(userGroupId: string): string {
-  // A URL takes "." and ".." for steps, also where they are percent-encoded.
-  if (['', '.', '..'].includes(userGroupId)) {
-    throw new TypeError(`The path of a URL cannot name a user group "${userGroupId}".`);
-  }
-  return `/v1/user-groups/${encodeURIComponent(userGroupId)}`;
 }
 
 /** Refuses NaN and the infinities, which `JSON.stringify` would turn into null. */

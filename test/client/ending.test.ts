@@ -59,6 +59,21 @@ describe('A call of the client', () => {
     assert.ok(shorter < 400, String(shorter));
   });
 
+  it('is not sent again where a busy process wakes after timeoutMs', async () => {
+    let attempts = 0;
+    const losing: ClientOptions['fetch'] = async () => {
+      attempts++;
+      throw new Error('lost');
+    };
+    const call = clientWith({ fetch: losing, timeoutMs: 400 }).resolve('any');
+    setTimeout(() => {
+      const end = performance.now() + 500;
+      while (performance.now() < end);
+    });
+    await assert.rejects(call, { code: 'network_error', message: /lost/ });
+    assert.equal(attempts, 1);
+  });
+
   it('is not cut short by limits that no timer can hold', async () => {
     const client = clientWith({
       timeoutMs: Number.POSITIVE_INFINITY,

@@ -157,6 +157,40 @@ describe('The client itself', () => {
     }
   });
 
+  it('refuses limits that cannot be meant, when it is made and at a call', async () => {
+    const wrong: Partial<ClientOptions>[] = [
+      ...[0, -1, Number.NaN, '5' as never].map((timeoutMs) => ({ timeoutMs })),
+      ...[-1, Number.NaN, '5' as never].map((maxRetries) => ({ maxRetries })),
+    ];
+    for (const limit of wrong) {
+      const refusal = { name: 'TypeError', message: new RegExp(Object.keys(limit)[0]!) };
+      assert.throws(() => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, ...limit }), refusal);
+      await assert.rejects(client.read('x', limit), refusal);
+    }
+    for (const attemptTimeoutMs of [0, -1, Number.NaN]) {
+      const make = () => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, attemptTimeoutMs });
+      assert.throws(make, { name: 'TypeError', message: /attemptTimeoutMs/ });
+    }
+  });
+
+  it('refuses what would arrive as something else, and sends nothing', async () => {
+    const sent: string[] = [];
+    const recording: ClientOptions['fetch'] = async (url) => {
+      sent.push(url);
+      return new Response('{"success":1,"user_groups":[],"next_cursor":null}');
+    };
+    const recorded = new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, fetch: recording });
+    const calls = [
+      ...['a\ud800', undefined, null, 7].map((id) => () => recorded.delete(id as string)),
+      ...['"€"', '"1-1"\n', null].map(
+        (ifMatch) => () => recorded.delete('x', { ifMatch: ifMatch as string }),
+      ),
+      () => recorded.listPage({ search: 'a\udfff' }),
+    ];
+    for (const call of calls) await assert.rejects(call, TypeError);
+    assert.deepEqual(sent, []);
+  });
+
   it('refuses an API token that no header can carry, without showing it', () => {
     for (const wrong of ['', ' ', 'two words', 'line\n', '\u0000', 'é']) {
       const make = (): UserGroupClient => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: wrong });
@@ -165,6 +199,11 @@ describe('The client itself', () => {
         return wrong.trim() === '' || !error.message.includes(wrong);
       });
     }
+  });
+
+  it('refuses an API token that is missing, as where a variable of the environment is not set', () => {
+    const options = { url: 'http://127.0.0.1:1', apiToken: undefined as unknown as string };
+    assert.throws(() => new UserGroupClient(options), { name: 'TypeError', message: /apiToken/ });
   });
 
   it('refuses a URL that cannot be the service’s, without showing a password', () => {
