@@ -41,14 +41,26 @@ async function create(
   }
   permit(caller, ['read-write'], 'create a user group');
   context.store.admitWrite();
+  const made = await make(context, key, { ...body, name });
+  return { ...made, drift: made.created ? [] : driftOf(body, made.userGroup) };
+}
+
+/** `tried` has the ids with which this call may have made the group already. */
+async function make(
+  context: Context,
+  key: UserGroupKey,
+  fields: UserGroupFields & { name: string },
+  tried: readonly number[] = [],
+): Promise<OpenUserGroup & { created: boolean }> {
   const token = mintUserGroupToken(key.bucket);
   const tokenDigest = digestOf(token.reveal());
-  const command = await newUserGroup(context, key, { ...body, name }, { token, tokenDigest });
-  const { created, userGroup } = await context.store.write({ kind: 'createUserGroup', ...command });
+  const command = await newUserGroup(context, key, fields, { token, tokenDigest });
+  const result = await context.store.write({ kind: 'createUserGroup', ...command });
+  if (result === 'unsettled') return make(context, key, fields, [...tried, command.teamId]);
+  const { userGroup } = result;
   const isSealedHere = userGroup.sealedToken.ciphertext === command.sealedToken.ciphertext;
   return {
-    created,
-    drift: created ? [] : driftOf(body, userGroup),
+    created: result.created || tried.includes(userGroup.teamId),
     userGroup,
     token: isSealedHere ? token : openToken(context, userGroup).token,
   };

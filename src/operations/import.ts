@@ -109,6 +109,16 @@ async function create(
   key: UserGroupKey,
   body: ImportedUserGroupBody,
   brought: BroughtToken | null,
+): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
+  const made = await createWithNewId(context, key, body, brought);
+  return made === 'unsettled' ? create(context, key, body, brought) : made;
+}
+
+async function createWithNewId(
+  context: Importing['context'],
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  brought: BroughtToken | null,
 ): Promise<CommandResult<'importUserGroup'>> {
   if (brought === null) {
     const token = mintUserGroupToken(key.bucket);

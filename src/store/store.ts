@@ -63,12 +63,18 @@ interface Queries {
 }
 
 interface Commands {
-  /** Creates the group where its key is free; else returns the one that is there. */
-  createUserGroup: { command: NewUserGroup; result: { created: boolean; userGroup: UserGroup } };
+  /**
+   * Creates the group where its key is free; else returns the one that is there. `unsettled` where there is none, and
+   * nobody knows whether there was this one for a while: then its id must not be used again.
+   */
+  createUserGroup: {
+    command: NewUserGroup;
+    result: { created: boolean; userGroup: UserGroup } | 'unsettled';
+  };
   /** The same with a token that the group brings; `token_taken` where another group has it, or had it last. */
   importUserGroup: {
     command: ImportedUserGroup;
-    result: { created: boolean; userGroup: UserGroup } | 'token_taken';
+    result: { created: boolean; userGroup: UserGroup } | 'token_taken' | 'unsettled';
   };
   updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
   deleteUserGroup: { command: UserGroupDeletion; result: 'deleted' | 'not_found' | 'version_mismatch' };

@@ -45,6 +45,34 @@ describe('A lost answer of the database', () => {
       assert.deepEqual(found.json.user_group, created.json.user_group);
     }));
 
+  it('to a create does not bring back what was made, and deleted before the loss was noticed', async () => {
+    await using slow = await Installation.start();
+    const direct = await slow.serve({ DATABASE_URL: slow.database.url });
+    // The lease of ids, which would make the next create part of a transaction.
+    await slow.get('first', 'Lost');
+    const path = '/v1/user-groups/deleted';
+    const asked = slow.proxy.once('create_user_groups', { answerBytes: 0 });
+    const creating = slow.get('deleted', 'Lost');
+    await asked;
+    // The answer is on its way until the group is deleted.
+    slow.proxy.silence('open');
+    let read = await slow.callTo(direct, { path });
+    await within(BUSY_LIMIT_MS, 'the group to be made', async () => {
+      read = await slow.callTo(direct, { path });
+      return read.status === 200;
+    });
+    const { token, team_id } = read.json.user_group;
+    assert.equal((await slow.callTo(direct, { method: 'DELETE', path })).status, 204);
+    slow.proxy.heal();
+    const created = await creating;
+    const body = { token };
+    assert.equal((await slow.call({ method: 'POST', path: '/v1/resolve', body })).status, 404);
+    // A machine that is too busy for it has no time left to try again.
+    if (created.status === 503) return;
+    assert.equal(created.json.new_user_group, true);
+    assert.notEqual(created.json.user_group.team_id, team_id);
+  });
+
   it('to a rotation, at whatever byte, rotates once and gives the caller the new token', async () => {
     let { token } = (await site.get('rotate', 'Lost')).json.user_group;
     let version = 1;

@@ -7,6 +7,8 @@ export interface Statement {
 }
 
 export interface Session {
+  /** Whether an attempt before this one may have done the same, and its answer was lost. */
+  readonly isRepetition: boolean;
   /** The rows, each an array of its columns. Throws `Failure`. */
   query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
 }
@@ -22,14 +24,16 @@ interface Asked extends Question {
 }
 
 export class Conversation implements Session {
+  readonly isRepetition: boolean;
   readonly #exchange: (questions: readonly Question[]) => Promise<unknown[][][]>;
   #asked: Asked[] = [];
   #isWaiting = false;
   #failure: { error: unknown } | null = null;
 
   /** `exchange` gives the rows of each question. */
-  constructor(exchange: (questions: readonly Question[]) => Promise<unknown[][][]>) {
+  constructor(exchange: (questions: readonly Question[]) => Promise<unknown[][][]>, isRepetition: boolean) {
     this.#exchange = exchange;
+    this.isRepetition = isRepetition;
   }
 
   query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {

@@ -27,9 +27,12 @@ export async function createUserGroups(
 ): Promise<CommandResult<'createUserGroup'>[]> {
   const stored = new Map<string, UserGroup>();
   const firsts = firstOfEach(commands, ({ key }) => spell(key));
-  await settle(firsts, (rest) => insertOrFind(session, rest, stored));
+  if (session.isRepetition) await explainLeft(session, firsts, stored, (_, found) => found);
+  else await settle(firsts, (rest) => insertOrFind(session, rest, stored));
   return commands.map(({ key, teamId }) => {
-    const userGroup = stored.get(spell(key))!;
+    const userGroup = stored.get(spell(key));
+    // The try before may have made it, and somebody may have deleted it since: its token must not come back.
+    if (userGroup === undefined) return 'unsettled';
     // No other command has this id. So the group is this command's, also where an earlier try of it made the
     // group and the answer was lost.
     return { created: userGroup.teamId === teamId, userGroup };

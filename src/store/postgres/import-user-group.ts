@@ -59,7 +59,7 @@ function unused(
     .filter(({ claim }) => claimed.has(claim))
     .filter((command) => {
       const result = results.get(command)!;
-      return result === 'token_taken' || !result.created || command.tokenDigest !== command.claim;
+      return typeof result === 'string' || !result.created || command.tokenDigest !== command.claim;
     })
     .map(({ claim }) => claim);
 }

@@ -25,6 +25,12 @@ export type { Session, Statement };
 type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;
 
+/** Until when it may go on, and whether one before it may have happened. */
+interface Attempt {
+  deadline: number;
+  isRepetition: boolean;
+}
+
 const IDLE_TIMEOUT_MS = 30_000;
 /** After a failover, connections to the old server do not linger. */
 const MAX_LIFETIME_SECONDS = 300;
@@ -83,15 +89,16 @@ export class ConnectionPool {
    */
   run<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
     const steps = isRepeatable ? work : inSteps(work);
-    return this.#tryOnConnections((client, deadline) => {
-      if (!isRepeatable && this.#mayBeOutlasted(deadline)) return this.#transact(client, deadline, work);
-      return steps(this.#session(client, deadline));
+    return this.#tryOnConnections((client, attempt) => {
+      if (!isRepeatable && this.#mayBeOutlasted(attempt.deadline))
+        return this.#transact(client, attempt, work);
+      return steps(this.#session(client, attempt));
     }, isRepeatable);
   }
 
   /** As `run`, but all statements are one transaction. */
   transaction<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
-    return this.#tryOnConnections((client, deadline) => this.#transact(client, deadline, work), isRepeatable);
+    return this.#tryOnConnections((client, attempt) => this.#transact(client, attempt, work), isRepeatable);
   }
 
   async close(): Promise<void> {
@@ -115,20 +122,23 @@ export class ConnectionPool {
   }
 
   #tryOnConnections<Result>(
-    work: (client: Client, deadline: number) => Promise<Result>,
+    work: (client: Client, attempt: Attempt) => Promise<Result>,
     isRepeatable: boolean,
   ): Promise<Result> {
     const patienceMs = this.#patienceMs;
-    return retry((deadline) => this.#onConnection(work, deadline), { isRepeatable, patienceMs });
+    return retry((deadline, isRepetition) => this.#onConnection(work, { deadline, isRepetition }), {
+      isRepeatable,
+      patienceMs,
+    });
   }
 
   async #onConnection<Result>(
-    work: (client: Client, deadline: number) => Promise<Result>,
-    deadline: number,
+    work: (client: Client, attempt: Attempt) => Promise<Result>,
+    attempt: Attempt,
   ): Promise<Result> {
-    const client = await this.#checkOut(deadline);
+    const client = await this.#checkOut(attempt.deadline);
     try {
-      const result = await work(client, deadline);
+      const result = await work(client, attempt);
       client.release();
       this.#observer?.available();
       return result;
@@ -203,13 +213,14 @@ export class ConnectionPool {
     }
   }
 
-  async #transact<Result>(client: Client, deadline: number, work: Work<Result>): Promise<Result> {
+  async #transact<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
+    const { deadline } = attempt;
     let result: Result;
     try {
       await this.#send(deadline, (query_timeout) =>
         client.query({ text: 'begin', query_timeout } as pg.QueryConfig),
       );
-      result = await work(this.#session(client, deadline));
+      result = await work(this.#session(client, attempt));
     } catch (error) {
       throw failureBeforeCommit(error);
     }
@@ -221,11 +232,11 @@ export class ConnectionPool {
     return result;
   }
 
-  #session(client: Client, deadline: number): Session {
+  #session(client: Client, { deadline, isRepetition }: Attempt): Session {
     return new Conversation((questions) => {
       const statements = questions.map((question) => this.#sent(question));
       return this.#send(deadline, (timeoutMs) => client.query(new Exchange(statements, timeoutMs)).results);
-    });
+    }, isRepetition);
   }
 
   #sent({ statement: { name, sql }, values }: Question): SentStatement {
@@ -265,7 +276,7 @@ function inSteps<Result>(work: Work<Result>): Work<Result> {
       return rows;
     };
     try {
-      return await work({ query });
+      return await work({ isRepetition: session.isRepetition, query });
     } catch (error) {
       throw hasCommitted ? failureAfterCommit(error) : error;
     }

@@ -24,19 +24,24 @@ interface RetryOptions {
   patienceMs: number;
 }
 
-/** Tries once more where nothing has happened, or where what may have happened `isRepeatable`. */
+/**
+ * Tries once more where nothing has happened, or where what may have happened `isRepeatable`. An attempt is told
+ * whether it is a repetition: whether one before may have happened.
+ */
 export async function retry<Result>(
-  attempt: (deadline: number) => Promise<Result>,
+  attempt: (deadline: number, isRepetition: boolean) => Promise<Result>,
   { isRepeatable, patienceMs }: RetryOptions,
 ): Promise<Result> {
   const deadline = performance.now() + patienceMs;
   const failures = new Map<Patience, number>();
+  let isRepetition = false;
   for (;;) {
     try {
-      return await attempt(deadline);
+      return await attempt(deadline, isRepetition);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.outcome === 'unknown' && !isRepeatable) throw error;
+      isRepetition ||= error.outcome === 'unknown';
       const kind = patienceWith(error);
       const times = (failures.get(kind) ?? 0) + 1;
       failures.set(kind, times);

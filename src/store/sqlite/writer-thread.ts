@@ -42,7 +42,7 @@ function reply(commands: readonly Command[]): WriterReply {
 }
 
 function isMade({ kind }: Command, result: CommandResult): boolean {
-  return kind === 'createUserGroup' && (result as CommandResult<'createUserGroup'>).created;
+  return kind === 'createUserGroup' && (result as { created: boolean }).created;
 }
 
 function close(): void {
