@@ -21,7 +21,7 @@ export function startService(
 }
 
 /** PostgreSQL has the key ring of the file that it was copied from, which SQLite finds by itself. */
-export function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
+function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
   const isFile = databaseUrl.startsWith('sqlite:');
   return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
 }

@@ -46,7 +46,7 @@ export const credentials = [
 ];
 export type Credential = (typeof credentials)[number];
 
-export const tenants = ['another workspace', 'another environment'] as const;
+const tenants = ['another workspace', 'another environment'] as const;
 export type Tenant = (typeof tenants)[number];
 
 /** Fields that take what an answer has given; at times they are given what no answer has. */

@@ -41,7 +41,7 @@ export const citus: DatabaseKind = {
 };
 
 /** Nobody but its users has a Citus cluster at hand; `test/postgres/citus.test.ts` says that it was left out. */
-export const databases: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
+const databases: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
   ? [sqlite, postgres, citus]
   : [sqlite, postgres];
 

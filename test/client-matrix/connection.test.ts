@@ -1,9 +1,10 @@
-// Which clients keep their connection from call to call, as the documentation says.
+// Which clients keep their connection from call to call, as the documentation says; and that none takes a connection
+// that is not encrypted where it is told to take one that is.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { Client, type ClientKind, clients } from './client.ts';
 
@@ -28,6 +29,29 @@ async function connectionsOf(kind: ClientKind, method: string): Promise<number> 
   return connections;
 }
 
+/** What a client sends to a service whose URL begins with https, before it has seen a certificate. */
+async function sentInPlainText(kind: ClientKind, apiToken: string): Promise<string> {
+  let sent = '';
+  const server = createTcpServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        sent += bytes.toString('latin1');
+        socket.end();
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using client = new Client(kind, url, apiToken);
+    await client.call('POST', '/v1/user-groups', { user_group_id: 'x' }).catch(() => {});
+  } finally {
+    server.close();
+  }
+  return sent;
+}
+
 describe('The connection of', () => {
   for (const kind of clients) {
     const skip = kind.command === undefined && `${kind.name} is not on this machine`;
@@ -35,6 +59,11 @@ describe('The connection of', () => {
       assert.equal(await connectionsOf(kind, 'POST'), kind.connection === 'new each time' ? CALLS : 1);
       if (kind.getBody === 'refused') return;
       assert.equal(await connectionsOf(kind, 'GET'), kind.connection === 'kept' ? 1 : CALLS);
+    });
+
+    it(`${kind.name} is encrypted where the URL says https`, { skip, timeout: 30_000 }, async () => {
+      const sent = await sentInPlainText(kind, 'uga_in-plain-text');
+      assert.ok(!sent.includes('uga_in-plain-text'), sent);
     });
   }
 });

@@ -5,7 +5,9 @@ import json
 import os
 from urllib.parse import urlsplit
 
-connection = http.client.HTTPConnection(urlsplit(os.environ["SERVICE_URL"]).netloc)
+url = urlsplit(os.environ["SERVICE_URL"])
+is_encrypted = url.scheme == "https"
+connection = (http.client.HTTPSConnection if is_encrypted else http.client.HTTPConnection)(url.netloc)
 
 
 def call(method, path, body=None):
