@@ -196,6 +196,7 @@ try {
 function rig(name: string, summary: string): Command {
   return new Command(name)
     .summary(summary)
+    .configureHelp({ commandUsage: () => `npm run rig:${name} -- [options]` })
     .option('--seed <seed>', 'repeats the choices of a run', wholeNumber, Random.newSeed())
     .option('--json', 'print the figures as JSON')
     .hook('preAction', (command) => console.error(`seed ${command.opts().seed}`));
