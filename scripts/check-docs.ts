@@ -26,6 +26,14 @@ function renderOpenApi(): string {
   return `${JSON.stringify(openApi(operations), null, 2)}\n`;
 }
 
+/** Error codes that the table of errors of a page lacks. */
+function missingErrors(page: string): string[] {
+  const text = readFileSync(page, 'utf8');
+  return Object.entries(problems)
+    .filter(([code, { status }]) => !new RegExp(`^\\| ${status} \\|.*\`${code}\``, 'm').test(text))
+    .map(([code, { status }]) => `${page}: the table of errors lacks ${code} at ${status}`);
+}
+
 /** Links within the project whose file or heading is not there. */
 function deadLinks(): string[] {
   const pages = globSync('**/*.md', { exclude: (name) => name.includes('node_modules') });
@@ -54,9 +62,7 @@ function headingsOf(page: string): string[] {
 /** Where the documentation differs from the code, a line each. */
 export function findDocsFaults(): string[] {
   const readme = readFileSync('README.md', 'utf8');
-  const faults = Object.entries(problems)
-    .filter(([code, { status }]) => !new RegExp(`^\\| ${status} \\|.*\`${code}\``, 'm').test(readme))
-    .map(([code, { status }]) => `README.md: the table of errors lacks ${code} at ${status}`);
+  const faults = ['README.md', 'docs/api.md'].flatMap(missingErrors);
   if (renderReadme(readme) !== readme)
     faults.push('README.md: the table of settings is old; run "npm run format"');
   if (renderOpenApi() !== readFileSync(OPENAPI, 'utf8'))
