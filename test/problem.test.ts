@@ -105,6 +105,13 @@ describeOnEachDatabase('problems', (database) => {
       }
     }
   });
+
+  it('tell whoever asks for a path that is none where the paths are, and how an id stands in one', async () => {
+    for (const path of ['/', '/v1/user-groups/a/b']) {
+      const { json } = await service.call('GET', path);
+      assert.match(json.detail, /\/docs\b.*percent-encoded/);
+    }
+  });
 });
 
 describeOnEachDatabase('X-Request-Id and Cache-Control', (database) => {

@@ -30,6 +30,13 @@ export function problemOf(error: unknown): Problem {
   );
 }
 
+export function nothingAtPath(): Problem {
+  return new Problem(
+    'not_found',
+    'This service has nothing at this path: /docs lists what there is. An id in a path is percent-encoded, its slashes too.',
+  );
+}
+
 export function problemBody(problem: Problem, requestId: string): string {
   const { title, status } = problems[problem.code];
   const text = JSON.stringify({

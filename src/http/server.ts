@@ -10,7 +10,7 @@ import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaders, hasUnsafeFraming } from './headers.ts';
 import { isPipelined, takeTurns } from './pipelining.ts';
-import { problemOf, sendProblem } from './problem.ts';
+import { nothingAtPath, problemOf, sendProblem } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
 import { cutSlowReaders } from './slow-reader.ts';
 import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES, unreadablePath } from './socket.ts';
@@ -145,12 +145,7 @@ function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
     const path = pathOf(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
-      answerProblem(
-        new Problem('not_found', 'This service has nothing at this path.'),
-        request,
-        reply,
-        logProblem,
-      );
+      answerProblem(nothingAtPath(), request, reply, logProblem);
       return;
     }
     const allow = [...methods].join(', ');

@@ -7,7 +7,7 @@ import { unauthenticated } from '../../operations/authenticate.ts';
 import { tokenNotFound } from '../../operations/context.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { requireBody } from '../body.ts';
-import { problemOf } from '../problem.ts';
+import { nothingAtPath, problemOf } from '../problem.ts';
 import { MAX_HEADER_BYTES } from '../socket.ts';
 
 /** Where a code can occur; `named`: where the description of an operation names it. */
@@ -119,7 +119,7 @@ export const problemDescriptions = {
     meaning:
       'The service has nothing at this path. An id with a slash that is not percent-encoded makes two paths of one.',
     remedy: 'Compare the path with the documentation, and percent-encode ids: `a/b` is `a%2Fb`.',
-    example: new Problem('not_found', 'This service has nothing at this path.'),
+    example: nothingAtPath(),
   },
   method_not_allowed: {
     occurrence: 'every request',
