@@ -12,6 +12,8 @@ const DEADLOCK = '40P01';
 const DEADLOCK_FOUND_MS = 800;
 /** More often than any statement is tried. */
 const OFTEN = 20;
+/** In most of which the updates come together. */
+const ROUNDS = 10;
 
 describe('A conflict in the database', () => {
   let site: Installation;
@@ -53,13 +55,11 @@ describe('A conflict in the database', () => {
     assert.match(headers.etag!, /-1"$/);
   });
 
-  it('in the second statement of an update does not repeat the first one', async () => {
+  it('in the second statement of an update undoes the first one too, and is not noticed by anybody', async () => {
     const ids = Array.from({ length: 8 }, (_, index) => `half-${index}`);
     await site.get('same', 'Same');
     await Promise.all(ids.map((id) => site.get(id, 'Before')));
-    let statuses = new Set<number>();
-    for (let round = 0; !statuses.has(503); round++) {
-      assert.ok(round < 50, 'updates that come together are one batch');
+    for (let round = 0; round < ROUNDS; round++) {
       const found = await Promise.all(ids.map((id) => site.get(id)));
       // Where nothing is to change, the batch looks for the reason, after it has changed the others.
       refuse('find_user_groups', { code: SERIALIZATION_FAILURE }, 1);
@@ -67,9 +67,8 @@ describe('A conflict in the database', () => {
       const updates = found.map(({ json, headers }) =>
         site.put(json.user_group.provided_id, `Round ${round}`, { 'if-match': headers.etag! }),
       );
-      statuses = new Set((await Promise.all([same, ...updates])).map(({ status }) => status));
-      // Never 412: the groups had the versions that were named.
-      assert.ok(!statuses.has(412));
+      // No 412: done twice, the second time would not find the versions that were named.
+      for (const { status } of await Promise.all([same, ...updates])) assert.equal(status, 200);
     }
   });
 
@@ -134,6 +133,8 @@ describe('A conflict in the database', () => {
   }
 
   async function isSomebodyWaiting(): Promise<boolean> {
+    // In a transaction PostgreSQL shows at every look what it has shown at the first one.
+    await operator.query('select pg_stat_clear_snapshot()');
     const { rowCount } = await operator.query(
       "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );

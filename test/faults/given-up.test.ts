@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { Installation } from './installation.ts';
+import { BACK_LIMIT_MS, Installation, within } from './installation.ts';
+import { OwnServer } from './server.ts';
 
 const IDS = ['first', 'second'];
 /** Nobody who is given up waits for less. */
@@ -43,3 +44,39 @@ describe('An update that is given up while the database still works on it', () =
     }
   });
 });
+
+describe('An update that comes to a session of the database that is frozen', () => {
+  it('is not done when the session goes on, over one that was acknowledged since', async () => {
+    const server = await OwnServer.start();
+    await using site = await Installation.start({ database: server.database });
+    const operator = await site.operator();
+    await site.get('frozen', 'Before');
+    const sessions = await sessionsOf(operator);
+    try {
+      site.proxy.decide = (subject) => {
+        if (subject !== 'update_user_groups') return 'pass';
+        site.proxy.decide = () => 'pass';
+        for (const pid of sessions) process.kill(pid, 'SIGSTOP');
+        return 'pass';
+      };
+      assert.equal((await site.put('frozen', 'Given up')).status, 503);
+      await within(BACK_LIMIT_MS, 'an update to be acknowledged', async () => {
+        return (await site.put('frozen', 'Acknowledged')).status === 200;
+      });
+    } finally {
+      for (const pid of sessions) process.kill(pid, 'SIGCONT');
+    }
+    await within(BACK_LIMIT_MS, 'the sessions to end', async () => {
+      const there = await sessionsOf(operator);
+      return !sessions.some((pid) => there.includes(pid));
+    });
+    assert.equal((await site.get('frozen')).json.user_group.name, 'Acknowledged');
+  });
+});
+
+async function sessionsOf(operator: pg.Client): Promise<number[]> {
+  const { rows } = await operator.query(
+    "select pid from pg_stat_activity where application_name = 'user-group-service'",
+  );
+  return rows.map(({ pid }) => pid);
+}

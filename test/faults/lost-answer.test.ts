@@ -88,7 +88,7 @@ describe('A lost answer of the database', () => {
   it('to an update, at whatever byte, is a 503, after which the call can be repeated', async () => {
     await site.get('update', 'Lost');
     let version = 1;
-    await eachCut('update_user_groups', async (cut) => {
+    await eachCut('commit', async (cut) => {
       const name = `Lost ${cut}`;
       const first = await site.put('update', name);
       const second = first.status === 200 ? first : await site.put('update', name);
@@ -114,7 +114,7 @@ describe('A lost answer of the database', () => {
 
   it('to an update on a condition is a 503, after which the group tells whether it was done', async () => {
     const { headers } = await site.get('condition', 'Lost');
-    const lost = site.proxy.once('update_user_groups', { answerBytes: 0 });
+    const lost = site.proxy.once('commit', { answerBytes: 0 });
     const ifMatch = { 'if-match': headers.etag! };
     assert.equal((await site.put('condition', 'Done', ifMatch)).status, 503);
     await lost;

@@ -29,7 +29,10 @@ interface Execution<Kind extends CommandKind> {
   partsOf: (commands: readonly Command<Kind>[]) => number[];
   /** Whether they take several statements, of which all happen or none. */
   isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
-  /** Whether doing it again does no harm, where an answer was lost and nobody knows whether it was done. */
+  /**
+   * Whether doing it again, or later than its caller was told that it failed, does no harm. What does is a
+   * transaction: the server may read it when it was given up long ago, and nobody tells it to commit then.
+   */
   isRepeatable: boolean;
 }
 
@@ -55,7 +58,6 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   deleteUserGroup: {
     execute: deleteUserGroups,
     partsOf: oneOfEachKey,
-    isTransaction: () => true,
     isRepeatable: false,
   },
   rotateToken: {
@@ -82,7 +84,7 @@ export async function runCommands(
 ): Promise<CommandResult[]> {
   const parts = divide(commands);
   const isRepeatable = parts.every(({ kind }) => executions[kind].isRepeatable);
-  const isTransaction = parts.length > 1 || takesTransaction(parts[0]!.kind, commands);
+  const isTransaction = parts.length > 1 || !isRepeatable || takesTransaction(parts[0]!.kind, commands);
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const held = new Map<string, UserGroup>();
@@ -93,7 +95,7 @@ export async function runCommands(
     }
     return results;
   };
-  return isTransaction ? pool.transaction(work, isRepeatable) : pool.run(work, isRepeatable);
+  return isTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
 }
 
 /** All commands are of the kind. */

@@ -113,11 +113,6 @@ export function failureBeforeCommit(error: unknown): unknown {
   return new Failure(error.cause, outcome, error.connection === 'good' ? 'lost' : error.connection);
 }
 
-/** Of work of which a part is committed. */
-export function failureAfterCommit(error: unknown): unknown {
-  return error instanceof Failure ? new Failure(error.cause, 'unknown', error.connection) : error;
-}
-
 function messageOf(error: unknown): string {
   // Where a name has several addresses, Node gives one error without words for all of them.
   const { message, code } = error as { message?: string; code?: string };

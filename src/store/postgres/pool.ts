@@ -10,7 +10,6 @@ import { Conversation, type Question, type Session, type Statement } from './con
 import { Exchange, type SentStatement } from './exchange.ts';
 import {
   Failure,
-  failureAfterCommit,
   failureBeforeCommit,
   failureOfConnecting,
   failureOfStatement,
@@ -39,6 +38,8 @@ const FULL_PAUSE_MS = 1_000;
 /** Where a connection that is younger takes no writes, the others would not either if they were opened anew. */
 const NEWS_MS = 1_000;
 
+const BEGIN: SentStatement = { name: undefined, text: 'begin', values: [] };
+
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #size: number;
@@ -48,7 +49,6 @@ export class ConnectionPool {
   readonly #patienceMs: number;
   readonly #statementTimeoutMs: number;
   readonly #connectTimeoutMs: number;
-  readonly #serverGivesUp: boolean;
   readonly #open = new Set<Connection>();
   readonly #observer: StoreObserver | undefined;
   #generation = 0;
@@ -68,7 +68,6 @@ export class ConnectionPool {
     this.#patienceMs = config.query_timeout;
     this.#statementTimeoutMs = statementTimeoutOf(options);
     this.#connectTimeoutMs = options.connectTimeoutMs;
-    this.#serverGivesUp = options.statementTimeoutMs > 0;
     this.#observer = options.observer;
     this.#pool = new pg.Pool({
       ...config,
@@ -85,18 +84,13 @@ export class ConnectionPool {
 
   /**
    * Runs `work` on one connection, each statement a transaction of its own. A trouble that passes quickly is met
-   * by trying once more, where nothing has happened or where the work `isRepeatable`. Throws `Failure`.
+   * by trying once more, so the work must be one that may be repeated. Throws `Failure`.
    */
-  run<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
-    const steps = isRepeatable ? work : inSteps(work);
-    return this.#tryOnConnections((client, attempt) => {
-      if (!isRepeatable && this.#mayBeOutlasted(attempt.deadline))
-        return this.#transact(client, attempt, work);
-      return steps(this.#session(client, attempt));
-    }, isRepeatable);
+  run<Result>(work: Work<Result>): Promise<Result> {
+    return this.#tryOnConnections((client, attempt) => work(this.#session(client, attempt)), true);
   }
 
-  /** As `run`, but all statements are one transaction. */
+  /** As `run`, but all statements are one transaction, which is repeated only where nothing has happened or it may be. */
   transaction<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
     return this.#tryOnConnections((client, attempt) => this.#transact(client, attempt, work), isRepeatable);
   }
@@ -111,14 +105,6 @@ export class ConnectionPool {
     connection.generation = this.#generation;
     this.#open.add(connection);
     connection.once('end', () => this.#open.delete(connection));
-  }
-
-  /**
-   * Whether the server may still work on a statement when its caller is told that it failed. Then it must not commit
-   * by itself: an update would come after one that was acknowledged since. Given up, a transaction is undone.
-   */
-  #mayBeOutlasted(deadline: number): boolean {
-    return !this.#serverGivesUp || deadline - performance.now() < this.#statementTimeoutMs;
   }
 
   #tryOnConnections<Result>(
@@ -217,10 +203,7 @@ export class ConnectionPool {
     const { deadline } = attempt;
     let result: Result;
     try {
-      await this.#send(deadline, (query_timeout) =>
-        client.query({ text: 'begin', query_timeout } as pg.QueryConfig),
-      );
-      result = await work(this.#session(client, attempt));
+      result = await work(this.#session(client, attempt, [BEGIN]));
     } catch (error) {
       throw failureBeforeCommit(error);
     }
@@ -232,10 +215,22 @@ export class ConnectionPool {
     return result;
   }
 
-  #session(client: Client, { deadline, isRepetition }: Attempt): Session {
-    return new Conversation((questions) => {
-      const statements = questions.map((question) => this.#sent(question));
-      return this.#send(deadline, (timeoutMs) => client.query(new Exchange(statements, timeoutMs)).results);
+  /** `opening` travels with what is asked first. */
+  #session(
+    client: Client,
+    { deadline, isRepetition }: Attempt,
+    opening: readonly SentStatement[] = [],
+  ): Session {
+    let unsent = opening;
+    return new Conversation(async (questions) => {
+      const before = unsent;
+      unsent = [];
+      const statements = [...before, ...questions.map((question) => this.#sent(question))];
+      const results = await this.#send(
+        deadline,
+        (timeoutMs) => client.query(new Exchange(statements, timeoutMs)).results,
+      );
+      return results.slice(before.length);
     }, isRepetition);
   }
 
@@ -264,21 +259,4 @@ function speaksForAll({ connection, isReadOnly }: Failure, { ageMs }: Client): b
 function discard(client: Client): void {
   client.abandon();
   client.release(true);
-}
-
-/** A statement that has succeeded is committed: where a later one fails, it is not true that nothing has happened. */
-function inSteps<Result>(work: Work<Result>): Work<Result> {
-  return async (session) => {
-    let hasCommitted = false;
-    const query: Session['query'] = async (statement, values) => {
-      const rows = await session.query(statement, values);
-      hasCommitted = true;
-      return rows;
-    };
-    try {
-      return await work({ isRepetition: session.isRepetition, query });
-    } catch (error) {
-      throw hasCommitted ? failureAfterCommit(error) : error;
-    }
-  };
 }

@@ -42,7 +42,7 @@ export async function runQueries(pool: ConnectionPool, queries: readonly Query[]
       putInPlace(results, places, await answer(session, ofKind));
     });
     await Promise.all(running);
-  }, true);
+  });
   return results;
 }
 

@@ -21,7 +21,7 @@ export async function keepPlansFitting(
   );
   if (!hasDoubled) return;
   // Nothing depends on it: where it fails, autovacuum does it later.
-  await pool.run((session) => session.query(ANALYZE), true).catch(() => {});
+  await pool.run((session) => session.query(ANALYZE)).catch(() => {});
 }
 
 export async function gatherStatistics(
