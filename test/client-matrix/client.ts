@@ -96,12 +96,15 @@ export interface ClientAnswer {
 export class Client implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: Interface;
+  /** A client that has lost its connection may have ended before it is told to. */
+  readonly #ended: Promise<unknown>;
   #errors = '';
 
   constructor({ command, runner, program }: ClientKind, serviceUrl: string, apiToken: string) {
     const env = { ...process.env, SERVICE_URL: serviceUrl, API_TOKEN: apiToken };
     const args = [...(runner === undefined ? [] : [pathOf(runner)]), pathOf(`program/${program}`)];
     this.#child = spawn(command!, args, { env, stdio: 'pipe' });
+    this.#ended = once(this.#child, 'close');
     this.#lines = createInterface({ input: this.#child.stdout! });
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#errors += text;
@@ -125,6 +128,6 @@ export class Client implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.stdin!.end();
-    await once(this.#child, 'close');
+    await this.#ended;
   }
 }

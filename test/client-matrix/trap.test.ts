@@ -1,9 +1,10 @@
 // The traps that docs/clients.md warns of are there.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import got from 'got';
@@ -11,6 +12,7 @@ import { sqlite } from '../database.ts';
 import { send } from '../http.ts';
 import { Folder } from '../process.ts';
 import { TestService } from '../service.ts';
+import { Client, clients } from './client.ts';
 import { ProxyServer, proxies } from './proxy.ts';
 
 const group = { user_group_id: 'trap', name: 'Trap' };
@@ -39,6 +41,30 @@ describe('A GET with a body', () => {
         message: /GET.*body/,
       },
     );
+  });
+});
+
+const python = clients.find(({ name }) => name === 'Python http.client')!;
+const withoutPython = python.command === undefined && 'Python is not on this machine';
+
+describe('Python http.client', { skip: withoutPython }, () => {
+  it('learns by its next call, which fails, that the service has closed the connection', async () => {
+    const server = createServer((_request, response) => response.end('{}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const connected = once(server, 'connection') as Promise<[Socket]>;
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await using client = new Client(python, url, 'no-token');
+      assert.equal((await client.call('GET', '/')).status, 200);
+      const [socket] = await connected;
+      const closed = once(socket, 'close');
+      socket.destroy();
+      await closed;
+      await assert.rejects(client.call('GET', '/'), /RemoteDisconnected/);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
 
