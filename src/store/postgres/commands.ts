@@ -1,5 +1,5 @@
 // What executes each kind of command, and in which parts a batch is executed: a part changes the database with
-// one statement. Where a batch is one part, that statement is the transaction.
+// one statement. Where a batch is one part that may be repeated, that statement is the transaction.
 
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../store.ts';
