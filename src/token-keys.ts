@@ -19,7 +19,7 @@ export async function loadKeyRing(
   const used = await store.read({ kind: 'listTokenKeyIds' });
   const { text, source } = ringText(config, used.length > 0);
   const ring = parse(text, source);
-  const missing = used.filter((id) => !ring.keyIds.includes(id));
+  const missing = ring.missing(used);
   if (missing.length > 0) {
     throw new ConfigInvalid(
       `${source} lacks the token key ${missing.join(', ')}, under which tokens in the database are sealed; add its line to the key ring`,

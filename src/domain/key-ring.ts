@@ -82,8 +82,9 @@ export class KeyRing {
     return this.#active.id;
   }
 
-  get keyIds(): string[] {
-    return [...this.#keys.keys()];
+  /** Those of the ids that no key of the ring has. */
+  missing(keyIds: readonly string[]): string[] {
+    return keyIds.filter((id) => !this.#keys.has(id));
   }
 
   seal(token: Secret, owner: TokenOwner): SealedToken {

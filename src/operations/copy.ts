@@ -78,8 +78,7 @@ async function openSample({ from, keyRing }: Copying): Promise<void> {
 
 /** A target may know keys too, of an interrupted copy or of a service that has been started on it. */
 async function refuseOtherKeys({ to, keyRing }: Copying): Promise<void> {
-  const known = await to.read({ kind: 'listTokenKeyIds' });
-  const others = known.filter((id) => !keyRing.keyIds.includes(id));
+  const others = keyRing.missing(await to.read({ kind: 'listTokenKeyIds' }));
   if (others.length === 0) return;
   throw new DatabasesDiffer(
     `the target was served with the token key ${others.join(', ')}, which the key ring of the source lacks, and nothing was changed: ` +
