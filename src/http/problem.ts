@@ -37,6 +37,13 @@ export function nothingAtPath(): Problem {
   );
 }
 
+export function unreadablePath(): Problem {
+  return new Problem(
+    'invalid_request',
+    'The path of the request cannot be read: percent-encode the UTF-8 of an id.',
+  );
+}
+
 export function problemBody(problem: Problem, requestId: string): string {
   const { title, status } = problems[problem.code];
   const text = JSON.stringify({

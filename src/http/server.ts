@@ -10,10 +10,10 @@ import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { checkHeaders, hasUnsafeFraming } from './headers.ts';
 import { isPipelined, takeTurns } from './pipelining.ts';
-import { nothingAtPath, problemOf, sendProblem } from './problem.ts';
+import { nothingAtPath, problemOf, sendProblem, unreadablePath } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
 import { cutSlowReaders } from './slow-reader.ts';
-import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES, unreadablePath } from './socket.ts';
+import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
 
 type ServerConfig = Pick<
   Config,

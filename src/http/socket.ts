@@ -4,7 +4,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '../problem.ts';
-import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
+import { PROBLEM_TYPE, problemBody, problemHeaders, unreadablePath } from './problem.ts';
 
 export const MAX_HEADER_BYTES = 16_384;
 /** How long a client may go on talking after it was refused, before its connection is cut. */
@@ -60,13 +60,6 @@ export function answerBrokenRequest(
     return;
   }
   writeProblem(socket, brokenRequest(error.code), requestId);
-}
-
-export function unreadablePath(): Problem {
-  return new Problem(
-    'invalid_request',
-    'The path of the request cannot be read: percent-encode the UTF-8 of an id.',
-  );
 }
 
 function brokenRequest(code: string | undefined): Problem {
