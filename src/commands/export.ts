@@ -12,6 +12,7 @@ import type { BatchedStore } from '../store/batched-store.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
+import { explainFile } from './file-error.ts';
 import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 import { environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
@@ -50,7 +51,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     return file === undefined
       ? writeLines(store, of, keyRing, process.stdout)
       : writeFile(file, (output) => writeLines(store, of, keyRing, output)).catch((error) =>
-          explainFile(error, file),
+          explainFile(error, (message) => new UsageError(`${file} cannot be written: ${message}`)),
         );
   });
   if (file === undefined) return;
@@ -91,11 +92,6 @@ async function writeFile<Result>(
   const result = await write(handle.createWriteStream());
   publish(unfinished, file);
   return result;
-}
-
-function explainFile(error: unknown, file: string): never {
-  const { syscall, message } = error as NodeJS.ErrnoException;
-  throw syscall === undefined ? error : new UsageError(`${file} cannot be written: ${message}`);
 }
 
 /** Whoever reads our standard output may have enough of it. */

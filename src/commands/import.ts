@@ -17,6 +17,7 @@ import {
   withExistingDatabase,
 } from './database-option.ts';
 import { LinesRefused, NotFound, UsageError } from './exit-code.ts';
+import { explainFile } from './file-error.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 import { environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
@@ -120,7 +121,7 @@ async function openInput(file: string): Promise<{ chunks: AsyncIterable<Buffer>;
     const chunks = readable(handle.createReadStream(), file);
     return { chunks, size: stat.isFile() ? stat.size : null };
   } catch (error) {
-    return explainFile(error, file);
+    return explainReading(error, file);
   }
 }
 
@@ -128,14 +129,13 @@ async function* readable(chunks: AsyncIterable<Buffer>, file: string): AsyncGene
   try {
     yield* chunks;
   } catch (error) {
-    explainFile(error, file);
+    explainReading(error, file);
   }
 }
 
-function explainFile(error: unknown, file: string): never {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') throw new NotFound(`there is no file ${file}`);
-  throw code === undefined ? error : new UsageError(`${file} cannot be read: ${message}`);
+function explainReading(error: unknown, file: string): never {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound(`there is no file ${file}`);
+  explainFile(error, (message) => new UsageError(`${file} cannot be read: ${message}`));
 }
 
 /** What has become of the lines: as JSON all of them, for people those that were refused. */

@@ -10,6 +10,7 @@ import { createApiToken } from '../operations/api-token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { Problem } from '../problem.ts';
 import { replaceSecretFile } from '../token-keys.ts';
+import { explainFile } from './file-error.ts';
 import { serveUntilSignal } from './serving.ts';
 
 interface StartOptions {
@@ -37,7 +38,9 @@ export function startCommand(): Command {
       const log = await createLog(config);
       const announce = async (app: App): Promise<void> => {
         const file = join(data, 'api-token');
-        const token = await quickStartToken(app, file).catch((error) => explainFile(error, file));
+        const token = await quickStartToken(app, file).catch((error) =>
+          explainFile(error, (message) => new ConfigInvalid(`${file} cannot be used: ${message}`)),
+        );
         printWelcome(app, isNew, data, token);
       };
       await serveUntilSignal(log, (signal) => startApp(config, log, Date.now, signal), announce);
@@ -63,11 +66,6 @@ async function quickStartToken(app: App, file: string): Promise<QuickStartToken>
   });
   replaceSecretFile(file, token);
   return { token, file, isNew: true };
-}
-
-function explainFile(error: unknown, file: string): never {
-  const { syscall, message } = error as NodeJS.ErrnoException;
-  throw syscall === undefined ? error : new ConfigInvalid(`${file} cannot be used: ${message}`);
 }
 
 async function works({ context }: App, text: string): Promise<boolean> {
