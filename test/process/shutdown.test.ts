@@ -8,14 +8,15 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiToken, eventually, Folder, type Service, serve } from '../process.ts';
+import { createApiToken, type Exit, eventually, Folder, type Service, serve } from '../process.ts';
 
 /** Well below the time for which an idle connection or a request under way would keep the process. */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
 const CALLERS = 16;
-/** After it, a signal is one more and not the same one. */
-const APART_MS = 1_100;
+/** How long a signal that comes again is the same one. */
+const MOMENT_MS = 1_000;
+const APART_MS = 1.1 * MOMENT_MS;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   describe(signal, () => {
@@ -86,14 +87,14 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 describe('A shutdown', () => {
   // On Ctrl-C npm hands on what the process has from the terminal already.
   it('is in order where the same signal comes twice within a moment', async () => {
-    using folder = new Folder();
-    await using service = await serve(folder);
-    service.signal('SIGINT');
-    await service.says(/"msg":"stopping/);
-    service.signal('SIGINT');
-    const { code, stdout } = await service.exit(PROMPT_MS);
-    assert.equal(code, 0);
-    assert.match(stdout, /"msg":"stopped"/);
+    let twice = await signalTwice();
+    // On a busy machine the second one may have come late, which is another matter.
+    for (let round = 0; twice.code === 1 && twice.tookMs > MOMENT_MS; round++) {
+      assert.ok(round < 10, 'the machine is too busy to signal twice within a moment');
+      twice = await signalTwice();
+    }
+    assert.equal(twice.code, 0);
+    assert.match(twice.stdout, /"msg":"stopped"/);
   });
 
   it('breaks no connection that is kept and in use, also where nothing is set', async () => {
@@ -143,6 +144,18 @@ describe('A shutdown', () => {
     assert.deepEqual(messages, ['listening', 'stopping: requests in flight are answered first', 'stopped']);
   });
 });
+
+/** How it ends, and how long after the first signal. */
+async function signalTwice(): Promise<Exit & { tookMs: number }> {
+  using folder = new Folder();
+  await using service = await serve(folder);
+  const startedAt = performance.now();
+  service.signal('SIGINT');
+  await service.says(/"msg":"stopping/);
+  service.signal('SIGINT');
+  const exit = await service.exit(PROMPT_MS);
+  return { ...exit, tookMs: performance.now() - startedAt };
+}
 
 /** Calls again as soon as it has its answer, on one connection as long as that is kept. */
 class KeepingCaller {
