@@ -41,6 +41,68 @@ describeOnEachDatabase('problems', (database) => {
     assert.equal(answer.json.errors, undefined);
   });
 
+  describe('of names that are not right', () => {
+    const LONG = 250_000;
+    const SHOWN = 300;
+    const id = { user_group_id: 'a' };
+    const faulty = (count: number, name: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index}${name}`, false]));
+    const wholeBodies = Object.entries({
+      'a long name': { ...id, ['x'.repeat(LONG)]: 1 },
+      'a name that is longer as it is told': { ...id, ['~'.repeat(LONG)]: 1 },
+      'a name of control characters': { ...id, ['\u0001'.repeat(LONG / 6)]: 1 },
+      'many names': faulty(LONG / 20, 'name'),
+      'many long names': faulty(60, '\u{1d4b3}'.repeat(1_000)),
+      'many names of entries': { ...id, mapping: faulty(60, '~'.repeat(4_000)) },
+      'many entries with long names': { ...id, properties: faulty(60, '~'.repeat(4_000)) },
+      'names in names': `${`{"properties":${`{"${'x'.repeat(10_000)}":`.repeat(15)}"\\ud800"`}${'}'.repeat(16)}`,
+    });
+
+    it('are short, however long and however many these are', async () => {
+      for (const [what, body] of wholeBodies) {
+        const answer = await service.get(body);
+        assert.equal(answer.status, 400, what);
+        assertProblem(answer, answer.json.code);
+        assert.ok(answer.text.length < 100_000, `${what}: ${answer.text.length}`);
+      }
+    });
+
+    it('say where a name is cut', async () => {
+      const { detail, errors } = (await service.get({ ...id, ['x'.repeat(SHOWN + 1)]: 1 })).json;
+      const pointer = `/${'x'.repeat(SHOWN)}… (cut off)`;
+      assert.equal(errors[0].pointer, pointer);
+      assert.equal(detail, `${pointer.slice(1)} ${errors[0].detail}.`);
+      const query = await service.call('GET', `/v1/user-groups?${'x'.repeat(SHOWN + 1)}=1`);
+      assert.ok(query.json.detail.startsWith(`"${'x'.repeat(SHOWN)}… (cut off)" is no parameter`));
+    });
+
+    it('say how many there are beside those that they name', async () => {
+      const { detail, errors } = (await service.get({ ...id, ...faulty(23, 'name') })).json;
+      assert.equal(errors.length, 20);
+      assert.match(detail, /; 19name is not a known field [^;]+; and 3 more\.$/);
+      const all = (await service.get({ ...id, ...faulty(20, 'name') })).json;
+      assert.doesNotMatch(all.detail, /more\.$/);
+    });
+
+    it('leave a name whole that could be right, and do not cut characters apart', async () => {
+      for (const name of ['\u{1d4b3}'.repeat(255), '~/'.repeat(127), 'k'.repeat(SHOWN)]) {
+        const escaped = name.replaceAll('~', '~0').replaceAll('/', '~1');
+        const { errors } = (await service.get({ ...id, mapping: { [name]: true } })).json;
+        assert.equal(errors[0].pointer, `/mapping/${escaped}`);
+      }
+      const { errors } = (await service.get({ ...id, [`a${'\u{1d4b3}'.repeat(SHOWN)}`]: 1 })).json;
+      assert.equal(errors[0].pointer, `/a${'\u{1d4b3}'.repeat(SHOWN - 1)}… (cut off)`);
+    });
+
+    it('do not begin a token whose end they cut off', async () => {
+      for (let shown = 1; shown < 40; shown++) {
+        const name = `${'x'.repeat(SHOWN - shown - 1)} ${service.token}`;
+        const { text } = await service.get({ ...id, [name]: 1 });
+        assert.equal(text.includes(service.token.slice(0, 6)), false);
+      }
+    });
+  });
+
   describe('on a method that a path does not take', () => {
     const creating = { user_group_id: 'by another method', name: 'Nobody' };
 

@@ -5,7 +5,7 @@ import { type FieldError, Problem } from '../problem.ts';
 import * as field from './field.ts';
 import { nearest } from './nearest.ts';
 import { Secret } from './secret.ts';
-import { type JsonDocument, type JsonText, parseStrictJson, pointerOf } from './strict-json.ts';
+import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './strict-json.ts';
 
 /** A field that is absent stays as it is; null clears it. */
 export interface UserGroupFields {
@@ -197,42 +197,43 @@ function refusal(
   const known = Object.keys(definition.fields);
   const isUnknown = errors.some((error) => error.keyword === 'additionalProperties');
   const hint = typeof value === 'object' && value !== null ? definition.hint?.(value) : undefined;
-  const faults = errors
-    // The error of a key stands beside the error of what is wrong with it.
-    .filter((error) => error.keyword !== 'propertyNames')
-    .slice(0, MAX_ERRORS)
-    .map((error) => faultOf(error, known));
-  return invalid(isUnknown && hint === undefined ? 'unknown_field' : 'invalid_request', faults, hint);
+  // The error of a key stands beside the error of what is wrong with it.
+  const faults = errors.filter((error) => error.keyword !== 'propertyNames');
+  const shown = faults.slice(0, MAX_ERRORS).map((error) => faultOf(error, known));
+  const code = isUnknown && hint === undefined ? 'unknown_field' : 'invalid_request';
+  return invalid(code, shown, { more: faults.length - shown.length, hint });
 }
 
 function invalid(
   code: 'invalid_request' | 'unknown_field',
   errors: readonly FieldError[],
-  hint?: string,
+  { more = 0, hint }: { more?: number; hint?: string | undefined } = {},
 ): Problem {
-  const detail = errors
-    .map(({ pointer, detail }) => `${pointer === '' ? 'The body' : pointer.slice(1) || '""'} ${detail}`)
-    .join('; ');
-  return new Problem(code, hint ?? `${detail}.`, { errors });
+  const details = errors.map(
+    ({ pointer, detail }) => `${pointer === '' ? 'The body' : pointer.slice(1) || '""'} ${detail}`,
+  );
+  if (more > 0) details.push(`and ${more} more`);
+  return new Problem(code, hint ?? `${details.join('; ')}.`, { errors });
 }
 
 function faultOf(error: ErrorObject, known: readonly string[]): FieldError {
-  const pointer = error.instancePath;
+  const path = pathOf(error.instancePath);
+  const pointer = pointerOf(path);
   const { params, schema, data, propertyName } = error;
   const parent = error.parentSchema as { type?: string | string[]; 'x-pattern-detail'?: string };
   if (propertyName !== undefined) {
     return {
-      pointer: pointer + pointerOf([propertyName]),
+      pointer: pointerOf([...path, propertyName]),
       detail: `must be a key of 1 to ${field.limits.textCodePoints} characters`,
     };
   }
   switch (error.keyword) {
     case 'required':
-      return { pointer: `${pointer}/${params.missingProperty}`, detail: 'is required' };
+      return { pointer: pointerOf([...path, params.missingProperty]), detail: 'is required' };
     case 'additionalProperties': {
       const unknown: string = params.additionalProperty;
       return {
-        pointer: pointer + pointerOf([unknown]),
+        pointer: pointerOf([...path, unknown]),
         detail: `is not a known field${nearest(unknown, known)}`,
       };
     }

@@ -11,6 +11,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, Problem } from '../problem.ts';
+import { excerpt } from './excerpt.ts';
 
 declare const jsonTextBrand: unique symbol;
 /** JSON without insignificant white space and escapes: one text for one value, safe to splice into an answer. */
@@ -90,9 +91,15 @@ function firstReplaced(bytes: Buffer, source: string): number {
   return index;
 }
 
-/** JSON pointers are written as RFC 6901 says. */
+/** JSON pointers are written as RFC 6901 says; long names are cut. */
 export function pointerOf(path: readonly (string | number)[]): string {
-  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((step) => `/${excerpt(String(step)).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The path of a JSON pointer. */
+export function pathOf(pointer: string): string[] {
+  const [, ...steps] = pointer.split('/');
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 class Scanner {

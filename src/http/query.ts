@@ -2,6 +2,7 @@
 // is unknown, stands twice or cannot be decoded is refused, and not passed over.
 
 import { valueCheck } from '../domain/body.ts';
+import { excerpt } from '../domain/excerpt.ts';
 import * as field from '../domain/field.ts';
 import { nearest } from '../domain/nearest.ts';
 import type { ListQuery } from '../operations/list.ts';
@@ -40,7 +41,7 @@ function queryType<Query>(definition: {
       const parameter = checks.get(name);
       if (parameter === undefined) {
         throw invalid(
-          `"${name.slice(0, 64)}" is no parameter of this operation${nearest(name, [...checks.keys()])}.`,
+          `"${excerpt(name)}" is no parameter of this operation${nearest(name, [...checks.keys()])}.`,
         );
       }
       if (name in values) throw invalid(`The parameter ${name} must not stand twice.`);

@@ -108,10 +108,15 @@ const problem = object(
     errors: {
       type: 'array',
       items: object({
-        pointer: { type: 'string', description: 'RFC 6901, into the body. Empty for the body itself.' },
+        pointer: {
+          type: 'string',
+          description:
+            'RFC 6901, into the body. Empty for the body itself. A name of more than 300 characters is cut, and ' +
+            'ends with `… (cut off)`.',
+        },
         detail: { type: 'string', description: 'What is wrong there.' },
       }),
-      description: 'The places of the body that are at fault; only where there are such.',
+      description: 'The places of the body that are at fault, 20 at most; only where there are such.',
     },
   },
   ['errors'],
