@@ -2,6 +2,7 @@
 // row with its number.
 
 import { type Migration, pendingMigrations } from '../migration.ts';
+import { BEGIN } from './begin.ts';
 import { distributeTables } from './citus.ts';
 import type { MigrationSession } from './migration-connection.ts';
 
@@ -69,7 +70,7 @@ async function createTable({ change }: MigrationSession): Promise<void> {
 }
 
 async function apply({ change }: MigrationSession, { number, name, sql }: Migration): Promise<boolean> {
-  await change('begin');
+  await change(BEGIN);
   const inserted = await change(
     `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
       on conflict (number) do nothing returning number`,

@@ -4,6 +4,7 @@
 import pg from 'pg';
 import { settledBy } from '../deadline.ts';
 import type { StoreObserver } from '../store.ts';
+import { BEGIN } from './begin.ts';
 import { nameShards } from './citus.ts';
 import { Connection } from './connection.ts';
 import { Conversation, type Question, type Session, type Statement } from './conversation.ts';
@@ -38,7 +39,7 @@ const FULL_PAUSE_MS = 1_000;
 /** Where a connection that is younger takes no writes, the others would not either if they were opened anew. */
 const NEWS_MS = 1_000;
 
-const BEGIN: SentStatement = { name: undefined, text: 'begin', values: [] };
+const OPENING: SentStatement = { name: undefined, text: BEGIN, values: [] };
 
 export class ConnectionPool {
   readonly #pool: pg.Pool;
@@ -203,7 +204,7 @@ export class ConnectionPool {
     const { deadline } = attempt;
     let result: Result;
     try {
-      result = await work(this.#session(client, attempt, [BEGIN]));
+      result = await work(this.#session(client, attempt, [OPENING]));
     } catch (error) {
       throw failureBeforeCommit(error);
     }

@@ -1,0 +1,7 @@
+// A transaction sees at each of its statements what others have committed before, whatever the server is set to: an
+// import that has waited for another one of the same token has to see the group that this one has made.
+//
+// A statement by itself is right under any isolation. Under a stricter one it may be told of a conflict, and is tried
+// again.
+
+export const BEGIN = 'begin isolation level read committed';
