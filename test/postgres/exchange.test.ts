@@ -12,6 +12,7 @@ import { ConnectionPool } from '../../src/store/postgres/pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { Query } from '../../src/store/store.ts';
 import { postgres } from '../database.ts';
+import { MessageSplitter } from '../faults/protocol.ts';
 import { FaultProxy } from '../faults/proxy.ts';
 
 const LIST = { workspaceId: 1, environment: 'Customer', search: '' } as const;
@@ -59,11 +60,36 @@ it('A transaction that the server has undone is not told as done', () =>
     await assert.rejects(undone, /ROLLBACK/);
   }));
 
-async function withPool(work: (pool: ConnectionPool) => Promise<void>): Promise<void> {
+it('What was described once is not described again, also where it has no columns', () =>
+  withPool(async (pool, proxy) => {
+    const statement = {
+      name: 'set_nothing',
+      sql: "update id_blocks set next = next where sequence = 'none'",
+    };
+    const transact = () => pool.transaction((session) => session.query(statement), true);
+    await openPostgresStore(optionsFor(proxy.url)).then((store) => store.close());
+    await transact();
+    const sent: Buffer[] = [];
+    proxy.listen = (bytes) => sent.push(bytes);
+    await transact();
+    // Parse, Bind and Execute to begin, as it has no name; Bind and Execute; Sync; and the Query to commit.
+    assert.equal(typesOf(Buffer.concat(sent)), 'PBEBESQ');
+  }));
+
+/** Each message of a client begins with a letter for its type. */
+function typesOf(sent: Buffer): string {
+  return new MessageSplitter('server')
+    .push(sent)
+    .map((message) => message.toString('latin1', 0, 1))
+    .join('');
+}
+
+async function withPool(work: (pool: ConnectionPool, proxy: FaultProxy) => Promise<void>): Promise<void> {
   const database = await postgres.create();
-  const pool = new ConnectionPool(optionsFor(database.url), false);
+  await using proxy = await FaultProxy.start(database.url);
+  const pool = new ConnectionPool(optionsFor(proxy.url), false);
   try {
-    await work(pool);
+    await work(pool, proxy);
   } finally {
     await pool.close();
     await database.drop();

@@ -96,6 +96,8 @@ export class Exchange implements pg.Submittable {
   }
 
   handleCommandComplete(): void {
+    // The answer has described no columns, so it never has any.
+    if (!numberColumns.has(this.text)) numberColumns.set(this.text, []);
     this.#place++;
   }
 
