@@ -6,6 +6,7 @@ import { describeOnEachDatabase } from './database.ts';
 import { TestService } from './service.ts';
 
 const LIMIT = 5;
+const HOUR_MS = 3_600_000;
 
 describeOnEachDatabase('the rate limit', (database) => {
   let service: TestService;
@@ -34,6 +35,14 @@ describeOnEachDatabase('the rate limit', (database) => {
     assert.deepEqual([answer.status, answer.json.code], [429, 'rate_limited']);
     const seconds = Number(answer.headers['retry-after']);
     assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, String(seconds));
+  });
+
+  it('asks nobody to wait for more than a minute, also when the clock was set back', async (t) => {
+    const { token } = await service.apiToken();
+    await statuses(token, LIMIT);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - HOUR_MS });
+    const answer = await service.resolve('unknown', { token });
+    assert.deepEqual([answer.status, answer.headers['retry-after']], [429, '60']);
   });
 
   it('does nothing of what it refuses', async () => {

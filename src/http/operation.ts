@@ -61,16 +61,20 @@ export function operation<Body, Query>(definition: Operation<Body, Query>): AnyO
 /** Counts the requests of each API token in this process. Rejects with `rate_limited`. */
 export type RateLimit = (caller: Caller) => Promise<void>;
 
+const MINUTE_SECONDS = 60;
+
 /** null where there is no limit. */
 export function rateLimit(requestsPerMinute: number): RateLimit | null {
   if (requestsPerMinute === 0) return null;
-  const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: 60 });
+  const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: MINUTE_SECONDS });
   return async (caller) => {
     try {
       await limiter.consume(caller.apiTokenId);
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
-      const retryAfterSeconds = Math.max(1, Math.ceil(rejection.msBeforeNext / 1_000));
+      // By the clock of the machine, which somebody may have set back; it counts anew after a minute all the same.
+      const seconds = Math.ceil(rejection.msBeforeNext / 1_000);
+      const retryAfterSeconds = Math.min(Math.max(1, seconds), MINUTE_SECONDS);
       throw new Problem('rate_limited', `This API token may make ${requestsPerMinute} requests a minute.`, {
         retryAfterSeconds,
       });
