@@ -8,7 +8,7 @@ export function serveCommand(): Command {
   const command = new Command('serve')
     .summary('serve in production')
     .description(
-      'Serves the API until SIGTERM or SIGINT. Every setting comes from its flag or its environment variable; ' +
+      'Serves the API until SIGTERM, SIGINT or SIGHUP. Every setting comes from its flag or its environment variable; ' +
         'secrets only from the environment or from a file named by NAME_FILE. Prints no secret.',
     );
   for (const setting of Object.values(settings) as Setting<unknown>[]) {

@@ -3,13 +3,14 @@
 import type { Logger } from 'pino';
 import type { App } from '../app.ts';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** The last one is that of a terminal that is closed. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** What comes within it is the same signal once more: npm hands on what the process has from the terminal already. */
 const ONE_SIGNAL_MS = 1_000;
 
 /**
- * Starts the service, lets `announce` tell of it, and resolves when SIGTERM or SIGINT has ended it in order; a
- * second signal, more than a moment later, ends it at once. A signal that comes during the start counts too.
+ * Starts the service, lets `announce` tell of it, and resolves when a signal has ended it in order; a
+ * second one, more than a moment later, ends it at once. A signal that comes during the start counts too.
  */
 export async function serveUntilSignal(
   log: Logger,

@@ -1,15 +1,18 @@
-// SIGTERM and SIGINT end the service in order: nobody who has been let in is turned away, and it takes no longer
+// SIGTERM, SIGINT and SIGHUP end the service in order: nobody who has been let in is turned away, and it takes no longer
 // than the settings say.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiToken, type Exit, eventually, Folder, type Service, serve } from '../process.ts';
+import { createApiToken, type Exit, eventually, Folder, PROGRAM, type Service, serve } from '../process.ts';
 
+/** Of Linux; elsewhere it takes other arguments. */
+const isInstalled = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 /** Well below the time for which an idle connection or a request under way would keep the process. */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
@@ -18,7 +21,7 @@ const CALLERS = 16;
 const MOMENT_MS = 1_000;
 const APART_MS = 1.1 * MOMENT_MS;
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   describe(signal, () => {
     it('turns readiness off first and goes on serving for the delay, then ends with 0', async () => {
       using folder = new Folder();
@@ -97,6 +100,20 @@ describe('A shutdown', () => {
     assert.match(twice.stdout, /"msg":"stopped"/);
   });
 
+  it('is in order where the terminal is closed', {
+    skip: !isInstalled && 'script is not installed',
+  }, async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const terminal = await serve(folder, { command: inTerminal(folder), env: { UGS_LOG_FORMAT: 'json' } });
+    const upload = await Upload.begin(terminal, token, '{"user_group_id":"slow","name":"Slow"}');
+    await terminal.kill();
+    await eventually('new connections to be refused', () => isRefused(terminal));
+    upload.finish();
+    assert.match(await upload.answer(), /"new_user_group":true/);
+    await eventually('the database to be closed', () => !existsSync(folder.join('data/user-groups.db-wal')));
+  });
+
   it('breaks no connection that is kept and in use, also where nothing is set', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
@@ -144,6 +161,14 @@ describe('A shutdown', () => {
     assert.deepEqual(messages, ['listening', 'stopping: requests in flight are answered first', 'stopped']);
   });
 });
+
+/** The program, in a terminal of its own that is there as long as the process. */
+function inTerminal(folder: Folder): string {
+  const file = folder.join('in-terminal');
+  const program = `${process.execPath} ${PROGRAM} $*`;
+  writeFileSync(file, `#!/bin/sh\nexec script --quiet --command "${program}" /dev/null\n`, { mode: 0o700 });
+  return file;
+}
 
 /** How it ends, and how long after the first signal. */
 async function signalTwice(): Promise<Exit & { tookMs: number }> {
