@@ -125,12 +125,18 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
       'PUT a group': (as) => service.put({ user_group_id: 'there', name: 'Changed' }, as),
       'PUT a body that is not right': (as) => service.put({ nonsense: 1 }, as),
       'POST a token to rotate': (as) => service.post({ current_token: token }, as),
+      'read a group': (as) => service.call('GET', '/v1/user-groups/there', undefined, as),
+      'PATCH a group': (as) => service.call('PATCH', '/v1/user-groups/there', { name: 'Changed' }, as),
+      'PATCH a group with nothing': (as) => service.call('PATCH', '/v1/user-groups/there', {}, as),
+      'DELETE a group': (as) => service.call('DELETE', '/v1/user-groups/there', undefined, as),
+      'DELETE a missing group': (as) => service.call('DELETE', '/v1/user-groups/missing', undefined, as),
+      'list the groups': (as) => service.call('GET', '/v1/user-groups', undefined, as),
       'resolve a token': (as) => service.resolve(token, as),
     };
 
     const expected: Record<Exclude<Permission, 'read-write'>, number[]> = {
-      'read-only': [200, 200, 404, 403, 200, 403, 403, 403, 403, 200],
-      resolve: [403, 403, 403, 403, 403, 403, 403, 403, 403, 200],
+      'read-only': [200, 200, 404, 403, 200, 403, 403, 403, 403, 200, 403, 403, 403, 403, 200, 200],
+      resolve: [...new Array<number>(15).fill(403), 200],
     };
 
     for (const [permission, statuses] of Object.entries(expected)) {
@@ -147,6 +153,25 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
         });
       }
     }
+
+    it('shows tokens to read-only through get-or-create alone, and to resolve through no call', async () => {
+      const showing: Record<string, string[]> = {};
+      for (const permission of Object.keys(expected) as Permission[]) {
+        const as = { token: (await service.apiToken({ permission })).token };
+        showing[permission] = [];
+        for (const [what, call] of Object.entries(calls)) {
+          if ((await call(as)).text.includes(token)) showing[permission].push(what);
+        }
+      }
+      assert.deepEqual(showing, {
+        'read-only': [
+          'GET a group that exists',
+          'GET a group that exists, with other fields',
+          'POST /v1/user-groups of a group that exists',
+        ],
+        resolve: [],
+      });
+    });
 
     it('read-write may do everything', async () => {
       const as = { token: (await service.apiToken({ permission: 'read-write' })).token };

@@ -22,7 +22,7 @@ The header \`Authorization: Token <API_TOKEN>\`: the word \`Token\`, a space, an
 The operator of the service makes an API token with \`user-group-service api-token create\`. It is shown once, may expire, and can be revoked. It belongs to one workspace and one environment, \`Customer\` or \`Testing\`, and sees nothing of the others. Its permission is one of:
 
 - \`read-write\`: everything.
-- \`read-only\`: whatever changes nothing, and never the creation of a user group.
+- \`read-only\`: whatever changes nothing, and never the creation of a user group. Get-or-create shows it the token of one that exists; the read and the list do not.
 - \`resolve\`: only to resolve tokens. This is what a dashboard server holds.
 
 The token of a user group (\`ugt_…\`) authenticates no call. An API token has no business in a browser: requests of pages on other origins are refused.
