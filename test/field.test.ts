@@ -276,6 +276,8 @@ describeOnEachDatabase('fields', (database) => {
     for (const answer of [await service.get(body), await service.put(body)]) {
       assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json']);
       assert.deepEqual(pointersOf(answer), [`/properties${'/a'.repeat(16)}`]);
+      // The body is a level above the properties.
+      assert.match(answer.json.detail, / must not be deeper than 17 levels, the outermost included /);
     }
   });
 

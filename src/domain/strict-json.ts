@@ -196,7 +196,8 @@ class Scanner {
   }
 
   #enter(): void {
-    if (++this.#depth > this.#maxDepth) this.#fail(`must not be deeper than ${this.#maxDepth} levels`);
+    if (++this.#depth > this.#maxDepth)
+      this.#fail(`must not be deeper than ${this.#maxDepth} levels, the outermost included`);
     this.#position++;
     this.#skipWhiteSpace();
   }

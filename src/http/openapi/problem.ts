@@ -26,8 +26,8 @@ export const problemDescriptions = {
     occurrence: 'body',
     meaning:
       'The body is no JSON, or JSON that two readers can read differently: a key stands twice (at any depth), the ' +
-      'bytes are not UTF-8 or begin with a byte order mark, a surrogate stands alone, a key is `__proto__`, there ' +
-      `are more than ${limits.propertiesLevels} levels, or text follows the end. Nothing was done.`,
+      'bytes are not UTF-8 or begin with a byte order mark, a surrogate stands alone, a key is `__proto__`, a ' +
+      `field has more than ${limits.propertiesLevels} levels, or text follows the end. Nothing was done.`,
     remedy: 'Send what a JSON library prints, in UTF-8. `errors` points at the place.',
     example: caught(() =>
       userGroupBody.read(Buffer.from('{"user_group_id":"acme-7","user_group_id":"acme-8"}')),
