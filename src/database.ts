@@ -2,7 +2,7 @@
 
 import type { Config, DatabaseUrl } from './config.ts';
 import { BatchedStore } from './store/batched-store.ts';
-import type { PostgresOptions } from './store/postgres/options.ts';
+import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/options.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
@@ -118,7 +118,8 @@ function postgresOptions(
     url,
     poolSize: config.postgresPoolSize,
     connectTimeoutMs: config.postgresConnectTimeoutMs,
-    statementTimeoutMs: config.postgresStatementTimeoutMs,
+    statementTimeoutMs: config.postgresStatementTimeoutMs || DEFAULT_STATEMENT_TIMEOUT_MS,
+    sessionSettings: config.postgresStatementTimeoutMs > 0,
     preparedStatements: config.postgresPreparedStatements === 'on',
   };
 }

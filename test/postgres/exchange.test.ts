@@ -102,6 +102,7 @@ function optionsFor(url: string): PostgresOptions {
     poolSize: 1,
     connectTimeoutMs: 5_000,
     statementTimeoutMs: 5_000,
+    sessionSettings: true,
     preparedStatements: true,
   };
 }

@@ -68,6 +68,7 @@ function openStore(url: string): Promise<Store> {
     poolSize: 4,
     connectTimeoutMs: 5_000,
     statementTimeoutMs: 4_000,
+    sessionSettings: true,
     preparedStatements: true,
   });
 }

@@ -60,6 +60,7 @@ function optionsFor(url: string): PostgresOptions {
     poolSize: 1,
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 2_000,
+    sessionSettings: true,
     preparedStatements: true,
   };
 }

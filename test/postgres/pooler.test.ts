@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
+import { createApiToken, Folder } from '../process.ts';
 import { TestService } from '../service.ts';
 
 const LIMITS = [
@@ -59,5 +60,17 @@ describe('what the service asks of the sessions of PostgreSQL', () => {
   it('is no setting of the session where UGS_POSTGRES_STATEMENT_TIMEOUT_MS is 0', async () => {
     const sent = await sentWith({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });
     for (const limit of LIMITS) assert.doesNotMatch(sent, new RegExp(limit));
+  });
+
+  it('is none in a command either', async () => {
+    await using proxy = await FaultProxy.start(database.url);
+    const sent: Buffer[] = [];
+    proxy.listen = (bytes) => sent.push(bytes);
+    using folder = new Folder();
+    const env = { ...database.env, DATABASE_URL: proxy.url, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' };
+    await createApiToken(folder, [], { env });
+    const text = Buffer.concat(sent).toString('latin1');
+    assert.match(text, /insert into api_tokens/);
+    for (const limit of LIMITS) assert.doesNotMatch(text, new RegExp(limit));
   });
 });

@@ -4,7 +4,7 @@
 import type pg from 'pg';
 import { Connection } from './connection.ts';
 import { failureOfConnecting, failureOfOpening } from './failure.ts';
-import { clientConfig, type PostgresOptions } from './options.ts';
+import { clientConfig, DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './options.ts';
 
 /** Runs SQL, several statements where there are no values; gives rows as arrays. Throws `Failure`. */
 export type RunSql = (sql: string, values?: unknown[]) => Promise<unknown[][]>;
@@ -24,7 +24,8 @@ export async function onMigrationConnection<Result>(
   options: PostgresOptions,
   work: (session: MigrationSession) => Promise<Result>,
 ): Promise<Result> {
-  const { query_timeout, ...config } = clientConfig({ ...options, statementTimeoutMs: 0 }, false);
+  const limits = { statementTimeoutMs: DEFAULT_STATEMENT_TIMEOUT_MS, sessionSettings: false };
+  const { query_timeout, ...config } = clientConfig({ ...options, ...limits }, false);
   const connection = new Connection(config);
   const onAbort = (): void => connection.abandon();
   options.signal?.addEventListener('abort', onAbort);

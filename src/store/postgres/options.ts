@@ -9,8 +9,10 @@ export interface PostgresOptions {
   url: Secret;
   poolSize: number;
   connectTimeoutMs: number;
-  /** 0 sends no settings of the session with a new connection, for poolers that refuse them. */
+  /** After how long a statement is given up. */
   statementTimeoutMs: number;
+  /** Whether settings of the session are sent with a new connection, which some poolers refuse. */
+  sessionSettings: boolean;
   /** Whether statements are prepared by name, which PgBouncer before 1.21 does not know. */
   preparedStatements: boolean;
   observer?: StoreObserver;
@@ -18,7 +20,7 @@ export interface PostgresOptions {
   signal?: AbortSignal;
 }
 
-const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
+export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
 /** What the way to the server and back may add to the time of the statement. */
 const ROUND_TRIP_MS = 500;
 
@@ -26,23 +28,18 @@ export function clientConfig(
   options: PostgresOptions,
   isCitus: boolean,
 ): ClientConfig & { query_timeout: number } {
-  const { url, connectTimeoutMs, statementTimeoutMs } = options;
+  const { url, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
   return {
-    connectionString: statementTimeoutMs > 0 ? withPlanner(url.reveal(), isCitus) : url.reveal(),
+    connectionString: sessionSettings ? withPlanner(url.reveal(), isCitus) : url.reveal(),
     application_name: 'user-group-service',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server gives up first, so that it does not work on for nobody.
-    query_timeout: statementTimeoutOf(options) + ROUND_TRIP_MS,
-    ...(statementTimeoutMs > 0 && limitsOf(statementTimeoutMs)),
+    query_timeout: statementTimeoutMs + ROUND_TRIP_MS,
+    ...(sessionSettings && limitsOf(statementTimeoutMs)),
     types: { getTypeParser: (typeId: number) => (NUMBER_TYPES.includes(typeId) ? Number : String) },
   };
-}
-
-/** After how long the server gives up a statement by itself; where it is not told to, how long it would be given. */
-export function statementTimeoutOf({ statementTimeoutMs }: PostgresOptions): number {
-  return statementTimeoutMs || DEFAULT_STATEMENT_TIMEOUT_MS;
 }
 
 // Left to itself, PostgreSQL plans a batch of up to ten keys anew each time: its guess for a plan that fits all

@@ -16,7 +16,7 @@ import {
   failureOfStatement,
   NoFreeConnection,
 } from './failure.ts';
-import { clientConfig, type PostgresOptions, statementTimeoutOf } from './options.ts';
+import { clientConfig, type PostgresOptions } from './options.ts';
 import { Probe } from './probe.ts';
 import { retry } from './retry.ts';
 
@@ -67,7 +67,7 @@ export class ConnectionPool {
     this.#size = options.poolSize;
     this.#named = options.preparedStatements;
     this.#patienceMs = config.query_timeout;
-    this.#statementTimeoutMs = statementTimeoutOf(options);
+    this.#statementTimeoutMs = options.statementTimeoutMs;
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#observer = options.observer;
     this.#pool = new pg.Pool({
