@@ -30,7 +30,7 @@ export function clientConfig(
 ): ClientConfig & { query_timeout: number } {
   const { url, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
   return {
-    connectionString: sessionSettings ? withPlanner(url.reveal(), isCitus) : url.reveal(),
+    connectionString: withOptions(url.reveal(), sessionSettings ? plannerOf(isCitus) : []),
     application_name: 'user-group-service',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -56,14 +56,21 @@ const KEY_ORDER = [
   'enable_mergejoin=off',
 ];
 
+/** Nothing but speed depends on these options, as nothing but patience does on the limits. */
+function plannerOf(isCitus: boolean): string[] {
+  return (isCitus ? KEY_ORDER : [ONE_PLAN, ...KEY_ORDER]).map((setting) => `-c ${setting}`);
+}
+
+const LONE_PERCENT = /%(?![0-9a-f]{2})/gi;
+
 /**
- * Nothing but speed depends on these options, as nothing but patience does on the limits. In `pg` the URL's own options
- * would take their place; of two that differ the later one counts.
+ * With the operator's own options first, since of two that differ the later one counts. In `pg` those of the URL would
+ * take the place of all others, and of one that is not encoded as a URL is, it encodes anew what is encoded.
  */
-function withPlanner(databaseUrl: string, isCitus: boolean): string {
-  const url = new URL(databaseUrl);
-  const planner = (isCitus ? KEY_ORDER : [ONE_PLAN, ...KEY_ORDER]).map((setting) => `-c ${setting}`);
-  url.searchParams.set('options', [...url.searchParams.getAll('options'), ...planner].join(' '));
+function withOptions(databaseUrl: string, options: readonly string[]): string {
+  const url = new URL(databaseUrl.replace(LONE_PERCENT, '%25'));
+  const own = url.searchParams.getAll('options').join(' ') || (process.env.PGOPTIONS ?? '');
+  url.searchParams.set('options', [own, ...options].join(' ').trim());
   return url.href;
 }
 

@@ -1,0 +1,49 @@
+// Contract: every connection to PostgreSQL reads DATABASE_URL, and the variables of PostgreSQL beside it, in one way.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { postgres, type TestDatabase } from '../database.ts';
+import { Folder, run } from '../process.ts';
+import { runSql } from '../sql.ts';
+
+describe('DATABASE_URL', () => {
+  const schema = `schema_${randomBytes(8).toString('hex')}`;
+  let database: TestDatabase;
+  before(async () => {
+    database = await postgres.create();
+    await runSql(database, `create schema ${schema}`);
+  });
+  after(() => database.drop());
+
+  for (const [title, parameters, env] of [
+    ['its options', `?options=-c%20search_path%3D${schema}`, {}],
+    ['PGOPTIONS, where it has none', '', { PGOPTIONS: `-c search_path=${schema}` }],
+  ] as const) {
+    it(`leads to another schema by ${title}`, async () => {
+      using folder = new Folder();
+      const url = database.url + parameters;
+      const exit = await run(folder, ['api-token', 'list'], {
+        env: { ...database.env, DATABASE_URL: url, ...env },
+      });
+      assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
+      const tables = `select distinct table_schema from information_schema.tables where table_name = 'api_tokens'`;
+      assert.deepEqual(await runSql(database, tables), [{ table_schema: schema }]);
+      await runSql(database, `drop schema ${schema} cascade; create schema ${schema}`);
+    });
+  }
+
+  it('may have what should be encoded as it is, beside what is', async () => {
+    const role = `role_${randomBytes(8).toString('hex')}`;
+    await runSql(database, `create role ${role} superuser login password '5% a/b=c'`);
+    try {
+      using folder = new Folder();
+      const url = database.url.replace(/\/\/.*@/, `//${role}:5% a%2Fb%3dc@`);
+      const env = { ...database.env, DATABASE_URL: `${url}?options=-c work_mem=5MB` };
+      const exit = await run(folder, ['api-token', 'list'], { env });
+      assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
+    } finally {
+      await runSql(database, `drop owned by ${role} cascade; drop role ${role}`);
+    }
+  });
+});
