@@ -5,6 +5,7 @@ import { METHODS } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type ProblemCode, problems } from '../src/problem.ts';
 import { describeOnEachDatabase } from './database.ts';
+import type { TestRequest } from './http.ts';
 import { assertProblem } from './problem.ts';
 import { causes, runSql, withService } from './problem-cause.ts';
 import { exchangeOne } from './raw-connection.ts';
@@ -173,6 +174,48 @@ describeOnEachDatabase('problems', (database) => {
       const { json } = await service.call('GET', path);
       assert.match(json.detail, /\/docs\b.*percent-encoded/);
     }
+  });
+});
+
+describeOnEachDatabase('a request with everything wrong', (database) => {
+  it('is told one thing after the other, in the order of the documentation', async () => {
+    await withService(database, { UGS_RATE_LIMIT_PER_MINUTE: '1' }, async (limited) => {
+      const spent = (await limited.apiToken()).token;
+      await limited.resolve('unknown', { token: spent });
+      const path = '/v1/user-groups/%20';
+      const faults: [fault: TestRequest, code: ProblemCode, detail: RegExp][] = [
+        [{ headers: { authorization: ['Token a', 'Token b'] } }, 'invalid_request', /authorization .* twice/],
+        [{ headers: { origin: 'https://elsewhere.example' } }, 'origin_not_allowed', /browsers/],
+        [{ path: '/v1/nothing' }, 'not_found', /nothing at this path/],
+        [{ method: 'PUT' }, 'method_not_allowed', /GET, PATCH, DELETE/],
+        [{ token: 'unknown' }, 'unauthenticated', /valid API token/],
+        [{ token: spent }, 'rate_limited', /requests a minute/],
+        [
+          { token: (await limited.apiToken({ permission: 'read-only' })).token },
+          'permission_denied',
+          /read-only/,
+        ],
+        [{ path: `${path}?x=1` }, 'invalid_request', /in the query/],
+        [{ headers: { 'content-type': 'text/plain' } }, 'unsupported_media_type', /Content-Type/],
+        [{ body: 'x'.repeat(300_000) }, 'body_too_large', /262144 bytes/],
+        [{ body: '{' }, 'invalid_json', /The body/],
+        [{ path }, 'invalid_request', /user_group_id in the path/],
+        [{ headers: { 'if-match': 'x' } }, 'invalid_request', /If-Match/],
+        [{ path: '/v1/user-groups/missing' }, 'user_group_not_found', /no user group/],
+      ];
+      for (const [index, [, code, detail]] of faults.entries()) {
+        const { token } = await limited.apiToken();
+        const left = faults.slice(index).map(([fault]) => fault);
+        const headers = Object.assign({}, ...left.map((fault) => fault.headers));
+        const { method, ...request } = Object.assign(
+          { method: 'PATCH', token, body: {} },
+          ...left.toReversed(),
+        );
+        const answer = await limited.call(method, request.path, request.body, { ...request, headers });
+        assertProblem(answer, code);
+        assert.match(answer.json.detail, detail);
+      }
+    });
   });
 });
 
