@@ -73,6 +73,7 @@ async function openAdapter(): Promise<Store> {
     poolSize: config.postgresPoolSize,
     connectTimeoutMs: config.postgresConnectTimeoutMs,
     statementTimeoutMs: config.postgresStatementTimeoutMs,
+    sessionSettings: true,
     preparedStatements: true,
   });
 }
