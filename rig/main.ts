@@ -58,7 +58,7 @@ const program = new Command('npm run rig:')
       .action(async ({ kills, database, seed, json }: RigFlags & CrashFlags) => {
         await using provided = await provide(database);
         const { kind, processes } = provided;
-        const bar = progressBar('kills', kills);
+        using bar = progressBar('kills', kills);
         const figures = await crash({ kind, kills, processes, seed, onKill: (done) => bar.show(done) });
         bar.end();
         show({ rig: 'crash', database, processes, seed, ...figures }, json);
@@ -99,7 +99,7 @@ const program = new Command('npm run rig:')
     )
       .option('--documents <documents>', 'how many, for each property', positive, 10_000)
       .action(({ documents, seed, json }: RigFlags & { documents: number }) => {
-        const bar = progressBar('properties', propertyCount);
+        using bar = progressBar('properties', propertyCount);
         fuzzParser({ documents, seed, onProperty: (done) => bar.show(done) });
         bar.end();
         show({ rig: 'fuzz-parser', properties: propertyCount, documents, seed }, json);
@@ -113,7 +113,7 @@ const program = new Command('npm run rig:')
       .action(async ({ sequences, database, seed, path, json }: RigFlags & ModelFlags) => {
         await using provided = await provide(database);
         const { kind, processes } = provided;
-        const bar = progressBar('sequences', sequences);
+        using bar = progressBar('sequences', sequences);
         const onSequence = (done: number) => bar.show(done);
         const figures = await callInAnyOrder({ kind, processes, sequences, seed, path, onSequence });
         bar.end();
@@ -127,7 +127,7 @@ const program = new Command('npm run rig:')
       .action(async ({ trials, database, seed, json }: RigFlags & RevocationFlags) => {
         await using provided = await provide(database);
         const { kind, processes } = provided;
-        const bar = progressBar('trials', trials);
+        using bar = progressBar('trials', trials);
         const onTrial = (done: number) => bar.show(done);
         const figures = await revocation({ kind, processes, trials, seed, onTrial });
         bar.end();
@@ -154,7 +154,7 @@ const program = new Command('npm run rig:')
       .action(async ({ clients, rounds, json }: RigFlags & { clients: number; rounds: number }) => {
         const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs } = readConfig({});
         const limitsMs = { headers: headersTimeoutMs, body: requestTimeoutMs, answers: answerTimeoutMs };
-        const bar = progressBar('rounds', rounds);
+        using bar = progressBar('rounds', rounds);
         const figures = await besetInRounds(rounds, { clients, limitsMs }, (done) => bar.show(done));
         bar.end();
         show({ rig: 'slow-clients', clients, rounds, ...figures }, json);
@@ -216,7 +216,7 @@ async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: R
     });
   }
   const recording = await readRecording(folder);
-  const bar = progressBar('cuts', cuts);
+  using bar = progressBar('cuts', cuts);
   const onCut = (done: number, fault: string | null) => {
     bar.show(done);
     if (fault !== null) console.error(fault);
@@ -243,7 +243,7 @@ async function runIoErrors({ scenarios, step, seed, json }: RigFlags & IoErrorsF
 
 async function runFuzz({ cases, database, callers, path, seed, json }: RigFlags & FuzzFlags) {
   await using provided = await provide(database);
-  const bar = progressBar('cases', cases);
+  using bar = progressBar('cases', cases);
   const onCase = (done: number) => bar.show(done);
   const { kind } = provided;
   const figures = await fuzz({ kind, cases, seed, callers: path === undefined ? callers : 1, path, onCase });
@@ -267,7 +267,7 @@ async function runRollingRestart({
 }: DatabaseFlags & RigFlags & { restarts: number }) {
   await using provided = await provide(database);
   const { kind, processes } = provided;
-  const bar = progressBar('restarts', restarts);
+  using bar = progressBar('restarts', restarts);
   const onRestart = (done: number) => bar.show(done);
   const figures = await restartInTurn({ kind, processes, restarts, onRestart, onFailure: bar.note });
   bar.end();

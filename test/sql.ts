@@ -5,7 +5,10 @@ import pg from 'pg';
 import type { TestDatabase } from './database.ts';
 
 /** Runs one statement; gives the rows. */
-export async function runSql({ url }: TestDatabase, sql: string): Promise<Record<string, unknown>[]> {
+export async function runSql(
+  { url }: Pick<TestDatabase, 'url'>,
+  sql: string,
+): Promise<Record<string, unknown>[]> {
   if (url.startsWith('sqlite:')) {
     const database = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5_000 });
     try {

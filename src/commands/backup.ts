@@ -25,9 +25,10 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('backup is for SQLite; use pg_dump for PostgreSQL');
   if (!existsSync(databaseUrl.path)) throw new NotFound(`there is no database ${databaseUrl.path}`);
+  using bars = new DisposableStack();
   let bar: ProgressBar | null = null;
   const userGroups = await backupFile(databaseUrl.path, file, (pages, of) => {
-    bar ??= progressBar('pages', of);
+    bar ??= bars.use(progressBar('pages', of));
     bar.show(pages);
     if (pages === of) bar.end();
   });

@@ -52,11 +52,9 @@ async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Copied
   await using from = await open(fromConfig);
   await using to = await open(toConfig);
   const keyRing = await loadKeyRing(fromConfig, from.store);
-  const bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
+  using bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
   const copying = { from: from.store, to: to.store, keyRing, now: Date.now() };
-  const copied = await copyDatabase(copying, (step, seen) => bars.show(step, seen));
-  bars.end();
-  return copied;
+  return await copyDatabase(copying, (step, seen) => bars.show(step, seen));
 }
 
 function readUrl(setting: typeof source | typeof target, flag: string | undefined): DatabaseUrl {
@@ -104,7 +102,7 @@ function print(
 }
 
 /** A bar for each step, one after the other. */
-class StepBars {
+class StepBars implements Disposable {
   readonly #total: number;
   #step: CopyStep | null = null;
   #bar: ProgressBar | null = null;
@@ -115,14 +113,14 @@ class StepBars {
 
   show(step: CopyStep, seen: number): void {
     if (step !== this.#step) {
-      this.end();
+      this.#bar?.end();
       this.#step = step;
       this.#bar = progressBar(`user groups ${step}`, this.#total);
     }
     this.#bar?.show(seen);
   }
 
-  end(): void {
+  [Symbol.dispose](): void {
     this.#bar?.end();
   }
 }

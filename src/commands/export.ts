@@ -67,7 +67,7 @@ async function writeLines(
   output: Writable,
 ): Promise<number> {
   let count = 0;
-  const bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
+  using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
   async function* texts(): AsyncGenerator<string> {
     for await (const lines of exportLines(store, of, keyRing)) {
       count += lines.length;
@@ -76,7 +76,6 @@ async function writeLines(
     }
   }
   await pipeline(texts, output, { end: output !== process.stdout }).catch(unlessLeft);
-  bar.end();
   return count;
 }
 

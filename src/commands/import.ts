@@ -58,7 +58,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const open = options.dryRun ? withExistingDatabase : withDatabase;
   await open(options, async (database, config) => {
     const importOne = await (options.dryRun ? previewer : importer)(database, config, options);
-    const bar = progressBar('bytes', input.size);
+    using bar = progressBar('bytes', input.size);
     for await (const lines of linesOf(input.chunks, BATCH)) {
       const results = await Promise.all(lines.map((line) => resultOf(line, importOne))).catch((error) =>
         interrupted(error, lines[0]!),
@@ -66,7 +66,6 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       report.add(lines, results, bar);
       bar.show(lines.at(-1)!.end);
     }
-    bar.end();
     // Nothing depends on it but the plans of a database that has grown.
     if (!options.dryRun) await database.store.write({ kind: 'gatherStatistics' });
   });

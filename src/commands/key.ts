@@ -40,7 +40,7 @@ function reencryptCommand(): Command {
       withDatabase(options, async ({ store }, config) => {
         const keyRing = await loadKeyRing(config, store);
         await registerActiveKey(keyRing, store, Date.now());
-        const bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of: null }));
+        using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of: null }));
         const result = await resealTokens({ store, keyRing }, (seen) => bar.show(seen));
         bar.end();
         if (options.json) printJson({ ...result, active_key: keyRing.activeKeyId });

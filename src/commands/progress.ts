@@ -3,16 +3,20 @@
 const WIDTH = 30;
 const EVERY_MS = 100;
 
-export interface ProgressBar {
+/** Ends where it is disposed of, so that an error stands on a line of its own. */
+export interface ProgressBar extends Disposable {
   show(done: number): void;
   /** Prints a line above the bar; it is there for scripts too. */
   note(text: string): void;
+  /** What is printed next stands on a line of its own. */
   end(): void;
 }
 
 /** Without a total there is none. */
 export function progressBar(unit: string, total: number | null): ProgressBar {
-  if (total === null || !process.stderr.isTTY) return { show: () => {}, note: console.error, end: () => {} };
+  if (total === null || !process.stderr.isTTY) {
+    return { show: () => {}, note: console.error, end: () => {}, [Symbol.dispose]: () => {} };
+  }
   const startedAt = performance.now();
   let shownAt = 0;
   let last = 0;
@@ -25,6 +29,13 @@ export function progressBar(unit: string, total: number | null): ProgressBar {
       `\r[${bar}] ${Math.floor(share * 100)} %  ${last} of ${total} ${unit}  ${perSecond}/s\x1b[K`,
     );
   };
+  let isEnded = false;
+  const end = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    draw();
+    process.stderr.write('\n');
+  };
   return {
     show(done) {
       last = done;
@@ -36,9 +47,7 @@ export function progressBar(unit: string, total: number | null): ProgressBar {
       process.stderr.write(`\r\x1b[K${text}\n`);
       draw();
     },
-    end() {
-      draw();
-      process.stderr.write('\n');
-    },
+    end,
+    [Symbol.dispose]: end,
   };
 }

@@ -2,17 +2,15 @@
 // than the settings say.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiToken, type Exit, eventually, Folder, PROGRAM, type Service, serve } from '../process.ts';
+import { createApiToken, type Exit, eventually, Folder, type Service, serve } from '../process.ts';
+import { inTerminal, noTerminal } from '../terminal.ts';
 
-/** Of Linux; elsewhere it takes other arguments. */
-const isInstalled = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 /** Well below the time for which an idle connection or a request under way would keep the process. */
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
@@ -101,7 +99,7 @@ describe('A shutdown', () => {
   });
 
   it('is in order where the terminal is closed', {
-    skip: !isInstalled && 'script is not installed',
+    skip: noTerminal,
   }, async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
@@ -161,14 +159,6 @@ describe('A shutdown', () => {
     assert.deepEqual(messages, ['listening', 'stopping: requests in flight are answered first', 'stopped']);
   });
 });
-
-/** The program, in a terminal of its own that is there as long as the process. */
-function inTerminal(folder: Folder): string {
-  const file = folder.join('in-terminal');
-  const program = `${process.execPath} ${PROGRAM} $*`;
-  writeFileSync(file, `#!/bin/sh\nexec script --quiet --command "${program}" /dev/null\n`, { mode: 0o700 });
-  return file;
-}
 
 /** How it ends, and how long after the first signal. */
 async function signalTwice(): Promise<Exit & { tookMs: number }> {
