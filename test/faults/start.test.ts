@@ -92,17 +92,23 @@ describe('A service that starts', () => {
 
   describe('with what no waiting sets right ends at once and with one line:', () => {
     const stranger = `stranger_${randomBytes(8).toString('hex')}`;
+    const reader = `reader_${randomBytes(8).toString('hex')}`;
     let operator: pg.Client;
     before(async () => {
       operator = await site.operator();
-      await operator.query(`create role ${stranger} login password '${stranger}'`);
+      for (const role of [stranger, reader]) {
+        await operator.query(`create role ${role} login password '${role}'`);
+      }
+      await operator.query(`grant select on all tables in schema public to ${reader}`);
     });
-    after(() => operator.query(`drop role ${stranger}`));
+    after(() => operator.query(`drop owned by ${reader}; drop role ${stranger}, ${reader}`));
 
     for (const [title, login, reason] of [
       ['a wrong password', { password: 'wrong' }, /password authentication failed/],
       ['no password', { password: '' }, /client password must be/],
       ['a user without rights', { username: stranger, password: stranger }, /permission denied for table/],
+      ['a user who may only read', { username: reader, password: reader }, /permission denied for table/],
+      ['a schema that is not there', { search: '?options=-c%20search_path%3Dnone' }, /no schema has been/],
     ] as const) {
       it(title, async () => {
         using folder = new Folder();

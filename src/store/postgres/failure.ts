@@ -59,16 +59,19 @@ export class NoFreeConnection extends Error {
 
 const CONFLICTS = ['40001', '40P01'];
 const READ_ONLY = '25006';
-const NO_RIGHT = '42501';
-/** A user, a password or a database that the server does not know, or what the user may not do. */
-const NEEDS_OPERATOR = new RegExp(`^(?:28...|3D000|${NO_RIGHT})$`);
+/** A user, a password, a database, a schema or a table that is not there, or what the user may not do. */
+const NEEDS_OPERATOR = /^(?:28...|3D000|3F000|42P01|42501)$/;
+/** A prepared statement that is not there or is there already: a pooler has given the session to somebody else. */
+const OTHER_SESSION = /^(?:26000|42P05)$/;
+/** Where PostgreSQL finds that a table has changed in such a way that all sessions have to prepare anew. */
+const CHANGED_TABLE = 'RevalidateCachedQuery';
 /** How `pg` begins when it has no password, or cannot log in with it. */
 const NO_LOGIN = 'SASL: ';
 const TOO_MANY_CONNECTIONS = '53300';
 /** Of an error, unless the server speaks another language than English. */
 const FATAL = ['FATAL', 'PANIC'];
-/** In any language: the server or the session is ended, or the session was idle for too long in a transaction. */
-const ENDS_SESSION = /^(?:57P..|25P03)$/;
+/** In any language: the server or the session is ended, or a transaction was idle for too long, or took too long. */
+const ENDS_SESSION = /^(?:57P..|25P0[34])$/;
 /** Lock timeout, statement timeout; by class: connection exception, insufficient resources, system error. */
 const PASSING = /^(?:55P03|57014|08...|53...|58...)$/;
 /** The words of `pg` and its pool for their own timeouts, of statements and of connections. */
@@ -87,18 +90,14 @@ export function failureOfStatement(error: unknown, outlasted: boolean): unknown 
     const isOurHaste = messageOf(error) === READ_TIMEOUT && !outlasted;
     return new Failure(error, 'unknown', isOurHaste ? 'lost' : 'all lost');
   }
-  const { code = '', severity = '' } = error;
-  if (code === READ_ONLY) return new Failure(error, 'refused', 'all lost');
+  const { code = '', severity = '', routine } = error;
+  if (code === READ_ONLY || routine === CHANGED_TABLE) return new Failure(error, 'refused', 'all lost');
   // What ends the session may come after a commit; an error that does not end it has undone its statement.
   if (FATAL.includes(severity) || ENDS_SESSION.test(code)) return new Failure(error, 'unknown', 'all lost');
   if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
-  return PASSING.test(code) ? new Failure(error, 'refused', 'good') : error;
-}
-
-/** Of what is done before the database can be served, where a user without the rights is no mistake of the program. */
-export function failureOfOpening(error: unknown): unknown {
-  const hasNoRight = error instanceof pg.DatabaseError && error.code === NO_RIGHT;
-  return hasNoRight ? failureOfConnecting(error) : failureOfStatement(error, true);
+  if (OTHER_SESSION.test(code)) return new Failure(error, 'refused', 'lost');
+  const isTrouble = PASSING.test(code) || NEEDS_OPERATOR.test(code);
+  return isTrouble ? new Failure(error, 'refused', 'good') : error;
 }
 
 /** Of a connection that could not be had. A wrong password is one too: it can be set right while the service runs. */

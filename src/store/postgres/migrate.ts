@@ -82,5 +82,7 @@ async function apply({ change }: MigrationSession, { number, name, sql }: Migrat
 }
 
 function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? '';
+  // A table that is not there is a failure, which has PostgreSQL's own error as its cause.
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  return code ?? cause?.code ?? '';
 }

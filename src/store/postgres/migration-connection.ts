@@ -3,7 +3,7 @@
 
 import type pg from 'pg';
 import { Connection } from './connection.ts';
-import { failureOfConnecting, failureOfOpening } from './failure.ts';
+import { failureOfConnecting, failureOfStatement } from './failure.ts';
 import { clientConfig, DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './options.ts';
 
 /** Runs SQL, several statements where there are no values; gives rows as arrays. Throws `Failure`. */
@@ -62,6 +62,6 @@ async function send(connection: Connection, query: Query): Promise<unknown[][]> 
   try {
     return (await connection.query<unknown[]>({ ...query, rowMode: 'array' } as pg.QueryArrayConfig)).rows;
   } catch (error) {
-    throw failureOfOpening(error);
+    throw failureOfStatement(error, true);
   }
 }
