@@ -9,7 +9,7 @@ import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
 import type { Store, StoreObserver } from './store/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
-export { ServerTooOld } from './store/postgres/migrate.ts';
+export { ServerUnfit } from './store/postgres/migrate.ts';
 export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
 
@@ -41,7 +41,7 @@ export interface ServingOptions {
 
 /**
  * Opens the database for a process that serves. Throws `StoreUnavailable`, `AlreadyServed`, `SchemaTooNew` and
- * `ServerTooOld`.
+ * `ServerUnfit`.
  */
 export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
   const { databaseUrl, queueLimit } = config;
@@ -66,7 +66,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
 
 /**
  * Opens the database for a command that may run beside serving processes. Throws `StoreUnavailable`,
- * `SchemaTooNew` and `ServerTooOld`.
+ * `SchemaTooNew` and `ServerUnfit`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const { databaseUrl, queueLimit } = config;

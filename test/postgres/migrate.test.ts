@@ -2,21 +2,25 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { Secret } from '../../src/domain/secret.ts';
-import { migrate, ServerTooOld } from '../../src/store/postgres/migrate.ts';
+import { migrate, ServerUnfit } from '../../src/store/postgres/migrate.ts';
 import { onMigrationConnection } from '../../src/store/postgres/migration-connection.ts';
 import type { PostgresOptions } from '../../src/store/postgres/options.ts';
 import { postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
+import { Folder, run } from '../process.ts';
 import { TestService } from '../service.ts';
+import { runSql } from '../sql.ts';
 
 describe('a PostgreSQL database without a schema', () => {
+  const other = `other_${randomBytes(8).toString('hex')}`;
   let database: TestDatabase;
   before(async () => {
     database = await postgres.create();
   });
+  afterEach(() => runSql(database, `drop database if exists ${other}`));
   after(() => database.drop());
 
   it('is left alone where the server is older than version 14', async () => {
@@ -26,10 +30,53 @@ describe('a PostgreSQL database without a schema', () => {
     const old = version.replace(/^\d\d/, '13');
     proxy.rewrite = (message) => Buffer.from(message.toString('latin1').replaceAll(version, old), 'latin1');
     await assert.rejects(onMigrationConnection(optionsFor(proxy.url), migrate), (error: Error) => {
-      assert.ok(error instanceof ServerTooOld);
+      assert.ok(error instanceof ServerUnfit);
       assert.match(error.message, /PostgreSQL 13.*14/);
       return true;
     });
+  });
+
+  for (const [title, encoding, setting, reason] of [
+    ['its encoding has not every character', 'LATIN1', 'array_nulls = on', /LATIN1.*UTF8/],
+    ['the server makes a text of what is null', 'UTF8', 'array_nulls = off', /array_nulls/],
+  ] as const) {
+    it(`is left alone where ${title}`, async () => {
+      await runSql(
+        database,
+        `create database ${other} encoding '${encoding}' locale_provider libc locale 'C' template template0`,
+      );
+      await runSql(database, `alter database ${other} set ${setting}`);
+      using folder = new Folder();
+      const { href } = Object.assign(new URL(database.url), { pathname: other });
+      const env = { ...database.env, DATABASE_URL: href };
+      const { code, stderr } = await run(folder, ['migrate'], { env });
+      assert.equal(code, 78);
+      assert.match(stderr, /^user-group-service: [^\n]+\n$/);
+      assert.match(stderr, reason);
+      assert.deepEqual(
+        await runSql({ ...database, url: href }, "select from pg_class where relname = 'schema_migrations'"),
+        [],
+      );
+    });
+  }
+
+  it('is used where its encoding keeps what it is given', async () => {
+    await runSql(
+      database,
+      `create database ${other} encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`,
+    );
+    const { href } = Object.assign(new URL(database.url), { pathname: other });
+    const env = { ...database.env, DATABASE_URL: href };
+    const service = await TestService.start(postgres, { database: { ...database, url: href, env } });
+    for (const text of ['é', '日本', '😀']) {
+      assert.equal((await service.get({ user_group_id: text, name: text })).json.new_user_group, true);
+      const { json } = await service.call('GET', `/v1/user-groups?search=${encodeURIComponent(text)}`);
+      assert.deepEqual(
+        json.user_groups.map(({ name }: { name: string }) => name),
+        [text],
+      );
+    }
+    await service.stop();
   });
 });
 

@@ -8,6 +8,8 @@ import type { MigrationSession } from './migration-connection.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 const OLDEST_SERVER = 14;
+/** The encodings in which PostgreSQL keeps every text as it comes. */
+const ENCODINGS = ['UTF8', 'SQL_ASCII'];
 const UNDEFINED_TABLE = '42P01';
 /**
  * Two that create a table at one moment: "if not exists" does not keep them apart. Which of the catalogues they
@@ -15,17 +17,18 @@ const UNDEFINED_TABLE = '42P01';
  */
 const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
 
-/** The server is older than the service knows how to use. */
-export class ServerTooOld extends Error {
-  override readonly name = 'ServerTooOld';
+/** The server is too old, or set to what the service cannot use. */
+export class ServerUnfit extends Error {
+  override readonly name = 'ServerUnfit';
 }
 
 /**
- * Brings the database to the newest schema; returns the names of the migrations that ran. Throws `ServerTooOld`,
+ * Brings the database to the newest schema; returns the names of the migrations that ran. Throws `ServerUnfit`,
  * `SchemaTooNew` and `StoreUnavailable`.
  */
 export async function migrate(session: MigrationSession): Promise<string[]> {
   await checkVersion(session);
+  await checkSettings(session);
   const applied = await applyPending(session);
   await distributeTables(session);
   return applied;
@@ -35,7 +38,25 @@ async function checkVersion({ ask }: MigrationSession): Promise<void> {
   const [row] = await ask('show server_version');
   const version = row?.[0] as string;
   if (Number.parseInt(version, 10) < OLDEST_SERVER) {
-    throw new ServerTooOld(`PostgreSQL ${version} is too old: version ${OLDEST_SERVER} or later is needed`);
+    throw new ServerUnfit(`PostgreSQL ${version} is too old: version ${OLDEST_SERVER} or later is needed`);
+  }
+}
+
+async function checkSettings({ ask }: MigrationSession): Promise<void> {
+  const rows = await ask(
+    "select name, setting from pg_settings where name in ('server_encoding', 'array_nulls')",
+  );
+  const settings = new Map(rows as [string, string][]);
+  const encoding = settings.get('server_encoding')!;
+  if (!ENCODINGS.includes(encoding)) {
+    throw new ServerUnfit(
+      `the database is encoded in ${encoding}, which has not every character: one encoded in UTF8 is needed`,
+    );
+  }
+  if (settings.get('array_nulls') === 'off') {
+    throw new ServerUnfit(
+      'PostgreSQL runs with array_nulls = off, which makes a text of what is null: it has to be on for the user of the service',
+    );
   }
 }
 

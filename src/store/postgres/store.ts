@@ -18,7 +18,7 @@ interface PostgresStore extends Store {
   warnings: string[];
 }
 
-/** Opens the database in its newest schema. Throws `ServerTooOld`, `SchemaTooNew` and `StoreUnavailable`. */
+/** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const { migrations, warnings, isCitus } = await onMigrationConnection(options, async (session) => ({
     migrations: await migrate(session),
