@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 const layers: [prefix: string, mayImport: string[]][] = [
   ['src/problem.ts', []],
   ['src/publish.ts', []],
+  ['src/exposed-file.ts', []],
   ['src/domain/', ['src/problem.ts']],
   ['src/store/sqlite/', ['src/store/', 'src/domain/', 'src/publish.ts']],
   ['src/store/postgres/', ['src/store/', 'src/domain/']],
@@ -27,6 +28,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     [
       'src/http/',
       'src/operations/',
+      'src/exposed-file.ts',
       'src/database.ts',
       'src/database-wait.ts',
       'src/token-keys.ts',

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-wait.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import { findExposedFiles } from './exposed-file.ts';
 import { rateLimit } from './http/operation.ts';
 import { addRoutes } from './http/routes.ts';
 import { RunningOperations } from './http/running-operations.ts';
@@ -16,7 +17,7 @@ import { Turns } from './operations/turns.ts';
 import { Problem } from './problem.ts';
 import { settledBy } from './store/deadline.ts';
 import { StoreUnavailable } from './store/store.ts';
-import { loadKeyRing, registerActiveKey } from './token-keys.ts';
+import { keyFileOf, loadKeyRing, registerActiveKey } from './token-keys.ts';
 
 /** A check that takes longer than this is a no. */
 const READY_TIMEOUT_MS = 2_000;
@@ -81,7 +82,8 @@ async function serve(
   { database, keyRing }: Opened,
 ): Promise<App> {
   const { store } = database;
-  for (const warning of database.warnings) log.warn(warning);
+  const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
+  for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
   const { defaultGracePeriodSeconds } = config;
   const context: Context = {
     store,

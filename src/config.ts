@@ -208,22 +208,35 @@ export function variablesOf({ env, secret }: Setting<unknown>): string {
   return secret ? `${env}, ${env}_FILE` : env;
 }
 
-export type Config = { [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']> };
+type SettingKey = keyof typeof settings;
+
+/** What flags of a command set, as text. */
+export type Flags = Partial<Record<SettingKey, string>>;
+
+export type Config = { [Key in SettingKey]: ReturnType<(typeof settings)[Key]['parse']> } & {
+  /** The files that the environment names for secrets. */
+  secretFiles: readonly string[];
+};
 
 /**
  * The settings from the environment and, before it, from flags. Throws `ConfigInvalid` for a value that is bad
  * and for a variable that begins with UGS_ and is none of them.
  */
-export function readConfig(
-  env: NodeJS.ProcessEnv,
-  flags: Partial<Record<keyof Config, string>> = {},
-): Config {
+export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   refuseUnknown(env);
-  const config: Partial<Record<keyof Config, unknown>> = {};
-  for (const [key, setting] of Object.entries(settings) as [keyof Config, Setting<unknown>][]) {
+  const config: Partial<Record<keyof Config, unknown>> = { secretFiles: secretFilesOf(env) };
+  for (const [key, setting] of Object.entries(settings) as [SettingKey, Setting<unknown>][]) {
     config[key] = readSetting(setting, env, flags[key]);
   }
   return config as Config;
+}
+
+function secretFilesOf(env: NodeJS.ProcessEnv): string[] {
+  return Object.values(settings).flatMap((setting: Setting<unknown>) => secretFileOf(setting, env) ?? []);
+}
+
+function secretFileOf({ env: name, secret }: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
+  return (secret && env[`${name}_FILE`]) || undefined;
 }
 
 /** One setting: from its flag, else from the environment, else its default. Throws `ConfigInvalid`. */
@@ -245,12 +258,10 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
   return value;
 }
 
-function fromEnvironment(
-  { env: name, secret }: Setting<unknown>,
-  env: NodeJS.ProcessEnv,
-): string | undefined {
-  const file = secret && env[`${name}_FILE`];
-  if (!file) return env[name] || undefined;
+function fromEnvironment(setting: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
+  const { env: name } = setting;
+  const file = secretFileOf(setting, env);
+  if (file === undefined) return env[name] || undefined;
   if (env[name]) throw new ConfigInvalid(`${name} and ${name}_FILE must not both be set`);
   const text = readSecret(file, name);
   if (text === '') throw new ConfigInvalid(`${name}_FILE names an empty file`);

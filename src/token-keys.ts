@@ -8,14 +8,13 @@ import { Secret } from './domain/secret.ts';
 import { createUnfinished, FileExists, publish, sync, unfinishedNameOf } from './publish.ts';
 import type { BatchedStore } from './store/batched-store.ts';
 
+type RingConfig = Pick<Config, 'databaseUrl' | 'tokenKeys'>;
+
 /**
  * The key ring for the tokens in `store`. Throws `ConfigInvalid` where it lacks a key that stored tokens may be
  * sealed under: a service that cannot read its tokens must not start.
  */
-export async function loadKeyRing(
-  config: Pick<Config, 'databaseUrl' | 'tokenKeys'>,
-  store: BatchedStore,
-): Promise<KeyRing> {
+export async function loadKeyRing(config: RingConfig, store: BatchedStore): Promise<KeyRing> {
   const used = await store.read({ kind: 'listTokenKeyIds' });
   const { text, source } = ringText(config, used.length > 0);
   const ring = parse(text, source);
@@ -28,22 +27,25 @@ export async function loadKeyRing(
   return ring;
 }
 
+/** The file beside a SQLite database; null where it is not asked for the ring. */
+export function keyFileOf({ databaseUrl, tokenKeys }: RingConfig): string | null {
+  if (tokenKeys !== null || databaseUrl.engine !== 'sqlite') return null;
+  return join(dirname(databaseUrl.path), 'token-keys');
+}
+
 /** Writes down that stored tokens may be sealed under the active key of the ring. */
 export async function registerActiveKey(ring: KeyRing, store: BatchedStore, now: number): Promise<void> {
   await store.write({ kind: 'addTokenKeyId', keyId: ring.activeKeyId, now });
 }
 
-function ringText(
-  { databaseUrl, tokenKeys }: Pick<Config, 'databaseUrl' | 'tokenKeys'>,
-  hasTokens: boolean,
-): { text: Secret; source: string } {
-  if (tokenKeys !== null) return { text: tokenKeys, source: 'UGS_TOKEN_KEYS' };
-  if (databaseUrl.engine !== 'sqlite') {
+function ringText(config: RingConfig, hasTokens: boolean): { text: Secret; source: string } {
+  if (config.tokenKeys !== null) return { text: config.tokenKeys, source: 'UGS_TOKEN_KEYS' };
+  const file = keyFileOf(config);
+  if (file === null) {
     throw new ConfigInvalid(
       'UGS_TOKEN_KEYS is not set and PostgreSQL needs it: "key generate" prints a key; give the same to every process',
     );
   }
-  const file = join(dirname(databaseUrl.path), 'token-keys');
   // Once tokens are sealed with it, one that is gone is not replaced by another one.
   if (!hasTokens) onKeyFile('made', () => ensureSecretFile(file, generateKeyLine));
   else if (!existsSync(file)) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
 import { type CommandDatabase, openAlone } from '../database.ts';
 import { type CopiedDatabase, type CopiedTable, type CopyStep, copyDatabase } from '../operations/copy.ts';
-import { loadKeyRing } from '../token-keys.ts';
+import { keyFileOf, loadKeyRing } from '../token-keys.ts';
 import { jsonOption } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printTable } from './output.ts';
@@ -80,10 +80,7 @@ async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> 
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-function print(
-  { workspaces, apiTokens, userGroups }: CopiedDatabase,
-  { databaseUrl, tokenKeys }: Config,
-): void {
+function print({ workspaces, apiTokens, userGroups }: CopiedDatabase, from: Config): void {
   const row = (table: string, { count, copied, digest }: CopiedTable) => [
     table,
     String(count),
@@ -94,10 +91,8 @@ function print(
     ['', 'ROWS', 'COPIED NOW', 'SHA-256 OF BOTH SIDES'],
     [row('workspaces', workspaces), row('API tokens', apiTokens), row('user groups', userGroups)],
   );
-  const ring =
-    tokenKeys === null && databaseUrl.engine === 'sqlite'
-      ? `UGS_TOKEN_KEYS_FILE=${join(dirname(databaseUrl.path), 'token-keys')}`
-      : 'the same UGS_TOKEN_KEYS';
+  const keyFile = keyFileOf(from);
+  const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;
   console.log(`\nServe the target with ${ring}, and the source no more.`);
 }
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { type App, startApp } from '../app.ts';
-import { type Config, readConfig, type Setting, settings, variablesOf } from '../config.ts';
+import { type Flags, readConfig, type Setting, settings, variablesOf } from '../config.ts';
 import { createLog } from '../log.ts';
 import { serveUntilSignal } from './serving.ts';
 
@@ -20,7 +20,7 @@ export function serveCommand(): Command {
   }
   const { tokenKeys } = settings;
   command.addHelpText('after', `\nSecrets:\n  ${variablesOf(tokenKeys)}\n    ${tokenKeys.meaning}`);
-  return command.action(async (flags: Partial<Record<keyof Config, string>>) => {
+  return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);
     const log = await createLog(config);
     const announce = ({ url }: App): void =>

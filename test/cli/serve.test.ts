@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { type Config, type Setting, settings } from '../../src/config.ts';
+import { type Setting, settings } from '../../src/config.ts';
 import { createApiToken, Folder, Program, run, type Service, serve } from '../process.ts';
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
@@ -34,7 +34,7 @@ const badValues = {
   keepAliveTimeoutMs: '0',
   shutdownDelayMs: '0.5',
   shutdownTimeoutMs: '600001',
-} satisfies Record<keyof Config, string | null>;
+} satisfies Record<keyof typeof settings, string | null>;
 
 /** The least and the greatest of each number, but for the port. */
 const numberBounds = {
@@ -52,7 +52,7 @@ const numberBounds = {
   keepAliveTimeoutMs: ['1', '3600000'],
   shutdownDelayMs: ['0', '600000'],
   shutdownTimeoutMs: ['0', '600000'],
-} satisfies Partial<Record<keyof Config, [least: string, greatest: string]>>;
+} satisfies Partial<Record<keyof typeof settings, [least: string, greatest: string]>>;
 
 interface Refused {
   args?: string[];
@@ -74,7 +74,7 @@ async function assertRefused({ args = [], env = {}, names, hides }: Refused): Pr
 }
 
 describe('A setting that is not right ends serve with 78 and one line', { concurrency: 2 }, () => {
-  for (const [key, bad] of Object.entries(badValues) as [keyof Config, string | null][]) {
+  for (const [key, bad] of Object.entries(badValues) as [keyof typeof settings, string | null][]) {
     if (bad === null) continue;
     const { env, flag }: Setting<unknown> = settings[key];
     it(`that names ${env}, where it is "${bad}"`, () =>
@@ -219,7 +219,7 @@ describe('serve', () => {
     it(`serves with every number at its ${which}`, async () => {
       using folder = new Folder();
       const { token } = await createApiToken(folder);
-      const bounds = Object.entries(numberBounds) as [keyof Config, [string, string]][];
+      const bounds = Object.entries(numberBounds) as [keyof typeof settings, [string, string]][];
       const env = Object.fromEntries(bounds.map(([key, values]) => [settings[key].env, values[index]!]));
       await using service = await serve(folder, { env });
       const body = { user_group_id: 'one', name: 'One' };

@@ -2,9 +2,9 @@
 // them by having made the file before.
 
 import assert from 'node:assert/strict';
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { createApiToken, type Exit, Folder, PROGRAM, Program } from '../process.ts';
+import { createApiToken, type Exit, Folder, PROGRAM, Program, serve } from '../process.ts';
 
 /** What somebody has put where the file is made before it has its name, which the id of the process tells. */
 const TRAPS = {
@@ -45,3 +45,56 @@ describe('A file with secrets', () => {
     }
   }
 });
+
+const NOBODY = 65_534;
+
+describe('A file that serve reads a secret from', { skip: process.platform === 'win32' }, () => {
+  it('is warned of where others may read it, with what to do', async () => {
+    using folder = await folderWithKey();
+    writeFileSync(folder.join('ring'), readFileSync(folder.join('data/token-keys')), { mode: 0o640 });
+    writeFileSync(folder.join('url'), 'sqlite:data/user-groups.db', { mode: 0o604 });
+    chmodSync(folder.join('data/token-keys'), 0o644);
+    assert.deepEqual(await warningsOf(folder), [told('data/token-keys')]);
+    const named = { UGS_TOKEN_KEYS_FILE: 'ring', DATABASE_URL_FILE: 'url' };
+    assert.deepEqual(await warningsOf(folder, named), [told('url'), told('ring')]);
+  });
+
+  it('is no warning where nobody else may', async () => {
+    using folder = await folderWithKey();
+    for (const mode of [0o600, 0o400]) {
+      chmodSync(folder.join('data/token-keys'), mode);
+      assert.deepEqual(await warningsOf(folder), []);
+      assert.deepEqual(await warningsOf(folder, { UGS_TOKEN_KEYS_FILE: 'data/token-keys' }), []);
+    }
+  });
+
+  it('is no warning where it is somebody else who lets others read it', {
+    skip: process.getuid?.() !== 0 && 'only root gives files away',
+  }, async () => {
+    using folder = await folderWithKey();
+    chmodSync(folder.join('data/token-keys'), 0o444);
+    chownSync(folder.join('data/token-keys'), NOBODY, NOBODY);
+    assert.deepEqual(await warningsOf(folder, { UGS_TOKEN_KEYS_FILE: 'data/token-keys' }), []);
+  });
+});
+
+/** With a database whose tokens are sealed under its key. */
+async function folderWithKey(): Promise<Folder> {
+  const folder = new Folder();
+  await createApiToken(folder);
+  await using _service = await serve(folder);
+  return folder;
+}
+
+async function warningsOf(folder: Folder, env: Record<string, string> = {}): Promise<string[]> {
+  await using service = await serve(folder, { env });
+  const lines = service.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+}
+
+function told(file: string): string {
+  return `${file} holds a secret, and others may read it: chmod 600 ${file}`;
+}
