@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Secret } from '../../src/domain/secret.ts';
 import { migrate, ServerUnfit } from '../../src/store/postgres/migrate.ts';
@@ -78,6 +79,29 @@ describe('a PostgreSQL database without a schema', () => {
     }
     await service.stop();
   });
+});
+
+it('a user of PostgreSQL who is given little time waits all the same for another one who migrates', async () => {
+  const database = await postgres.create();
+  const other = new pg.Client(database.url);
+  await other.connect();
+  try {
+    await other.query(
+      'create table schema_migrations (number integer primary key, name text, applied_at bigint)',
+    );
+    for (const limit of ['statement_timeout', 'lock_timeout']) {
+      await runSql(database, `alter database ${other.database} set ${limit} = '200ms'`);
+    }
+    await other.query('begin');
+    await other.query("insert into schema_migrations values (1, 'another', 0)");
+    const migrating = onMigrationConnection(optionsFor(database.url), migrate);
+    await sleep(1_000);
+    await other.query('rollback');
+    assert.equal((await migrating)[0], '0001-user-groups.sql');
+  } finally {
+    await other.end();
+    await database.drop();
+  }
 });
 
 describe('twenty connections that migrate at the same moment', () => {

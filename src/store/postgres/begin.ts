@@ -5,3 +5,8 @@
 // again.
 
 export const BEGIN = 'begin isolation level read committed';
+
+/** The same for what may take as long as it takes, whatever limits the user of the service is set to. */
+export const BEGIN_WITHOUT_LIMITS = `${BEGIN};
+  select set_config(name, '0', true) from pg_settings where name in
+    ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;

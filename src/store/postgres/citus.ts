@@ -2,7 +2,7 @@
 // leads every key of theirs; imported tokens, of which there may be as many, by their digest, so that one shard knows
 // whether a token is taken; the small tables are copied to every node. The only file that knows Citus.
 
-import { BEGIN } from './begin.ts';
+import { BEGIN_WITHOUT_LIMITS } from './begin.ts';
 import type { MigrationSession } from './migration-connection.ts';
 
 const DISTRIBUTE: Record<string, string> = {
@@ -21,7 +21,7 @@ export async function distributeTables(session: MigrationSession): Promise<void>
   const { change } = session;
   for (const [table, sql] of Object.entries(DISTRIBUTE)) {
     if (await isDistributed(session, table)) continue;
-    await change(BEGIN);
+    await change(BEGIN_WITHOUT_LIMITS);
     // Of processes that start together, one distributes; the others wait here and find it done.
     await change('lock table schema_migrations in exclusive mode');
     if (!(await isDistributed(session, table))) await change(sql);

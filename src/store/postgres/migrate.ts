@@ -2,7 +2,7 @@
 // row with its number.
 
 import { type Migration, pendingMigrations } from '../migration.ts';
-import { BEGIN } from './begin.ts';
+import { BEGIN_WITHOUT_LIMITS } from './begin.ts';
 import { distributeTables } from './citus.ts';
 import type { MigrationSession } from './migration-connection.ts';
 
@@ -91,7 +91,7 @@ async function createTable({ change }: MigrationSession): Promise<void> {
 }
 
 async function apply({ change }: MigrationSession, { number, name, sql }: Migration): Promise<boolean> {
-  await change(BEGIN);
+  await change(BEGIN_WITHOUT_LIMITS);
   const inserted = await change(
     `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
       on conflict (number) do nothing returning number`,
