@@ -27,7 +27,12 @@ export interface Setting<Value> {
   secret?: true;
 }
 
-const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** What `pg` knows of the parameters of a DATABASE_URL: of another value it makes none, and asks in plain, or breaks. */
+const tlsChoices = {
+  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
+  ssl: ['true', '1', '0', 'no-verify'],
+  sslnegotiation: ['postgres', 'direct'],
+};
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
 /** Parameters of a DATABASE_URL that settings stand for. */
 const timeouts = {
@@ -301,11 +306,12 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
   );
 }
 
-/** `pg` takes an sslmode that it does not know for none, and asks in plain. */
 function checkTls(parameters: URLSearchParams): void {
-  const mode = parameters.get('sslmode');
-  if (mode !== null && !sslModes.includes(mode)) {
-    throw new Error(`must have an sslmode of ${sslModes.join(', ')}`);
+  for (const [name, choices] of Object.entries(tlsChoices)) {
+    const choice = parameters.get(name);
+    if (choice !== null && !choices.includes(choice)) {
+      throw new Error(`must have for ${name} one of ${choices.join(', ')}`);
+    }
   }
   for (const name of tlsFiles) {
     const file = parameters.get(name);

@@ -123,12 +123,18 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
 
   const overTls: Record<string, string> = {
     'where DATABASE_URL has an sslmode that is none, which would ask in plain': 'sslmode=verify_full',
+    'where DATABASE_URL has an ssl that is none': 'ssl=false',
+    'where DATABASE_URL has an sslnegotiation that is none': 'sslmode=verify-full&sslnegotiation=none',
     'where DATABASE_URL names a certificate that is not there': 'sslmode=verify-full&sslrootcert=none.crt',
   };
   for (const [what, parameters] of Object.entries(overTls)) {
     it(what, () => {
       const env = { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameters}` };
-      return assertRefused({ env, names: /DATABASE_URL .*(sslmode|sslrootcert)/, hides: /hidden/ });
+      return assertRefused({
+        env,
+        names: /DATABASE_URL .*(sslmode|ssl |sslnegotiation|sslrootcert)/,
+        hides: /hidden/,
+      });
     });
   }
 
