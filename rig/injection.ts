@@ -12,7 +12,7 @@ export const SYNC = 'fsync,fdatasync';
 export interface Fault {
   /** One system call, or several with commas. */
   call: string;
-  error: (typeof errors)[number];
+  error: (typeof errors)[number] | 'EAGAIN';
   /** Which calls of a thread fail, counted from one: `3` is the third, `3+` the third and all that follow. */
   when: string;
 }

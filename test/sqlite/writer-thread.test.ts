@@ -3,15 +3,22 @@
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { existsSync, renameSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { Injection } from '../../rig/injection.ts';
+import { canTrace } from '../../rig/strace.ts';
 import { openServingStore } from '../../src/store/sqlite/store.ts';
 import { type Command, type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { sqlite } from '../database.ts';
+import { assertProblem } from '../problem.ts';
 import { Folder } from '../process.ts';
+import { TestService } from '../service.ts';
 
 const FILE = 'data/user-groups.db';
 const ANSWER_LIMIT_MS = 10_000;
+const NO_THREAD = { call: 'clone3,clone', error: 'EAGAIN', when: '1' } as const;
 const WORKSPACES = ['One', 'Two', 'Three'];
 
 describe('The thread that writes to a SQLite file', () => {
@@ -37,13 +44,9 @@ describe('The thread that writes to a SQLite file', () => {
 
   it('is started again when it has ended, and what it worked on is refused or done', () =>
     onStore(async (store) => {
-      const threads: Worker[] = [];
-      const onThread = (message: unknown): number => threads.push((message as { worker: Worker }).worker);
-      channel('worker_threads').subscribe(onThread);
-      assert.equal(await isCreated(store, 'One'), true);
-      channel('worker_threads').unsubscribe(onThread);
+      const thread = await threadOf(async () => assert.equal(await isCreated(store, 'One'), true));
       const cutOff = isCreated(store, 'Two').catch((error: unknown) => error);
-      await threads[0]!.terminate();
+      await thread.terminate();
       const result = await cutOff;
       assert.ok(result === true || result instanceof StoreUnavailable, String(result));
       assert.equal(await isCreated(store, 'One'), false);
@@ -58,6 +61,44 @@ describe('The thread that writes to a SQLite file', () => {
       assert.deepEqual(await Promise.race([created, sleep(ANSWER_LIMIT_MS)]), [true, false]);
     }));
 });
+
+describe('A thread that cannot be started', {
+  skip: canTrace() ? false : 'strace is not installed, or may not be used',
+}, () => {
+  it('is a 503, and started for the next call', async () => {
+    using folder = new Folder();
+    let service!: TestService;
+    const thread = await threadOf(async () => {
+      service = await TestService.start(sqlite);
+    });
+    try {
+      // Node starts threads of its own with the first work that it has for them.
+      await stat(folder.path);
+      await thread.terminate();
+      const target = { paths: [], output: folder.join('trace') };
+      const injection = await Injection.attach(process.pid, target, [NO_THREAD]);
+      const refused = await service.get({ user_group_id: 'new', name: 'New' });
+      const next = await service.get({ user_group_id: 'new', name: 'New' });
+      await injection.end();
+      assertProblem(refused, 'database_unavailable');
+      assert.deepEqual([next.status, next.json.new_user_group], [200, true]);
+      const logged = service.logLines.filter((line) => line.includes('database_unavailable'));
+      assert.match(logged.join(''), /SQLite: the thread that writes cannot be started/);
+    } finally {
+      await service.end();
+    }
+  });
+});
+
+/** The thread that is started meanwhile. */
+async function threadOf(work: () => Promise<void>): Promise<Worker> {
+  const threads: Worker[] = [];
+  const onThread = (message: unknown): number => threads.push((message as { worker: Worker }).worker);
+  channel('worker_threads').subscribe(onThread);
+  await work();
+  channel('worker_threads').unsubscribe(onThread);
+  return threads[0]!;
+}
 
 function ensureWorkspace(name: string): Command {
   return { kind: 'ensureWorkspace', workspaceId: WORKSPACES.indexOf(name) + 1, name, now: 1 };

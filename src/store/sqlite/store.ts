@@ -116,12 +116,7 @@ class WriterThread {
     // The compiled thread stands beside the compiled store.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     const thread = new URL(`./writer-thread${extension}`, import.meta.url).href;
-    const worker = new Worker(WITH_COMPILE_CACHE, {
-      eval: true,
-      workerData: { thread, file: this.#file },
-      // It holds one batch at a time.
-      resourceLimits: { maxYoungGenerationSizeMb: 8 },
-    });
+    const worker = newWorker({ thread, file: this.#file });
     let cause: unknown;
     worker.on('message', (reply: string) => this.#settle(JSON.parse(reply)));
     worker.on('error', (error) => {
@@ -145,6 +140,21 @@ class WriterThread {
     } else {
       reject(reply.unavailable ? new StoreUnavailable(reply.error) : new Error(reply.error));
     }
+  }
+}
+
+/** Throws `StoreUnavailable` where the system has no thread to give. */
+function newWorker(workerData: { thread: string; file: string }): Worker {
+  try {
+    // It holds one batch at a time.
+    const resourceLimits = { maxYoungGenerationSizeMb: 8 };
+    return new Worker(WITH_COMPILE_CACHE, { eval: true, workerData, resourceLimits });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_WORKER_INIT_FAILED') throw error;
+    throw new StoreUnavailable(`SQLite: the thread that writes cannot be started: ${message}`, {
+      cause: error,
+    });
   }
 }
 
