@@ -69,7 +69,7 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
     headers_too_large: () => exchangeOne(service(), `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
     internal_error: () =>
       withService(database, {}, async (broken) => {
-        await runSql(broken.database.url, 'alter table user_groups rename to elsewhere');
+        await runSql(broken.database.url, 'alter table user_groups rename column mapping to elsewhere');
         return broken.get({ user_group_id: 'a' });
       }),
     overloaded: () =>
