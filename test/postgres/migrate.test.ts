@@ -61,6 +61,22 @@ describe('a PostgreSQL database without a schema', () => {
     });
   }
 
+  for (const [whose, table] of [
+    ['the table of migrations', 'schema_migrations (version text primary key)'],
+    ['a table', 'workspaces (id integer primary key)'],
+  ] as const) {
+    it(`is left alone where ${whose} is somebody else’s`, async () => {
+      await runSql(database, `create database ${other} template template0`);
+      const { href } = Object.assign(new URL(database.url), { pathname: other });
+      await runSql({ ...database, url: href }, `create table ${table}`);
+      using folder = new Folder();
+      const env = { ...database.env, DATABASE_URL: href };
+      const { code, stderr } = await run(folder, ['migrate'], { env });
+      assert.equal(code, 78);
+      assert.match(stderr, /^user-group-service: [^\n]* a schema of its own\n$/);
+    });
+  }
+
   it('is used where its encoding keeps what it is given', async () => {
     await runSql(
       database,

@@ -16,8 +16,10 @@ const UNDEFINED_TABLE = '42P01';
  * meet in decides the code: a unique key, the table, or the type of its rows.
  */
 const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
+/** A table that is there already, and a column that it has not. */
+const OF_SOMETHING_ELSE = ['42P07', '42703'];
 
-/** The server is too old, or set to what the service cannot use. */
+/** The server is too old, or set to what the service cannot use, or the database is somebody else's. */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
 }
@@ -62,8 +64,16 @@ async function checkSettings({ ask }: MigrationSession): Promise<void> {
 
 async function applyPending(session: MigrationSession): Promise<string[]> {
   const applied: string[] = [];
-  for (const migration of pendingMigrations(FOLDER, await newestApplied(session))) {
-    if (await apply(session, migration)) applied.push(migration.name);
+  try {
+    for (const migration of pendingMigrations(FOLDER, await newestApplied(session))) {
+      if (await apply(session, migration)) applied.push(migration.name);
+    }
+  } catch (error) {
+    if (!OF_SOMETHING_ELSE.includes(codeOf(error))) throw error;
+    const { message } = error as Error;
+    throw new ServerUnfit(
+      `the database has tables of something else (${message}): the service needs a database or a schema of its own`,
+    );
   }
   return applied;
 }
