@@ -219,7 +219,7 @@ type SettingKey = keyof typeof settings;
 export type Flags = Partial<Record<SettingKey, string>>;
 
 export type Config = { [Key in SettingKey]: ReturnType<(typeof settings)[Key]['parse']> } & {
-  /** The files that the environment names for secrets. */
+  /** The files that secrets have come from. */
   secretFiles: readonly string[];
 };
 
@@ -229,15 +229,14 @@ export type Config = { [Key in SettingKey]: ReturnType<(typeof settings)[Key]['p
  */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   refuseUnknown(env);
-  const config: Partial<Record<keyof Config, unknown>> = { secretFiles: secretFilesOf(env) };
+  const secretFiles: string[] = [];
+  const config: Partial<Record<keyof Config, unknown>> = { secretFiles };
   for (const [key, setting] of Object.entries(settings) as [SettingKey, Setting<unknown>][]) {
     config[key] = readSetting(setting, env, flags[key]);
+    const file = secretFileOf(setting, env);
+    if (file !== undefined && flags[key] === undefined) secretFiles.push(file);
   }
   return config as Config;
-}
-
-function secretFilesOf(env: NodeJS.ProcessEnv): string[] {
-  return Object.values(settings).flatMap((setting: Setting<unknown>) => secretFileOf(setting, env) ?? []);
 }
 
 function secretFileOf({ env: name, secret }: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {

@@ -57,6 +57,8 @@ describe('A file that serve reads a secret from', { skip: process.platform === '
     assert.deepEqual(await warningsOf(folder), [told('data/token-keys')]);
     const named = { UGS_TOKEN_KEYS_FILE: 'ring', DATABASE_URL_FILE: 'url' };
     assert.deepEqual(await warningsOf(folder, named), [told('url'), told('ring')]);
+    const instead = ['--database-url', 'sqlite:data/user-groups.db'];
+    assert.deepEqual(await warningsOf(folder, named, instead), [told('ring')]);
   });
 
   it('is no warning where nobody else may', async () => {
@@ -86,8 +88,12 @@ async function folderWithKey(): Promise<Folder> {
   return folder;
 }
 
-async function warningsOf(folder: Folder, env: Record<string, string> = {}): Promise<string[]> {
-  await using service = await serve(folder, { env });
+async function warningsOf(
+  folder: Folder,
+  env: Record<string, string> = {},
+  args: readonly string[] = [],
+): Promise<string[]> {
+  await using service = await serve(folder, { env, args });
   const lines = service.stdout
     .trim()
     .split('\n')
