@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
+import { describeOnEachDatabase, type TestDatabase } from '../database.ts';
 import { createApiToken, type Exit, Folder, run, type Service, serve } from '../process.ts';
+import { runSql } from '../sql.ts';
 
 const API_TOKEN = /uga_[0-9A-Za-z]{49}/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -159,19 +160,6 @@ describe('api-token list', () => {
     assert.equal(JSON.stringify(json).includes(token), false);
   });
 
-  it('shows a token as expired from the instant on, when the service refuses it', async () => {
-    using folder = new Folder();
-    await using service = await serve(folder);
-    const { token } = await createApiToken(folder, ['--expires', '1y']);
-    assert.equal(await statusOf(service, token), 404);
-    const database = new DatabaseSync(folder.join('data/user-groups.db'), { timeout: 5_000 });
-    database.prepare('update api_tokens set expires_at = ?').run(Date.now());
-    database.close();
-    assert.equal(await statusOf(service, token), 401);
-    const [{ status }] = await runJson(folder, 'api-token', 'list');
-    assert.equal(status, 'expired');
-  });
-
   it('is empty on a new database', async () => {
     using folder = new Folder();
     assert.deepEqual(await runJson(folder, 'api-token', 'list'), []);
@@ -233,24 +221,89 @@ describe('workspace list', () => {
   });
 });
 
-describe('Beside a service that runs', () => {
-  it('a new API token works, and a revoked one is refused, from the next request on', async () => {
-    using folder = new Folder();
-    await using service = await serve(folder);
-    for (let round = 0; round < 3; round++) {
-      const { id, token } = await createApiToken(folder);
-      assert.equal(await statusOf(service, token), 404);
-      assert.equal((await apiToken(folder, 'revoke', String(id))).code, 0);
-      assert.equal(await statusOf(service, token), 401);
+describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
+  let folder: Folder;
+  let database: TestDatabase;
+  let service: Service;
+  before(async () => {
+    folder = new Folder();
+    database = await kind.create();
+    service = await serve(folder, { env: database.env });
+  });
+  after(async () => {
+    await service.kill();
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  function create(...args: string[]): Promise<{ id: number; token: string }> {
+    return createApiToken(folder, args, { env: database.env });
+  }
+
+  function command(...args: string[]): Promise<Exit> {
+    return run(folder, ['api-token', ...args], { env: database.env });
+  }
+
+  /** What the list says of an API token. */
+  async function listed(id: number): Promise<Record<string, unknown>> {
+    const { stdout } = await command('list', '--json');
+    return JSON.parse(stdout).find((row: { id: number }) => row.id === id);
+  }
+
+  it('work when they are new, and are refused when they are revoked, from the next request on', async () => {
+    const { id, token } = await create();
+    assert.equal(await statusOf(service, token), 404);
+    assert.equal((await listed(id)).status, 'active');
+    assert.equal((await command('revoke', String(id))).code, 0);
+    assert.equal(await statusOf(service, token), 401);
+    const revoked = await listed(id);
+    assert.equal(revoked.status, 'revoked');
+    assert.equal((await command('revoke', String(id))).stdout, `API token ${id} is revoked.\n`);
+    assert.deepEqual(await listed(id), revoked);
+    assert.equal((await command('revoke', '999999')).code, 3);
+  });
+
+  it('are refused and listed as expired from the instant on that --expires says', async () => {
+    const { id, token } = await create('--expires', '1y');
+    assert.equal(await statusOf(service, token), 404);
+    const { expires_at: expiresAt } = await listed(id);
+    assert.match(String(expiresAt), INSTANT);
+    await runSql(database, `update api_tokens set expires_at = ${Date.now()} where api_token_id = ${id}`);
+    assert.equal(await statusOf(service, token), 401);
+    assert.equal((await listed(id)).status, 'expired');
+  });
+
+  it('are listed without their text', async () => {
+    const { id, token } = await create(
+      '--name',
+      'wall',
+      '--environment',
+      'Testing',
+      '--permission',
+      'resolve',
+    );
+    const { created_at: createdAt, ...rest } = await listed(id);
+    assert.match(String(createdAt), INSTANT);
+    assert.deepEqual(rest, {
+      id,
+      workspace: 'default',
+      environment: 'Testing',
+      permission: 'resolve',
+      name: 'wall',
+      status: 'active',
+      expires_at: null,
+      revoked_at: null,
+    });
+    for (const { stdout } of [await command('list'), await command('list', '--json')]) {
+      assert.ok(stdout.includes('wall'));
+      assert.equal(stdout.includes(token.slice(4, 40)), false);
     }
   });
 
-  it('an API token may do what its permission says, in its environment alone', async () => {
-    using folder = new Folder();
-    await using service = await serve(folder);
-    const customer = await createApiToken(folder);
-    const testing = await createApiToken(folder, ['--environment', 'Testing', '--permission', 'read-only']);
-    const resolver = await createApiToken(folder, ['--permission', 'resolve']);
+  it('may do what their permission says, in their environment alone', async () => {
+    const customer = await create();
+    const testing = await create('--environment', 'Testing', '--permission', 'read-only');
+    const resolver = await create('--permission', 'resolve');
     const group = { user_group_id: 'one', name: 'One' };
     const made = await service.call(customer.token, 'GET', '/api/user', group);
     const groupToken = made.json.user_group.token;
@@ -264,7 +317,9 @@ describe('Beside a service that runs', () => {
       (await service.call(token, 'POST', '/v1/resolve', { token: groupToken })).status;
     assert.deepEqual([await resolve(resolver.token), await resolve(testing.token)], [200, 404]);
   });
+});
 
+describe('Beside a service that runs', () => {
   it('commands find the database by --database-url and by DATABASE_URL, the flag first', async () => {
     using folder = new Folder();
     await using service = await serve(folder, { env: { DATABASE_URL: 'sqlite:here.db' } });
