@@ -42,6 +42,36 @@ for (const [title, endOld] of [
   });
 }
 
+describe('A standby that commits wait for', () => {
+  let primary: OwnServer;
+  let standby: OwnServer;
+  let site: Installation;
+  before(async () => {
+    primary = await OwnServer.start();
+    site = await Installation.start({ processes: 2, database: primary.database });
+    standby = await primary.startStandby();
+  });
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await standby.drop();
+  });
+
+  it('and that is gone is told to those who write, while those who read are served', async (test) => {
+    const { json } = await site.get('there', 'There');
+    using callers = site.callers();
+    await sleep(300);
+    await standby.stop('in order');
+    await site.untilNotReady();
+    assert.equal((await site.get('new', 'New')).status, 503);
+    assert.equal((await site.put('there', 'Other')).status, 503);
+    assert.deepEqual((await site.get('there')).json.user_group, json.user_group);
+    await standby.start();
+    await site.untilBack(test);
+    await callers.stopAndCheck();
+    test.diagnostic(callers.story);
+  });
+});
+
 describe('A standby to which the address leads', () => {
   let primary: OwnServer;
   let standby: OwnServer;
