@@ -8,7 +8,7 @@ const PAUSE_MS = 500;
 
 interface WaitOptions {
   waitMs: number;
-  observer: StoreObserver;
+  observer: OutageLog;
   signal: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ export async function untilAvailable<Opened>(
   for (;;) {
     try {
       const opened = await open();
-      observer.available();
+      observer.opened();
       return opened;
     } catch (error) {
       const isPassing = error instanceof StoreUnavailable && error.passesByItself;
@@ -39,6 +39,7 @@ export async function untilAvailable<Opened>(
 export class OutageLog implements StoreObserver {
   readonly #log: Logger;
   #beganAt: number | null = null;
+  #isOpen = false;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -50,8 +51,14 @@ export class OutageLog implements StoreObserver {
     this.#log.error({ reason }, 'the database is away');
   }
 
+  /** From now on it is back as soon as it answers anything; to be opened takes more, such as a write. */
+  opened(): void {
+    this.#isOpen = true;
+    this.available();
+  }
+
   available(): void {
-    if (this.#beganAt === null) return;
+    if (this.#beganAt === null || !this.#isOpen) return;
     const afterMs = Math.round(performance.now() - this.#beganAt);
     this.#beganAt = null;
     this.#log.info({ afterMs }, 'the database is back');

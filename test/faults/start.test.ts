@@ -10,6 +10,7 @@ import { Folder, Program, run } from '../process.ts';
 import { BACK_LIMIT_MS, Installation } from './installation.ts';
 
 const UNAVAILABLE = 69;
+const READ_ONLY = '25006';
 const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
 /** Much less than a start waits for, on a machine that has much else to do. */
 const END_LIMIT_MS = 10_000;
@@ -89,6 +90,19 @@ describe('A service that starts', () => {
       }
     });
   }
+
+  it('while the database takes no writes says once that it is away, and once that it is back', async () => {
+    site.proxy.decide = (subject) => (subject === 'add_token_key' ? { code: READ_ONLY } : 'pass');
+    await using program = new Program(site.folder, ['serve'], { env: site.env });
+    await program.says(AWAY);
+    await sleep(2_000);
+    site.proxy.heal();
+    await program.says(/"msg":"listening"/);
+    assert.equal(program.stdout.match(/is away/g)?.length, 1);
+    assert.equal(program.stdout.match(/is back/g)?.length, 1);
+    program.signal('SIGTERM');
+    assert.equal((await program.exit()).code, 0);
+  });
 
   describe('with what no waiting sets right ends at once and with one line:', () => {
     const stranger = `stranger_${randomBytes(8).toString('hex')}`;
