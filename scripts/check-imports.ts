@@ -6,7 +6,8 @@ import { dirname, join, normalize } from 'node:path';
 
 const layers: [prefix: string, mayImport: string[]][] = [
   ['src/problem.ts', []],
-  ['src/publish.ts', []],
+  ['src/at-the-end.ts', []],
+  ['src/publish.ts', ['src/at-the-end.ts']],
   ['src/exposed-file.ts', []],
   ['src/domain/', ['src/problem.ts']],
   ['src/store/sqlite/', ['src/store/', 'src/domain/', 'src/publish.ts']],
@@ -42,6 +43,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     'src/commands/',
     [
       'src/app.ts',
+      'src/at-the-end.ts',
       'src/database.ts',
       'src/token-keys.ts',
       'src/log.ts',

@@ -2,6 +2,7 @@
 
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { atTheEnd } from './at-the-end.ts';
 
 /** The file that is to be made is there. */
 export class FileExists extends Error {
@@ -23,23 +24,11 @@ export function createUnfinished(unfinished: string): void {
   closeSync(openSync(unfinished, 'wx', 0o600));
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/**
- * Takes files that are going to be made away when it is disposed of, or where a signal ends the process before: half of
- * an export holds tokens too.
- */
+/** Takes files that are going to be made away at the end, also by a signal: half of an export holds tokens too. */
 export function removeAtTheEnd(paths: readonly string[]): Disposable {
-  const end = (): void => {
+  return atTheEnd(() => {
     for (const path of paths) rmSync(path, { force: true });
-    for (const signal of SIGNALS) process.off(signal, onSignal);
-  };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    end();
-    process.kill(process.pid, signal);
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
-  return { [Symbol.dispose]: end };
+  });
 }
 
 /** Gives the finished file its name beside the one it has. Throws `FileExists` where another one has it by now. */

@@ -9,10 +9,13 @@ export const noTerminal: string | false =
   !spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') &&
   'script of util-linux is not installed';
 
-/** The command that runs the program with its arguments, in a terminal that is there as long as the command. */
+/**
+ * The command that runs the program with its arguments, in a terminal that is there as long as the command. The file
+ * process-id of the folder has the id of the program.
+ */
 export function inTerminal(folder: Folder): string {
   const file = folder.join('in-terminal');
-  const script = `script --quiet --return --command "${process.execPath} ${PROGRAM} $*" /dev/null`;
+  const script = `script --quiet --return --command "echo \\$\\$ > process-id; exec ${process.execPath} ${PROGRAM} $*" /dev/null`;
   writeFileSync(file, `#!/bin/sh\nexec ${script}\n`, { mode: 0o700 });
   return file;
 }

@@ -1,9 +1,11 @@
 // A progress bar on standard error, where a person looks on; nothing where a script does.
 
+import { atTheEnd } from '../at-the-end.ts';
+
 const WIDTH = 30;
 const EVERY_MS = 100;
 
-/** Ends where it is disposed of, so that an error stands on a line of its own. */
+/** Ends where it is disposed of or a signal ends the process, so that an error or a prompt stands on a line of its own. */
 export interface ProgressBar extends Disposable {
   show(done: number): void;
   /** Prints a line above the bar; it is there for scripts too. */
@@ -29,13 +31,11 @@ export function progressBar(unit: string, total: number | null): ProgressBar {
       `\r[${bar}] ${Math.floor(share * 100)} %  ${last} of ${total} ${unit}  ${perSecond}/s\x1b[K`,
     );
   };
-  let isEnded = false;
-  const end = (): void => {
-    if (isEnded) return;
-    isEnded = true;
+  const ending = atTheEnd(() => {
     draw();
     process.stderr.write('\n');
-  };
+  });
+  const end = (): void => ending[Symbol.dispose]();
   return {
     show(done) {
       last = done;

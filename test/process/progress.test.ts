@@ -1,9 +1,9 @@
 // Contract: on a terminal, what a command says stands on a line of its own, and not behind its progress bar.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Folder, run } from '../process.ts';
+import { Folder, Program, run } from '../process.ts';
 import { runSql } from '../sql.ts';
 import { inTerminal, linesInTerminal, noTerminal } from '../terminal.ts';
 
@@ -12,6 +12,10 @@ const GROUPS = 300;
 /** Of as many digits, and so in their order. */
 const FIRST_NUMBER = 100;
 const LAST = `group ${FIRST_NUMBER + GROUPS - 1}`;
+/** As a shell has it. */
+const EXIT_BY_SIGINT = 130;
+/** How many lines an import is busy with for some seconds. */
+const LINES_OF_SECONDS = 500_000;
 const BAR = /^\[[#.]{30}\] \d+ % {2}\d+ of \d+ [a-z ]+ {2}\d+\/s$/;
 const LOSE_KEY = `update user_groups set token_key_id = '00000000' where provided_id = '${LAST}'`;
 
@@ -60,6 +64,21 @@ describe('The progress bar', { skip: noTerminal }, () => {
       assert.match(lines[place - 1]!, BAR);
     });
   }
+
+  it('ends before the prompt of the shell where a signal ends the command', async () => {
+    using folder = new Folder();
+    const line = `${JSON.stringify({ user_group_id: 'one', name: 'One' })}\n`;
+    writeFileSync(folder.join('long'), line.repeat(LINES_OF_SECONDS));
+    const args = ['import', 'long', '--workspace', 'default'];
+    await using program = new Program(folder, args, { command: inTerminal(folder) });
+    await program.says(/ %/);
+    process.kill(Number(readFileSync(folder.join('process-id'), 'utf8')), 'SIGINT');
+    const { code, stdout } = await program.exit();
+    assert.equal(code, EXIT_BY_SIGINT);
+    const lines = linesInTerminal(stdout);
+    assert.match(lines.at(-2)!, BAR);
+    assert.equal(lines.at(-1), '');
+  });
 });
 
 function writeGroups(folder: Folder, name: string): void {
