@@ -294,14 +294,23 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
 function parseDatabaseUrl(text: string): DatabaseUrl {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
-  if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) {
-    const { searchParams } = new URL(text);
+  if (/^postgres(?:ql)?:\/\//.test(text)) {
+    const { searchParams } = parsePostgresUrl(text);
     checkTls(searchParams);
     refuseTimeouts(searchParams);
     return { engine: 'postgres', url: new Secret(text) };
   }
   throw new Error(
     'must be sqlite:PATH, such as sqlite:data/user-groups.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  );
+}
+
+/** A password that is not encoded may end the name of the host early: the rest of it is where nothing else is. */
+function parsePostgresUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null && url.hash === '' && !url.pathname.includes('@')) return url;
+  throw new Error(
+    'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, where "/", "?" and "#" in a password are %2F, %3F and %23',
   );
 }
 

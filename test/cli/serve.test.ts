@@ -121,6 +121,15 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
       assertRefused({ args: ['--database-url', url], names: /--database-url/, hides: /hunter2/ }));
   }
 
+  for (const password of ['hidden#1', '12#hidden', '12/hidden', 'hidden?1']) {
+    it(`where DATABASE_URL has a password that is not encoded: ${password}`, () =>
+      assertRefused({
+        env: { DATABASE_URL: `postgres://u:${password}@127.0.0.1:1/d` },
+        names: /DATABASE_URL .*%2F/,
+        hides: /hidden/,
+      }));
+  }
+
   const overTls: Record<string, string> = {
     'where DATABASE_URL has an sslmode that is none, which would ask in plain': 'sslmode=verify_full',
     'where DATABASE_URL has an ssl that is none': 'ssl=false',
