@@ -14,13 +14,17 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.ts scripts/
 COPY src src
 RUN node scripts/build.ts
+COPY bin bin
+COPY LICENSE ./
+# Whoever clones under a strict umask has files that nobody else can read.
+RUN chmod -R go+rX bin dist package.json LICENSE
 RUN mkdir data
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /app
-COPY bin bin
-COPY package.json LICENSE ./
+COPY --from=build /build/package.json /build/LICENSE ./
+COPY --from=build /build/bin bin
 COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
 # Where a SQLite database is, on a volume; with PostgreSQL nothing is written, and the file system can be read-only.

@@ -47,9 +47,7 @@ describe('The image', () => {
 
   it('is made of files that are there, and of no others', () => {
     const ignored = read('.dockerignore').split('\n');
-    const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) =>
-      list!.split(' '),
-    );
+    const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(words);
     assert.ok(sources.includes('src'));
     for (const source of sources) assert.ok(existsSync(`${ROOT}${source}`), source);
     const allowed = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
@@ -65,9 +63,16 @@ describe('The image', () => {
     }
   });
 
+  it('can be read by its user, also where only their owner can read the files that it is made of', () => {
+    const copied = [...lastStage.matchAll(/^COPY --from=build (\/.+) \S+$/gm)].flatMap(words);
+    const opened = [...dockerfile.matchAll(/^RUN chmod -R go\+rX (.+)$/gm)].flatMap(words);
+    assert.doesNotMatch(lastStage, /^COPY (?!--from)/m);
+    assert.deepEqual(new Set(copied), new Set(opened.map((file) => `/build/${file}`)));
+  });
+
   it('starts the executable itself, which knows the flags of Node that it wants', () => {
     assert.match(lastStage, /^ENTRYPOINT \["\/app\/bin\/user-group-service\.js"\]$/m);
-    assert.match(lastStage, /^COPY bin bin$/m);
+    assert.match(lastStage, /^COPY --from=build \/build\/bin bin$/m);
     accessSync(`${ROOT}bin/user-group-service.js`, constants.X_OK);
   });
 
@@ -285,6 +290,10 @@ describe('The load balancer, where a process has done what was asked and the ans
     });
   }
 });
+
+function words([, list = '']: RegExpExecArray): string[] {
+  return list.split(' ');
+}
 
 function read(file: string): string {
   return readFileSync(`${ROOT}${file}`, 'utf8');
