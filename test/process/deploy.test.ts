@@ -33,7 +33,11 @@ interface ComposedService {
   image: string;
   environment?: Record<string, string>;
   secrets?: string[];
+  user?: string;
   read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  logging?: { options: Record<string, string> };
   init?: boolean;
   stop_grace_period?: string;
 }
@@ -112,6 +116,16 @@ describe('The composition', () => {
     for (const { file } of Object.values(secrets)) assert.match(file, /^\.\/secrets\//);
     assert.match(read('.gitignore'), /^\/secrets\/$/m);
     assert.doesNotMatch(read('.dockerignore'), /^!.*secrets/m);
+  });
+
+  it('leaves no container more rights than it needs, nor the whole disk for its log', () => {
+    for (const [name, service] of Object.entries(services)) {
+      assert.equal(service.read_only, true, name);
+      assert.deepEqual(service.cap_drop, ['ALL'], name);
+      assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
+      assert.ok(service.logging?.options['max-size'], name);
+    }
+    assert.equal(services.database?.user, 'postgres');
   });
 
   it('lets a process end in order before it is killed', () => {
