@@ -148,6 +148,15 @@ describe('The composition', () => {
       processes.map(([name]) => name),
     );
   });
+
+  // By itself HAProxy takes every process out when names have not been answered for 30 seconds.
+  it('asks whoever names containers where a process is, and keeps the last address while nobody says', () => {
+    const [, resolvers = ''] = /^resolvers containers\n((?: .*\n)+)/m.exec(haproxy) ?? [];
+    assert.match(resolvers, /^ +parse-resolv-conf$/m);
+    for (const status of ['nx', 'refused', 'timeout', 'other']) {
+      assert.match(resolvers, new RegExp(`^ +hold ${status} 1d$`, 'm'));
+    }
+  });
 });
 
 const isInstalled = spawnSync('haproxy', ['-v']).error === undefined;
