@@ -107,7 +107,8 @@ export async function openAlone(config: Config): Promise<CommandDatabase> {
 
 function batched(store: Store, engine: DatabaseUrl['engine'], maxQueued: number): BatchedStore {
   const limits = { ...(engine === 'postgres' ? POSTGRES_LIMITS : SQLITE_LIMITS), maxQueued };
-  return BatchedStore.of(store, { read: limits, write: limits });
+  // A kind is a statement there, which locks rows in one order. Two transactions of several would lock them crosswise.
+  return BatchedStore.of(store, { read: limits, write: { ...limits, isOfOneKind: engine === 'postgres' } });
 }
 
 function postgresOptions(

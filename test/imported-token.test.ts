@@ -310,7 +310,7 @@ describeOnEachDatabase('the imported tokens', (database) => {
     assert.equal((await service.resolve(token)).json.token.status, 'retiring');
     assert.equal((await service.post({ current_token: rotated.json.user_group.token })).status, 200);
     assert.equal((await service.call('DELETE', '/v1/user-groups/issued')).status, 204);
-    assert.equal((await service.resolve(imported)).status, 500, 'but with one that an import has brought');
+    assert.ok((await service.resolve(imported)).status >= 500, 'but with one that an import has brought');
   });
 });
 

@@ -16,6 +16,8 @@ export interface BatchLimits {
   patienceMs: number;
   /** Commands that wait for a batch; with so many no new work is let in. */
   maxQueued: number;
+  /** Whether the commands of a batch are of one kind. */
+  isOfOneKind?: boolean;
   /**
    * For batches that others must not wait for in a row: they leave in turns of their own, one at a time, and rest for
    * so many milliseconds after one in which the event loop was active for `activeMs`.
@@ -37,7 +39,7 @@ const SWEEP_MS = 100;
 const QUICK_MS = 20;
 const NEWEST_SHARE = 1 / 4;
 
-export class Batcher<Item, Result> {
+export class Batcher<Item extends { kind: unknown }, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #limits: BatchLimits;
   #waiting: Waiting<Item, Result>[] = [];
@@ -104,9 +106,23 @@ export class Batcher<Item, Result> {
 
   #leave(): void {
     this.#stay();
-    const batch = inTime(this.#waiting.splice(0, this.#limits.maxBatch));
+    const batch = inTime(this.#take());
     if (batch.length > 0) void this.#runBatch(batch);
     this.#schedule();
+  }
+
+  /** Those that have waited longest, or of them those that are of the first one's kind. */
+  #take(): Waiting<Item, Result>[] {
+    const { maxBatch, isOfOneKind } = this.#limits;
+    if (!isOfOneKind) return this.#waiting.splice(0, maxBatch);
+    const batch: Waiting<Item, Result>[] = [];
+    const rest: Waiting<Item, Result>[] = [];
+    for (const each of this.#waiting) {
+      const isTaken = batch.length < maxBatch && each.item.kind === this.#waiting[0]!.item.kind;
+      (isTaken ? batch : rest).push(each);
+    }
+    this.#waiting = rest;
+    return batch;
   }
 
   #stay(): void {

@@ -11,6 +11,9 @@ import { keyOf } from '../../src/domain/user-group.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { Command, Store } from '../../src/store/store.ts';
 import { postgres, type TestDatabase } from '../database.ts';
+import { inLanes } from '../http.ts';
+import { TestService } from '../service.ts';
+import { runSql } from '../sql.ts';
 
 const PROCESSES = 3;
 const ROUNDS = 200;
@@ -59,6 +62,44 @@ describe('updates of the same user groups', () => {
     } finally {
       await other.end();
     }
+  });
+});
+
+describe('updates and rotations of the same user groups', () => {
+  const GROUPS = 400;
+  const BUSY_GROUPS = 6;
+  const LANES = 32;
+  const CALLS = 40;
+
+  it('that come at once to two processes do not deadlock', async () => {
+    const first = await TestService.start(postgres);
+    const second = await TestService.start(postgres, { database: first.database });
+    try {
+      const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
+      const made = await inLanes(ids, (id) => first.get({ user_group_id: id, name: 'New' }));
+      await runSql(first.database, 'analyze user_groups');
+      const tokens = new Map(
+        made.slice(0, BUSY_GROUPS).map(({ json }, index) => [ids[index]!, json.user_group.token as string]),
+      );
+      const lane = async (index: number): Promise<void> => {
+        for (let call = 0; call < CALLS; call++) {
+          const service = (index + call) % 2 === 0 ? first : second;
+          const [id, token] = shuffled([...tokens])[0]!;
+          const answer = await (call % 4 < 2
+            ? service.put({ user_group_id: id, name: `${index} ${call}` })
+            : service.post({ current_token: token }));
+          assert.ok(answer.status === 200 || answer.json.code === 'user_group_token_not_found', answer.text);
+          tokens.set(id, answer.json.user_group?.token ?? tokens.get(id));
+        }
+      };
+      await Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
+    } finally {
+      // PostgreSQL counts the deadlocks of a session when that ends.
+      await Promise.all([first.stop(), second.stop()]);
+    }
+    const count = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
+    assert.deepEqual(await runSql(first.database, count), [{ deadlocks: 0 }]);
+    await first.database.drop();
   });
 });
 

@@ -4,7 +4,7 @@
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../store.ts';
 import { createApiToken, revokeApiToken } from './api-token.ts';
-import { placesByKind, putInPlace } from './batch.ts';
+import { putInPlace } from './batch.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
@@ -19,7 +19,7 @@ import { updateUserGroups } from './update-user-group.ts';
 import { ensureWorkspace } from './workspace.ts';
 
 interface Execution<Kind extends CommandKind> {
-  /** `held` has the user groups that an earlier part of the same kind has changed, and so locked, by their keys. */
+  /** `held` has the user groups that an earlier part has changed, and so locked, by their keys. */
   execute: (
     session: Session,
     commands: readonly Command<Kind>[],
@@ -36,7 +36,6 @@ interface Execution<Kind extends CommandKind> {
   isRepeatable: boolean;
 }
 
-/** In the order in which a transaction executes them, so that two transactions lock in one order. */
 const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   leaseIds: { execute: leaseIds, partsOf: together, isRepeatable: true },
   ensureWorkspace: singly(ensureWorkspace),
@@ -70,53 +69,37 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   gatherStatistics: { execute: gatherStatistics, partsOf: together, isRepeatable: true },
   pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
 };
-const kinds = Object.keys(executions) as CommandKind[];
 
-interface Part {
-  kind: CommandKind;
-  places: number[];
-}
-
-/** All of a batch or nothing of it. Throws `StoreUnavailable`. */
+/** All of a batch, whose commands are of one kind, or nothing of it. Throws `StoreUnavailable`. */
 export async function runCommands(
   pool: ConnectionPool,
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
-  const parts = divide(commands);
-  const isRepeatable = parts.every(({ kind }) => executions[kind].isRepeatable);
-  const isTransaction = parts.length > 1 || !isRepeatable || takesTransaction(parts[0]!.kind, commands);
+  const { execute, partsOf, isTransaction, isRepeatable } = executions[
+    commands[0]!.kind
+  ] as Execution<CommandKind>;
+  const parts = placesOf(partsOf(commands));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const held = new Map<string, UserGroup>();
-    for (const { kind, places } of parts) {
-      const { execute } = executions[kind] as Execution<CommandKind>;
+    for (const places of parts) {
       const ofPart = places.map((place) => commands[place]!);
       putInPlace(results, places, await execute(session, ofPart, held));
     }
     return results;
   };
-  return isTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
+  const takesTransaction = parts.length > 1 || !isRepeatable || isTransaction?.(commands);
+  return takesTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
 }
 
-/** All commands are of the kind. */
-function takesTransaction(kind: CommandKind, commands: readonly Command[]): boolean {
-  const { isTransaction } = executions[kind] as Execution<CommandKind>;
-  return isTransaction?.(commands) ?? false;
-}
-
-function divide(commands: readonly Command[]): Part[] {
-  const places = placesByKind(commands);
-  return kinds.flatMap((kind) => divideKind(kind, commands, places.get(kind) ?? []));
-}
-
-function divideKind(kind: CommandKind, commands: readonly Command[], places: number[]): Part[] {
-  const { partsOf } = executions[kind] as Execution<CommandKind>;
-  const parts: Part[] = [];
-  for (const [index, part] of partsOf(places.map((place) => commands[place]!)).entries()) {
-    parts[part] ??= { kind, places: [] };
-    parts[part].places.push(places[index]!);
+/** The places of the commands of each part, by its number. */
+function placesOf(parts: readonly number[]): number[][] {
+  const places: number[][] = [];
+  for (const [place, part] of parts.entries()) {
+    places[part] ??= [];
+    places[part].push(place);
   }
-  return parts;
+  return places;
 }
 
 function together(commands: readonly Command[]): number[] {
