@@ -42,6 +42,8 @@ function program(): Command {
     .description('Issues a token per customer and tells your dashboards who is viewing.')
     .version(version)
     .showHelpAfterError('("--help" shows what there is)')
+    // Commander would end the process; a service has a database to close first.
+    .exitOverride()
     .addCommand(startCommand())
     .addCommand(serveCommand())
     .addCommand(apiTokenCommand())
@@ -53,14 +55,13 @@ function program(): Command {
     .addCommand(importCommand())
     .addCommand(exportCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
-  exitByException(command);
+  inherit(command);
   return command;
 }
 
-/** Commander would end the process; a service has a database to close first. */
-function exitByException(command: Command): void {
-  command.exitOverride();
-  for (const child of command.commands) exitByException(child);
+/** Commander hands settings on only to commands that it makes itself. */
+function inherit(command: Command): void {
+  for (const child of command.commands) inherit(child.copyInheritedSettings(command));
 }
 
 /** Whoever reads the output may have enough of it, as `head` has; what was asked for is done to its end. */

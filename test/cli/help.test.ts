@@ -84,11 +84,12 @@ describe('A command that there is not', () => {
     [['serve', '--prot', '1'], /Did you mean --port\?/],
   ];
   for (const [args, suggestion] of suggestions) {
-    it(`ends with 2 and suggests the nearest: ${args.join(' ')}`, async () => {
+    it(`ends with 2, suggests the nearest, and tells of --help: ${args.join(' ')}`, async () => {
       using folder = new Folder();
       const { code, stdout, stderr } = await run(folder, args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, suggestion);
+      assert.match(stderr, /\n\("--help" shows what there is\)\n$/);
     });
   }
 
