@@ -3,7 +3,13 @@ import { permissions, statusOf } from '../domain/api-token.ts';
 import { createApiToken, type NewApiToken, revokeApiToken } from '../operations/api-token.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import type { ApiTokenRow } from '../store/store.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
+import {
+  type DatabaseOptions,
+  databaseOption,
+  jsonOption,
+  withDatabase,
+  withExistingDatabase,
+} from './database-option.ts';
 import { NotFound } from './exit-code.ts';
 import { formatInstant, printJson, printTable } from './output.ts';
 import { environmentOption, parseName, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
@@ -78,7 +84,7 @@ function listCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
-      withDatabase(options, async ({ store }) => {
+      withExistingDatabase(options, async ({ store }) => {
         const tokens: ApiTokenRow[] = [];
         for (let after = 0; ; after = tokens.at(-1)!.apiTokenId) {
           const page = await store.read({ kind: 'listApiTokens', after, limit: PAGE });
@@ -125,7 +131,7 @@ function revokeCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((id: number, options: DatabaseOptions) =>
-      withDatabase(options, async ({ store }) => {
+      withExistingDatabase(options, async ({ store }) => {
         const found = await revokeApiToken({ store, clock: Date.now }, id);
         if (!found) throw new NotFound(`there is no API token ${id}; "api-token list" shows them`);
         if (options.json) printJson({ id, status: 'revoked' });

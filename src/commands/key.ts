@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { generateKeyLine } from '../domain/key-ring.ts';
 import { resealTokens } from '../operations/reseal.ts';
 import { loadKeyRing, registerActiveKey } from '../token-keys.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 
@@ -37,7 +37,7 @@ function reencryptCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
-      withDatabase(options, async ({ store }, config) => {
+      withExistingDatabase(options, async ({ store }, config) => {
         const keyRing = await loadKeyRing(config, store);
         await registerActiveKey(keyRing, store, Date.now());
         using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of: null }));

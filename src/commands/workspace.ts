@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type DatabaseOptions, databaseOption, jsonOption, withDatabase } from './database-option.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { formatInstant, printJson, printTable } from './output.ts';
 
 export function workspaceCommand(): Command {
@@ -8,7 +8,7 @@ export function workspaceCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
-      withDatabase(options, async ({ store }) => {
+      withExistingDatabase(options, async ({ store }) => {
         const workspaces = await store.read({ kind: 'listWorkspaces' });
         if (options.json) {
           return printJson(
