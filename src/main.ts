@@ -44,6 +44,8 @@ function program(): Command {
     .showHelpAfterError('("--help" shows what there is)')
     // Commander would end the process; a service has a database to close first.
     .exitOverride()
+    // What was typed is in it, and some type a token where its id belongs.
+    .configureOutput({ outputError: (text, write) => write(redact(text)) })
     .addCommand(startCommand())
     .addCommand(serveCommand())
     .addCommand(apiTokenCommand())

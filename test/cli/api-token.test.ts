@@ -198,6 +198,14 @@ describe('api-token revoke', () => {
     assert.match(stderr, /^user-group-service: there is no API token 2[^\n]*\n$/);
   });
 
+  it('ends with 2 where it is given the token itself, and does not repeat it', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const { code, stderr } = await apiToken(folder, 'revoke', token);
+    assert.equal(code, 2);
+    assert.match(stderr, /'\[redacted\]' is invalid for argument 'id'/);
+  });
+
   for (const id of ['0', '-1', '1.5', 'one', '9999999999999999']) {
     it(`ends with 2 where the id can be none: "${id}"`, async () => {
       using folder = new Folder();
