@@ -1,11 +1,21 @@
 // A backup of a SQLite database, made while the service writes, and restored as docs/operations.md says.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../database.ts';
+import { assertProblem } from '../problem.ts';
 import {
   createApiToken,
   type Exit,
@@ -46,6 +56,25 @@ describe('backup', () => {
     copyFileSync(folder.join('groups.backup'), folder.join('data/user-groups.db'));
     await using restored = await serve(folder);
     await Promise.all([...before].map(([id, expected]) => assertToken(restored, token, id, expected)));
+  });
+
+  it('that takes the place of a file that is served takes no changes until it is served itself', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const create = (service: Service) =>
+      service.call(token, 'POST', '/v1/user-groups', { user_group_id: 'new', name: 'New' });
+    {
+      await using service = await serve(folder);
+      assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 0);
+      for (const file of globSync('user-groups.db*', { cwd: folder.join('data') }))
+        renameSync(folder.join('data', file), folder.join(file));
+      copyFileSync(folder.join('groups.backup'), folder.join('data/user-groups.db'));
+      assertProblem(await create(service), 'database_unavailable');
+      assertProblem(await service.send({ method: 'GET', path: '/readyz' }), 'database_unavailable');
+      await service.says(/user-groups\.db is not the file that the service has opened: restart the service/);
+    }
+    await using restarted = await serve(folder);
+    assert.equal((await create(restarted)).status, 201);
   });
 
   it('is a file for its owner only, and leaves nothing else behind', async () => {

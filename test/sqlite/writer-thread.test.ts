@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
-import { existsSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,6 +40,20 @@ describe('The thread that writes to a SQLite file', () => {
       assert.equal(existsSync(folder.join(FILE)), false);
       renameSync(folder.join('away'), folder.join(FILE));
       assert.equal(await isCreated(store, 'One'), true);
+    }));
+
+  it('writes to no file that is not found by its name any more, and goes on when it is', () =>
+    onStore(async (store, folder) => {
+      assert.equal(await isCreated(store, 'One'), true);
+      renameSync(folder.join(FILE), folder.join('away'));
+      await assert.rejects(store.write([ensureWorkspace('Two')]), StoreUnavailable);
+      copyFileSync(folder.join('away'), folder.join(FILE));
+      await assert.rejects(
+        store.write([ensureWorkspace('Two')]),
+        /is not the file that the service has opened/,
+      );
+      renameSync(folder.join('away'), folder.join(FILE));
+      assert.equal(await isCreated(store, 'Two'), true);
     }));
 
   it('is started again when it has ended, and what it worked on is refused or done', () =>

@@ -10,6 +10,7 @@ import {
   openSync,
   readSync,
   realpathSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -58,6 +59,23 @@ function syncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   fsyncSync(directory);
   closeSync(directory);
+}
+
+/** Tells the file from another one that has its name later. */
+export function identityOf(path: string): string {
+  const { dev, ino } = guard(() => statSync(path, { bigint: true }));
+  return `${dev}/${ino}`;
+}
+
+/**
+ * Throws `StoreUnavailable` where the path does not lead to that file any more: what is written to one that was moved
+ * away is lost to whoever opens the path.
+ */
+export function refuseAnother(path: string, identity: string): void {
+  if (identityOf(path) === identity) return;
+  throw new StoreUnavailable(
+    `SQLite: ${path} is not the file that the service has opened: restart the service`,
+  );
 }
 
 /**

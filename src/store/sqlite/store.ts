@@ -13,11 +13,11 @@ import {
   StoreUnavailable,
 } from '../store.ts';
 import { Connection } from './connection.ts';
-import { makeFile } from './file.ts';
+import { identityOf, makeFile } from './file.ts';
 import { migrate } from './migrate.ts';
 import { Reader } from './reader.ts';
 import { Writer } from './writer.ts';
-import type { WriterReply, WriterRequest } from './writer-thread.ts';
+import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts';
 
 /**
  * Opens the file for a serving process, in its newest schema. Throws `StoreUnavailable` where it cannot be opened.
@@ -33,7 +33,7 @@ export function openServingStore(path: string): Store {
     migrate(opened);
   });
   const reader = new Reader(connection);
-  const writer = new WriterThread(file);
+  const writer = new WriterThread({ file, identity: identityOf(file) });
   return {
     read: (queries) => reader.run(queries),
     write: (commands) => writer.run(commands),
@@ -84,13 +84,13 @@ interface Waiting {
 }
 
 class WriterThread {
-  readonly #file: string;
+  readonly #file: WriterFile;
   /** In the order in which the thread answers. */
   readonly #waiting: Waiting[] = [];
   #worker: Worker | null = null;
   #isClosed = false;
 
-  constructor(file: string) {
+  constructor(file: WriterFile) {
     this.#file = file;
   }
 
@@ -116,7 +116,7 @@ class WriterThread {
     // The compiled thread stands beside the compiled store.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     const thread = new URL(`./writer-thread${extension}`, import.meta.url).href;
-    const worker = newWorker({ thread, file: this.#file });
+    const worker = newWorker({ thread, ...this.#file });
     let cause: unknown;
     worker.on('message', (reply: string) => this.#settle(JSON.parse(reply)));
     worker.on('error', (error) => {
@@ -144,7 +144,7 @@ class WriterThread {
 }
 
 /** Throws `StoreUnavailable` where the system has no thread to give. */
-function newWorker(workerData: { thread: string; file: string }): Worker {
+function newWorker(workerData: WriterFile & { thread: string }): Worker {
   try {
     // It holds one batch at a time.
     const resourceLimits = { maxYoungGenerationSizeMb: 8 };

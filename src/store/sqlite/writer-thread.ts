@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Command, type CommandResult, StoreUnavailable } from '../store.ts';
 import { Connection } from './connection.ts';
+import { refuseAnother } from './file.ts';
 import { Writer } from './writer.ts';
 
 /**
@@ -13,7 +14,12 @@ export type WriterRequest = string | null;
 /** `made` stands for a group that was made just as the command says: whoever sent the command has it already. */
 export type WriterReply = { results: (CommandResult | 'made')[] } | { error: string; unavailable: boolean };
 
-const { file } = workerData as { file: string };
+export interface WriterFile {
+  file: string;
+  identity: string;
+}
+
+const { file, identity } = workerData as WriterFile;
 let connection: Connection | null = null;
 
 parentPort?.on('message', (request: WriterRequest) => {
@@ -27,6 +33,7 @@ parentPort?.on('message', (request: WriterRequest) => {
 
 function reply(commands: readonly Command[]): WriterReply {
   try {
+    refuseAnother(file, identity);
     connection ??= new Connection(file);
     const results = new Writer(connection).run(commands);
     return { results: results.map((result, index) => (isMade(commands[index]!, result) ? 'made' : result)) };
