@@ -1,12 +1,21 @@
 // A file gets its name when it is whole and on the disk, so that a kill leaves no half of it under that name.
 
-import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { atTheEnd } from './at-the-end.ts';
 
 /** The file that is to be made is there. */
 export class FileExists extends Error {
   override readonly name = 'FileExists';
+
+  constructor(path: string, options?: ErrorOptions) {
+    super(`${path} is there already; name a new file`, options);
+  }
+}
+
+/** Spares the work for a file that `publish` would refuse. Throws `FileExists`. */
+export function refuseExisting(path: string): void {
+  if (existsSync(path)) throw new FileExists(path);
 }
 
 /** What the file is called until it is whole. */
@@ -38,7 +47,7 @@ export function publish(unfinished: string, path: string): void {
     linkSync(unfinished, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new FileExists(`${path} is there already; name a new file`, { cause: error });
+    throw new FileExists(path, { cause: error });
   }
   sync(dirname(path));
 }

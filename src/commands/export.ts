@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,7 +6,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { exportLines } from '../operations/export.ts';
 import { findWorkspace } from '../operations/workspace.ts';
-import { createUnfinished, FileExists, publish, removeAtTheEnd, unfinishedNameOf } from '../publish.ts';
+import { createUnfinished, publish, refuseExisting, removeAtTheEnd, unfinishedNameOf } from '../publish.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import { loadKeyRing } from '../token-keys.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
@@ -41,8 +40,7 @@ export function exportCommand(): Command {
 async function runExport(file: string | undefined, options: ExportOptions): Promise<void> {
   const { workspace: name, environment, withTokens = false, json } = options;
   if (file === undefined && json) throw new UsageError('--json is for the result of an export to a file');
-  if (file !== undefined && existsSync(file))
-    throw new FileExists(`${file} is there already; name a new file`);
+  if (file !== undefined) refuseExisting(file);
   const count = await withExistingDatabase(options, async ({ store }, config) => {
     const workspace = await findWorkspace(store, name);
     if (workspace === null) throw new NotFound(`there is no workspace ${name}; "workspace list" shows them`);

@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   globSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -138,10 +139,11 @@ describe('backup', () => {
     assert.deepEqual({ code: exit.code, stdout: exit.stdout }, { code, stdout: '' });
   }
 
-  it('is refused with 2 where the file is there already, which stays as it is', async () => {
+  it('is refused with 2 where the file is there already, which stays as it is, before the database is read', async () => {
     using folder = new Folder();
-    await createApiToken(folder);
     writeFileSync(folder.join('mine'), 'mine');
+    mkdirSync(folder.join('data'));
+    writeFileSync(folder.join('data/user-groups.db'), 'This is no database. '.repeat(100));
     await assertRefused(await run(folder, ['backup', 'mine']), 2, /mine is there already/);
     assert.equal(readFileSync(folder.join('mine'), 'utf8'), 'mine');
   });

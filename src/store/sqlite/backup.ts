@@ -2,7 +2,13 @@
 
 import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { createUnfinished, publish, removeAtTheEnd, unfinishedNameOf } from '../../publish.ts';
+import {
+  createUnfinished,
+  publish,
+  refuseExisting,
+  removeAtTheEnd,
+  unfinishedNameOf,
+} from '../../publish.ts';
 import { StoreUnavailable } from '../store.ts';
 import { codeOf, guard, troubleOf } from './file.ts';
 
@@ -22,6 +28,7 @@ export async function backupFile(
   to: string,
   onProgress: (pages: number, of: number) => void,
 ): Promise<number> {
+  refuseExisting(to);
   // SQLite takes a path that begins with "file:" for a URI.
   const unfinished = unfinishedNameOf(resolve(to));
   using _removal = removeAtTheEnd(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
