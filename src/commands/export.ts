@@ -85,7 +85,8 @@ async function writeFile<Result>(
   const unfinished = unfinishedNameOf(file);
   using _removal = removeAtTheEnd([unfinished]);
   createUnfinished(unfinished);
-  const handle = await open(unfinished, 'w');
+  // Not 'w', which would make it anew where a signal has taken it away meanwhile.
+  const handle = await open(unfinished, 'r+');
   const result = await write(handle.createWriteStream());
   publish(unfinished, file);
   return result;
