@@ -182,6 +182,28 @@ describe('A process that has no time for a moment', () => {
     for (const socket of sockets) socket.destroy();
     assert.equal(connected, CONNECTIONS);
   });
+
+  it('turns no list away because of it, also where it was in the middle of one', async (test) => {
+    const database = await postgres.create();
+    const proxy = await FaultProxy.start(database.url);
+    const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
+    const service = await TestService.start(postgres, { database: slow });
+    test.after(async () => {
+      await service.end();
+      await proxy[Symbol.asyncDispose]();
+    });
+    const list = () => service.call('GET', '/v1/user-groups');
+    // Others call too.
+    await service.get({ user_group_id: 'here', name: 'Here' });
+    proxy.delayMs = 200;
+    const cutShort = list();
+    // Its API token is asked for first.
+    await sleep(300);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    assert.equal((await cutShort).status, 200);
+    proxy.delayMs = 0;
+    assert.equal((await list()).status, 200);
+  });
 });
 
 /** What the system allows. */

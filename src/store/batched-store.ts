@@ -16,6 +16,8 @@ const MAX_WRITE_WAIT_MS = 500;
 
 /** While others call, lists rest for so many times as long as they keep the event loop: they have a tenth of it. */
 const REST = 9;
+/** A process that was stopped in the middle of a list, or had no time, takes that for the list's; nobody waits for it. */
+const MAX_REST_MS = 500;
 /** Others who call so often. */
 const OTHERS_EVERY_MS = 1_000;
 
@@ -65,7 +67,7 @@ export class BatchedStore {
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write);
     const others = { calledAt: Number.NEGATIVE_INFINITY };
     const restAfter = (activeMs: number): number =>
-      performance.now() - others.calledAt < OTHERS_EVERY_MS ? activeMs * REST : 0;
+      performance.now() - others.calledAt < OTHERS_EVERY_MS ? Math.min(activeMs * REST, MAX_REST_MS) : 0;
     const lists = new Batcher(read, { ...limits.read, maxBatch: 1, restAfter });
     return new BatchedStore({ reads, lists, writes, others }, Number.POSITIVE_INFINITY);
   }
