@@ -16,6 +16,7 @@ import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
 import { gatherStatistics } from './statistics.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroups } from './update-user-group.ts';
+import { lockUserGroups } from './user-group.ts';
 import { ensureWorkspace } from './workspace.ts';
 
 interface Execution<Kind extends CommandKind> {
@@ -27,6 +28,11 @@ interface Execution<Kind extends CommandKind> {
   ) => Promise<CommandResult<Kind>[]>;
   /** To each command the number of its part, from 0. */
   partsOf: (commands: readonly Command<Kind>[]) => number[];
+  /**
+   * Run first where there are several parts; the first one has all keys. A command that changes nothing locks nothing,
+   * and one on the same group in a later part would lock it out of order.
+   */
+  lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
   /** Whether they take several statements, of which all happen or none. */
   isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
   /**
@@ -52,11 +58,17 @@ const executions: { [Kind in CommandKind]: Execution<Kind> } = {
   },
   copyUserGroups: { ...singly(copyUserGroups), isTransaction: () => true },
   // Between two tries of an update another one may have come, and have been acknowledged.
-  updateUserGroup: { execute: updateUserGroups, partsOf: oneOfEachKey, isRepeatable: false },
+  updateUserGroup: {
+    execute: updateUserGroups,
+    partsOf: oneOfEachKey,
+    lock: lockUserGroups,
+    isRepeatable: false,
+  },
   // As with an update; and what a lost answer has deleted may be made again by then.
   deleteUserGroup: {
     execute: deleteUserGroups,
     partsOf: oneOfEachKey,
+    lock: lockUserGroups,
     isRepeatable: false,
   },
   rotateToken: {
@@ -75,16 +87,19 @@ export async function runCommands(
   pool: ConnectionPool,
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
-  const { execute, partsOf, isTransaction, isRepeatable } = executions[
+  const { execute, partsOf, lock, isTransaction, isRepeatable } = executions[
     commands[0]!.kind
   ] as Execution<CommandKind>;
   const parts = placesOf(partsOf(commands));
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const held = new Map<string, UserGroup>();
-    for (const places of parts) {
+    for (const [part, places] of parts.entries()) {
       const ofPart = places.map((place) => commands[place]!);
-      putInPlace(results, places, await execute(session, ofPart, held));
+      // They are asked at one time, and travel together.
+      const locking = part === 0 && parts.length > 1 && lock?.(session, ofPart);
+      const [ofPlaces] = await Promise.all([execute(session, ofPart, held), locking]);
+      putInPlace(results, places, ofPlaces);
     }
     return results;
   };

@@ -32,6 +32,10 @@ export async function gatherStatistics(
   return commands.map(() => null);
 }
 
+/**
+ * Not of the first ones: the table is empty or has a few rows then, and for so small a table PostgreSQL would make
+ * plans that go through the table first, and so lock rows in another order than they are sent.
+ */
 function holdsPowerOfTwo(first: number, count: number): boolean {
-  return 2 ** Math.ceil(Math.log2(first)) < first + count;
+  return first > 1 && 2 ** Math.ceil(Math.log2(first)) < first + count;
 }

@@ -5,6 +5,7 @@ import type { TokenAddress } from '../../domain/token.ts';
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../rows.ts';
 import { type Query, StoreUnavailable } from '../store.ts';
+import { Failure } from './failure.ts';
 import type { Session, Statement } from './pool.ts';
 
 export const FIND_BY_KEY: Statement = {
@@ -27,6 +28,16 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
   sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
     from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, previous_token_digest, ordinal)
     join user_groups using (bucket, previous_token_digest)`,
+};
+
+/** Changes nothing: who has run it has the rows to itself. There is no lock of rows that all engines have. */
+export const LOCK: Statement = {
+  name: 'lock_user_groups',
+  sql: `update user_groups as stored set version = stored.version
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
+      as sent (bucket, workspace_id, environment, provided_id)
+    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.provided_id = sent.provided_id`,
 };
 
 export const LIST: Statement = {
@@ -52,12 +63,20 @@ export async function findByKey(
   return inOrder(queries, rows, (row, { key }) => userGroupOf(key, row));
 }
 
+/** Until the end of the transaction, in the order in which every process locks rows. No two may have the same key. */
+export async function lockUserGroups(
+  session: Session,
+  commands: readonly { key: UserGroupKey }[],
+): Promise<void> {
+  await session.query(LOCK, columnsOfKeys(commands.toSorted(byKey)));
+}
+
 /** A group may come, go or change between the two statements of an attempt; no more often than this. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Settles commands in the order in which every process locks rows. `attempt` returns those whose group came or changed
- * between its two statements. Throws `StoreUnavailable`.
+ * Settles commands that lock nothing, in the order in which every process sends keys. `attempt` returns those whose
+ * group came or went between its two statements. Throws `StoreUnavailable`.
  */
 export async function settle<Command extends { key: UserGroupKey }>(
   commands: readonly Command[],
@@ -68,6 +87,18 @@ export async function settle<Command extends { key: UserGroupKey }>(
     if (attempts === MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
     rest = await attempt(rest);
   }
+}
+
+/**
+ * The same for commands of a transaction, which is begun anew where a group came or changed: to try again in it would
+ * lock that group after others. Throws `Failure`.
+ */
+export async function settleOnce<Command extends { key: UserGroupKey }>(
+  commands: readonly Command[],
+  attempt: (commands: readonly Command[]) => Promise<Command[]>,
+): Promise<void> {
+  const left = commands.length === 0 ? [] : await attempt(commands.toSorted(byKey));
+  if (left.length > 0) throw new Failure(new Error('a user group changes too often'), 'conflict', 'good');
 }
 
 /**
