@@ -32,7 +32,7 @@ export interface CrashFigures {
   groups: number;
   answered: number;
   /** Answers that a kill has cut off. */
-  lost: number;
+  lostAnswers: number;
 }
 
 const GROUPS = 150;
@@ -111,7 +111,7 @@ class CrashRig {
     const ledger = Ledger.from(await readRounds(this.#journalPath));
     const { answered, lost } = ledger;
     const groups = await this.#inspect(this.#converse(ledger), Number.MAX_SAFE_INTEGER);
-    return { kills: this.#kills, killsDuringStart: this.#killsDuringStart, groups, answered, lost };
+    return { kills: this.#kills, killsDuringStart: this.#killsDuringStart, groups, answered, lostAnswers: lost };
   }
 
   #converse(ledger: Ledger, remember: Journal['append'] = async () => {}): Conversation {
