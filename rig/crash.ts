@@ -111,7 +111,13 @@ class CrashRig {
     const ledger = Ledger.from(await readRounds(this.#journalPath));
     const { answered, lost } = ledger;
     const groups = await this.#inspect(this.#converse(ledger), Number.MAX_SAFE_INTEGER);
-    return { kills: this.#kills, killsDuringStart: this.#killsDuringStart, groups, answered, lostAnswers: lost };
+    return {
+      kills: this.#kills,
+      killsDuringStart: this.#killsDuringStart,
+      groups,
+      answered,
+      lostAnswers: lost,
+    };
   }
 
   #converse(ledger: Ledger, remember: Journal['append'] = async () => {}): Conversation {
