@@ -1,11 +1,12 @@
-// A batch mixes kinds, and each kind is a statement of its own: taking batches apart and putting results together.
+// Taking a batch apart into what is a statement of its own, kinds of queries or parts of commands, and putting the
+// results together.
 
-/** The places in the list that items of each kind have. */
-export function placesByKind<Kind>(items: readonly { kind: Kind }[]): Map<Kind, number[]> {
-  const places = new Map<Kind, number[]>();
-  for (const [place, { kind }] of items.entries()) {
-    const known = places.get(kind);
-    if (known === undefined) places.set(kind, [place]);
+/** The places in the list that each value has, by value in the order in which they come. */
+export function placesOf<Value>(values: readonly Value[]): Map<Value, number[]> {
+  const places = new Map<Value, number[]>();
+  for (const [place, value] of values.entries()) {
+    const known = places.get(value);
+    if (known === undefined) places.set(value, [place]);
     else known.push(place);
   }
   return places;

@@ -4,7 +4,7 @@
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../store.ts';
 import { createApiToken, revokeApiToken } from './api-token.ts';
-import { putInPlace } from './batch.ts';
+import { placesOf, putInPlace } from './batch.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
@@ -90,7 +90,8 @@ export async function runCommands(
   const { execute, partsOf, lock, isTransaction, isRepeatable } = executions[
     commands[0]!.kind
   ] as Execution<CommandKind>;
-  const parts = placesOf(partsOf(commands));
+  // A part comes first after the one before it has come.
+  const parts = [...placesOf(partsOf(commands)).values()];
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const held = new Map<string, UserGroup>();
@@ -105,16 +106,6 @@ export async function runCommands(
   };
   const takesTransaction = parts.length > 1 || !isRepeatable || isTransaction?.(commands);
   return takesTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
-}
-
-/** The places of the commands of each part, by its number. */
-function placesOf(parts: readonly number[]): number[][] {
-  const places: number[][] = [];
-  for (const [place, part] of parts.entries()) {
-    places[part] ??= [];
-    places[part].push(place);
-  }
-  return places;
 }
 
 function together(commands: readonly Command[]): number[] {

@@ -56,7 +56,7 @@ const KEY_ORDER = [
   'enable_mergejoin=off',
 ];
 
-/** Nothing but speed depends on these options, as nothing but patience does on the limits. */
+/** Without these options look-ups are slower, and a small table may make deadlocks, which are tried again. */
 function plannerOf(isCitus: boolean): string[] {
   return (isCitus ? KEY_ORDER : [ONE_PLAN, ...KEY_ORDER]).map((setting) => `-c ${setting}`);
 }

@@ -3,7 +3,7 @@
 
 import type { Query, QueryKind, QueryResult } from '../store.ts';
 import { findApiTokens, listApiTokens } from './api-token.ts';
-import { placesByKind, putInPlace } from './batch.ts';
+import { placesOf, putInPlace } from './batch.ts';
 import { findImportedTokens } from './imported-token.ts';
 import { searchUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
@@ -34,7 +34,7 @@ const answers: { [Kind in QueryKind]: Answer<Kind> } = {
 /** All kinds at one time, on one connection. Throws `StoreUnavailable`. */
 export async function runQueries(pool: ConnectionPool, queries: readonly Query[]): Promise<QueryResult[]> {
   const results: QueryResult[] = new Array(queries.length);
-  const kinds = [...placesByKind(queries)];
+  const kinds = [...placesOf(queries.map(({ kind }) => kind))];
   await pool.run(async (session) => {
     const running = kinds.map(async ([kind, places]) => {
       const answer = answers[kind] as Answer<QueryKind>;
