@@ -101,8 +101,8 @@ async function copyIds({ from, to }: Copying): Promise<void> {
   }
 }
 
-function nextId(store: BatchedStore, sequence: IdSequence): Promise<number> {
-  return store.write({ kind: 'leaseIds', sequence, count: 0 });
+async function nextId(store: BatchedStore, sequence: IdSequence): Promise<number> {
+  return (await store.write({ kind: 'leaseIds', sequence, count: 0 })).first;
 }
 
 interface Table<Row> {

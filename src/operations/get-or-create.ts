@@ -56,7 +56,10 @@ async function make(
   const tokenDigest = digestOf(token.reveal());
   const command = await newUserGroup(context, key, fields, { token, tokenDigest });
   const result = await context.store.write({ kind: 'createUserGroup', ...command });
-  if (result === 'unsettled') return make(context, key, fields, [...tried, command.teamId]);
+  if (result === 'unsettled') {
+    context.teamIds.end(command.lease);
+    return make(context, key, fields, [...tried, command.teamId]);
+  }
   const { userGroup } = result;
   const isSealedHere = userGroup.sealedToken.ciphertext === command.sealedToken.ciphertext;
   return {
@@ -73,9 +76,9 @@ export async function newUserGroup(
   { name, mapping = null, properties = null }: UserGroupFields & { name: string },
   { token, tokenDigest }: { token: Secret; tokenDigest: TokenDigest },
 ): Promise<NewUserGroup> {
-  const teamId = await teamIds.next(store);
+  const { id: teamId, lease } = await teamIds.next(store);
   const sealedToken = keyRing.seal(token, { ...key, teamId, tokenDigest });
-  return { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now: clock() };
+  return { key, teamId, lease, name, mapping, properties, tokenDigest, sealedToken, now: clock() };
 }
 
 /** The sent fields that differ from the stored ones. */

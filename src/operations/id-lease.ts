@@ -1,5 +1,9 @@
 // Ids without a sequence, which not every database has: a process leases a block and hands it out. What is left
 // of a block when the process ends is never used.
+//
+// A database may lose what it had committed: a standby takes over that was behind, or an older dump is restored. It
+// then gives a block to somebody else as well, so it is told of each id which lease it is of, and refuses those of a
+// lease that it does not know.
 
 import type { BatchedStore } from '../store/batched-store.ts';
 import type { IdSequence } from '../store/store.ts';
@@ -7,8 +11,14 @@ import type { IdSequence } from '../store/store.ts';
 const BLOCK = 1_000;
 
 interface Block {
+  lease: string;
   next: number;
   end: number;
+}
+
+export interface LeasedId {
+  id: number;
+  lease: string;
 }
 
 export class IdLease {
@@ -23,7 +33,7 @@ export class IdLease {
   }
 
   /** `store` is that of the request, which knows how long to wait for a block that somebody leases. */
-  async next(store: BatchedStore): Promise<number> {
+  async next(store: BatchedStore): Promise<LeasedId> {
     for (;;) {
       const leasing = this.#leaseInTime();
       const [block] = this.#blocks;
@@ -33,8 +43,13 @@ export class IdLease {
       }
       const id = block.next++;
       if (block.next === block.end) this.#blocks.shift();
-      return id;
+      return { id, lease: block.lease };
     }
+  }
+
+  /** Gives no id of the lease any more. */
+  end(lease: string): void {
+    this.#blocks = this.#blocks.filter((block) => block.lease !== lease);
   }
 
   /** While as much as a block is left: with none, all that create would wait for the next one. */
@@ -50,8 +65,9 @@ export class IdLease {
 
   async #lease(): Promise<void> {
     try {
-      const next = await this.#store.write({ kind: 'leaseIds', sequence: this.#sequence, count: BLOCK });
-      this.#blocks.push({ next, end: next + BLOCK });
+      const command = { kind: 'leaseIds', sequence: this.#sequence, count: BLOCK } as const;
+      const { first, lease } = await this.#store.write(command);
+      this.#blocks.push({ lease, next: first, end: first + BLOCK });
     } finally {
       this.#leasing = null;
     }
@@ -59,6 +75,6 @@ export class IdLease {
 }
 
 /** One id, where so few are needed that a block would be wasted. */
-export function leaseId(store: BatchedStore, sequence: IdSequence): Promise<number> {
-  return store.write({ kind: 'leaseIds', sequence, count: 1 });
+export async function leaseId(store: BatchedStore, sequence: IdSequence): Promise<number> {
+  return (await store.write({ kind: 'leaseIds', sequence, count: 1 })).first;
 }

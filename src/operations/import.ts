@@ -18,7 +18,7 @@ import {
 } from '../domain/token.ts';
 import { type Environment, keyOf, type UserGroup, type UserGroupKey } from '../domain/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
-import type { CommandResult } from '../store/store.ts';
+import type { Command, CommandResult } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { findByToken } from './find-by-token.ts';
 import { driftOf, newUserGroup } from './get-or-create.ts';
@@ -110,29 +110,29 @@ async function create(
   body: ImportedUserGroupBody,
   brought: BroughtToken | null,
 ): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
-  const made = await createWithNewId(context, key, body, brought);
-  return made === 'unsettled' ? create(context, key, body, brought) : made;
+  const command = await commandWithNewId(context, key, body, brought);
+  const made = await context.store.write(command);
+  if (made !== 'unsettled') return made;
+  context.teamIds.end(command.lease);
+  return create(context, key, body, brought);
 }
 
-async function createWithNewId(
+async function commandWithNewId(
   context: Importing['context'],
   key: UserGroupKey,
   body: ImportedUserGroupBody,
   brought: BroughtToken | null,
-): Promise<CommandResult<'importUserGroup'>> {
+): Promise<Command<'createUserGroup' | 'importUserGroup'>> {
   if (brought === null) {
     const token = mintUserGroupToken(key.bucket);
     const sealed = { token, tokenDigest: digestOf(token.reveal()) };
-    return context.store.write({
-      kind: 'createUserGroup',
-      ...(await newUserGroup(context, key, body, sealed)),
-    });
+    return { kind: 'createUserGroup', ...(await newUserGroup(context, key, body, sealed)) };
   }
   const { token, claim, issued } = brought;
   // A token that was issued here and names the bucket of this group is found like any other.
   const tokenDigest = issued?.bucket === key.bucket ? issued.digest : claim;
   const userGroup = await newUserGroup(context, key, body, { token, tokenDigest });
-  return context.store.write({ kind: 'importUserGroup', ...userGroup, claim, issued });
+  return { kind: 'importUserGroup', ...userGroup, claim, issued };
 }
 
 /** Makes the group that is there what the line says, where that is asked for. */

@@ -64,8 +64,9 @@ interface Queries {
 
 interface Commands {
   /**
-   * Creates the group where its key is free; else returns the one that is there. `unsettled` where there is none, and
-   * nobody knows whether there was this one for a while: then its id must not be used again.
+   * Creates the group where its key is free; else returns the one that is there. `unsettled` where there is none, since
+   * it was deleted at that moment or the database has lost the lease of its id: then no id of the lease must be used
+   * again.
    */
   createUserGroup: {
     command: NewUserGroup;
@@ -85,8 +86,8 @@ interface Commands {
     command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken };
     result: boolean;
   };
-  /** Takes `count` ids that nobody else gets; returns the first. */
-  leaseIds: { command: { sequence: IdSequence; count: number }; result: number };
+  /** Takes `count` ids that nobody else gets. */
+  leaseIds: { command: { sequence: IdSequence; count: number }; result: LeasedIds };
   /** Makes the workspace where there is none of the name; returns it. */
   ensureWorkspace: {
     command: { workspaceId: number; name: string; now: number };
@@ -119,6 +120,12 @@ export type CommandKind = keyof Commands;
 
 export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id';
 
+export interface LeasedIds {
+  first: number;
+  /** What the database knows the lease by, as long as it has it. */
+  lease: string;
+}
+
 export interface Workspace {
   workspaceId: number;
   name: string;
@@ -130,6 +137,8 @@ export type ApiTokenRow = ApiToken & { workspaceName: string };
 export interface NewUserGroup {
   key: UserGroupKey;
   teamId: number;
+  /** The one that `teamId` is of. */
+  lease: string;
   name: string;
   mapping: JsonText | null;
   properties: JsonText | null;

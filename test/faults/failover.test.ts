@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../process.ts';
 import { Installation } from './installation.ts';
 import { parameterStatus } from './protocol.ts';
 import { OwnServer } from './server.ts';
@@ -41,6 +42,47 @@ for (const [title, endOld] of [
     });
   });
 }
+
+describe('A failover to a standby that has lost what was acknowledged', () => {
+  let old: OwnServer;
+  let standby: OwnServer | undefined;
+  let site: Installation;
+  before(async () => {
+    old = await OwnServer.start();
+    site = await Installation.start({ processes: 2, database: old.database });
+    standby = await old.startStandby();
+  });
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await standby?.drop();
+  });
+
+  it('gives no two groups one team_id, whichever processes go on', async () => {
+    await standby!.stop('in order');
+    await old.run("alter system set synchronous_standby_names = ''");
+    await old.run('select pg_reload_conf()');
+    // Ids that the standby knows nothing of.
+    for (const service of site.services) await create(service, 'lost');
+    await old.stop('by a crash');
+    await standby!.start();
+    await standby!.promote();
+    site.proxy.target = new URL(standby!.database.url);
+    await site.untilBack();
+    await site.serve();
+    const teamIds: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      for (const service of site.services) teamIds.push(await create(service, `kept-${teamIds.length}`));
+    }
+    assert.equal(new Set(teamIds).size, teamIds.length, teamIds.join());
+  });
+
+  async function create(service: Service, id: string): Promise<number> {
+    const body = { user_group_id: id, name: id };
+    const { status, json } = await site.callTo(service, { body });
+    assert.equal(status, 200);
+    return json.user_group.team_id;
+  }
+});
 
 describe('A standby that commits wait for', () => {
   let primary: OwnServer;

@@ -119,15 +119,15 @@ export class OwnServer {
 
   /** Makes a standby one that takes writes. */
   promote(): Promise<void> {
-    return this.#run('select pg_promote()');
+    return this.run('select pg_promote()');
   }
 
   /** Keeps a standby as it is now, for those who read; it has what comes, and does not show it. */
   pauseReplay(): Promise<void> {
-    return this.#run('select pg_wal_replay_pause()');
+    return this.run('select pg_wal_replay_pause()');
   }
 
-  async #run(sql: string): Promise<void> {
+  async run(sql: string): Promise<void> {
     const operator = new pg.Client(this.database.url);
     await operator.connect();
     await operator.query(sql);

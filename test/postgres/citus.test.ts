@@ -57,6 +57,7 @@ describe('a Citus cluster', { skip }, () => {
       [
         ['api_tokens', 'reference', '<none>'],
         ['id_blocks', 'reference', '<none>'],
+        ['id_leases', 'reference', '<none>'],
         ['imported_tokens', 'distributed', 'token_digest'],
         ['token_keys', 'reference', '<none>'],
         ['user_groups', 'distributed', 'bucket'],

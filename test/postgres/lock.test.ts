@@ -9,7 +9,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import { keyOf } from '../../src/domain/user-group.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import type { Command, Store } from '../../src/store/store.ts';
+import type { Command, LeasedIds, Store } from '../../src/store/store.ts';
 import { postgres, type TestDatabase } from '../database.ts';
 import { inLanes } from '../http.ts';
 import { TestService } from '../service.ts';
@@ -25,7 +25,8 @@ describe('updates of the same user groups', () => {
   before(async () => {
     database = await postgres.create();
     for (let index = 0; index < PROCESSES; index++) stores.push(await openStore(database.url));
-    await stores[0]!.write(KEYS.map(create));
+    const [leased] = await stores[0]!.write([{ kind: 'leaseIds', sequence: 'team_id', count: KEYS.length }]);
+    await stores[0]!.write(KEYS.map((key, index) => create(key, index, leased as LeasedIds)));
   });
   after(async () => {
     for (const store of stores) await store.close();
@@ -117,11 +118,16 @@ function openStore(url: string): Promise<Store> {
   });
 }
 
-function create(key: (typeof KEYS)[number], index: number): Command<'createUserGroup'> {
+function create(
+  key: (typeof KEYS)[number],
+  index: number,
+  { first, lease }: LeasedIds,
+): Command<'createUserGroup'> {
   return {
     kind: 'createUserGroup',
     key,
-    teamId: index + 1,
+    teamId: first + index,
+    lease,
     name: 'New',
     mapping: null,
     properties: null,

@@ -10,6 +10,7 @@ const DISTRIBUTE: Record<string, string> = {
   api_tokens: "select create_reference_table('api_tokens')",
   token_keys: "select create_reference_table('token_keys')",
   id_blocks: "select create_reference_table('id_blocks')",
+  id_leases: "select create_reference_table('id_leases')",
   user_groups: "select create_distributed_table('user_groups', 'bucket')",
   imported_tokens:
     "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",

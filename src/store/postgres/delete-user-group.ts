@@ -8,7 +8,7 @@ import type { CommandResult, UserGroupDeletion } from '../store.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import type { Session, Statement } from './pool.ts';
 import { versionsOf } from './update-user-group.ts';
-import { columnsOfKeys, explainLeft, settleOnce } from './user-group.ts';
+import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
 
 export const DELETE: Statement = {
   name: 'delete_user_groups',
@@ -31,7 +31,7 @@ export async function deleteUserGroups(
   commands: readonly UserGroupDeletion[],
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
-  await settleOnce(commands, (rest) => deleteOrExplain(session, rest, results));
+  await settle(commands, (rest) => deleteOrExplain(session, rest, results));
   return commands.map(({ key }) => results.get(spell(key))!);
 }
 

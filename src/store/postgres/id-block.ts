@@ -1,4 +1,5 @@
-import type { Command, IdSequence } from '../store.ts';
+import { randomUUID } from 'node:crypto';
+import type { Command, IdSequence, LeasedIds } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
 
 export const LEASE: Statement = {
@@ -9,19 +10,31 @@ export const LEASE: Statement = {
     returning id_blocks.sequence, id_blocks.next - sent.count`,
 };
 
-/** Leases of one sequence are one block, which is dealt out in their order. */
+export const NAME: Statement = {
+  name: 'name_lease',
+  sql: 'insert into id_leases (lease) values ($1)',
+};
+
+/**
+ * Leases of one sequence are one block, which is dealt out in their order. Each try has a name of its own, which is
+ * there exactly as long as its blocks are: both statements travel together, and so are one transaction.
+ */
 export async function leaseIds(
   session: Session,
   commands: readonly Command<'leaseIds'>[],
-): Promise<number[]> {
+): Promise<LeasedIds[]> {
   const counts = new Map<IdSequence, number>();
   for (const { sequence, count } of commands) counts.set(sequence, (counts.get(sequence) ?? 0) + count);
   const sequences = [...counts.keys()].sort();
-  const rows = await session.query(LEASE, [sequences, sequences.map((sequence) => counts.get(sequence))]);
+  const lease = randomUUID();
+  const [rows] = await Promise.all([
+    session.query(LEASE, [sequences, sequences.map((sequence) => counts.get(sequence))]),
+    session.query(NAME, [lease]),
+  ]);
   const next = new Map(rows as [IdSequence, number][]);
   return commands.map(({ sequence, count }) => {
     const first = next.get(sequence)!;
     next.set(sequence, first + count);
-    return first;
+    return { first, lease };
   });
 }

@@ -5,7 +5,7 @@ import { spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
 import type { CommandResult, UserGroupUpdate } from '../store.ts';
 import type { Session, Statement } from './pool.ts';
-import { columnsOfKeys, explainLeft, settleOnce } from './user-group.ts';
+import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
 
 /** The columns of the row, where another table in the statement has some of the same names. */
 export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
@@ -56,7 +56,7 @@ export async function updateUserGroups(
     if (result) results.set(spell(command.key), result);
   }
   const unsettled = commands.filter(({ key }) => !results.has(spell(key)));
-  await settleOnce(unsettled, (rest) => update(session, rest, results, held));
+  await settle(unsettled, (rest) => update(session, rest, results, held));
   return commands.map(({ key }) => results.get(spell(key))!);
 }
 

@@ -4,7 +4,7 @@
 import type { TokenAddress } from '../../domain/token.ts';
 import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../rows.ts';
-import { type Query, StoreUnavailable } from '../store.ts';
+import type { Query } from '../store.ts';
 import { Failure } from './failure.ts';
 import type { Session, Statement } from './pool.ts';
 
@@ -71,29 +71,12 @@ export async function lockUserGroups(
   await session.query(LOCK, columnsOfKeys(commands.toSorted(byKey)));
 }
 
-/** A group may come, go or change between the two statements of an attempt; no more often than this. */
-const MAX_ATTEMPTS = 5;
-
 /**
- * Settles commands that lock nothing, in the order in which every process sends keys. `attempt` returns those whose
- * group came or went between its two statements. Throws `StoreUnavailable`.
+ * Settles commands of a transaction in the order in which every process sends keys. `attempt` returns those whose group
+ * came or changed between its two statements; then the transaction is begun anew, since to try again in it would lock
+ * that group after others. Throws `Failure`.
  */
 export async function settle<Command extends { key: UserGroupKey }>(
-  commands: readonly Command[],
-  attempt: (rest: readonly Command[]) => Promise<Command[]>,
-): Promise<void> {
-  let rest = commands.toSorted(byKey);
-  for (let attempts = 0; rest.length > 0; attempts++) {
-    if (attempts === MAX_ATTEMPTS) throw new StoreUnavailable('PostgreSQL: a user group changes too often');
-    rest = await attempt(rest);
-  }
-}
-
-/**
- * The same for commands of a transaction, which is begun anew where a group came or changed: to try again in it would
- * lock that group after others. Throws `Failure`.
- */
-export async function settleOnce<Command extends { key: UserGroupKey }>(
   commands: readonly Command[],
   attempt: (commands: readonly Command[]) => Promise<Command[]>,
 ): Promise<void> {

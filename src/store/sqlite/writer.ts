@@ -16,6 +16,7 @@ import type {
   Command,
   CommandResult,
   ImportedUserGroup,
+  LeasedIds,
   NewUserGroup,
   TokenRotation,
   UserGroupDeletion,
@@ -84,7 +85,7 @@ export class Writer {
       case 'resealToken':
         return this.#resealToken(command);
       case 'leaseIds':
-        return (this.#get(LEASE, [command.count, command.sequence])?.[0] as number) - command.count;
+        return this.#leaseIds(command);
       case 'ensureWorkspace':
         return this.#ensureWorkspace(command);
       case 'createApiToken':
@@ -119,6 +120,12 @@ export class Writer {
   #proveDisk(): void {
     const [changes] = this.#get('select total_changes()', []) as [number];
     if (changes === 0) this.#execute({ kind: 'leaseIds', sequence: 'team_id', count: 1 });
+  }
+
+  /** One process serves a file, and refuses to write where another one has been put in its place. */
+  #leaseIds({ count, sequence }: Command<'leaseIds'>): LeasedIds {
+    const [next] = this.#get(LEASE, [count, sequence]) as [number];
+    return { first: next - count, lease: '' };
   }
 
   #createUserGroup(command: NewUserGroup): { created: boolean; userGroup: UserGroup } {
