@@ -106,6 +106,8 @@ async function serve(
 
   const close = async (): Promise<void> => {
     phase = 'draining';
+    // `key reencrypt` forgets a key that is not in use, and this process may have sealed under it since.
+    const registered = registerActiveKey(keyRing, store, clock()).catch(() => {});
     await sleep(config.shutdownDelayMs);
     phase = 'closing';
     // A connection whose last request ends now would otherwise stay open for the next one.
@@ -116,6 +118,7 @@ async function serve(
     clearTimeout(deadline);
     // A client that has gone has left its request behind.
     await running.allEnded();
+    await registered;
     await database.close();
   };
   return { url, context, close };

@@ -167,6 +167,23 @@ describe('key reencrypt', () => {
     for (const [id, expected] of groups) assert.equal(await groupToken(service, token, id), expected);
   });
 
+  it('before the restart that it needs keeps a service from starting without the old key', async () => {
+    using folder = new Folder();
+    const { token, oldKey, newKey } = await folderWithGroups(folder, 3);
+    let late: string;
+    {
+      await using service = await serve(folder, withRing(oldKey, newKey));
+      assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
+      late = await groupToken(service, token, 'late');
+      service.signal('SIGTERM');
+      assert.equal((await service.exit()).code, 0);
+    }
+    await assertStopped(folder, withRing(newKey), new RegExp(`lacks the token key ${oldKey.id}`));
+    assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
+    await using service = await serve(folder, withRing(newKey));
+    assert.equal(await groupToken(service, token, 'late'), late);
+  });
+
   it('says what it has done, and then that there is nothing to do', async () => {
     using folder = new Folder();
     const { oldKey, newKey } = await folderWithGroups(folder, 3);
