@@ -25,7 +25,8 @@ export function startCommand(): Command {
     .summary('try it: everything made and running with one command')
     .description(
       'The quick start. Makes what is missing in the data directory (the database, a key file, a workspace ' +
-        '"default" with a read-write API token), serves it, and shows a request to try.',
+        '"default" with a read-write API token), serves it, and shows a request to try. DATABASE_URL is not used: ' +
+        'serve is for that.',
     )
     .addOption(new Option('--data <directory>', 'where everything is kept').default('data'))
     .addOption(new Option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)'))
@@ -77,6 +78,12 @@ async function works({ context }: App, text: string): Promise<boolean> {
   }
 }
 
+/** A line on a database that is named for the other commands. */
+function unusedSetting(data: string): string {
+  const name = ['DATABASE_URL', 'DATABASE_URL_FILE'].find((each) => process.env[each]);
+  return name ? `${name} is set and not used: start keeps everything in ${data}/, serve uses it.\n` : '';
+}
+
 function printWelcome(
   { url }: App,
   isNew: boolean,
@@ -89,7 +96,7 @@ function printWelcome(
   console.log(`
 User Group Service
 ${found} ${isNewToken ? 'Made an API token' : 'The API token is the same as before'} (kept in ${file}).
-
+${unusedSetting(data)}
   Address    ${url}
   API token  ${token.reveal()}
 

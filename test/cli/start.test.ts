@@ -151,14 +151,29 @@ describe('A second start', () => {
 });
 
 describe('start', () => {
-  it('does not look at DATABASE_URL', async () => {
+  it('does not look at DATABASE_URL, and says so', async () => {
     using folder = new Folder();
-    for (const DATABASE_URL of ['sqlite:other/other.db', 'nonsense']) {
-      await using program = await QuickStart.ready(folder, { env: { DATABASE_URL } });
+    for (const env of [
+      { DATABASE_URL: 'sqlite:other/other.db' },
+      { DATABASE_URL: 'nonsense' },
+      { DATABASE_URL_FILE: 'nowhere' },
+    ]) {
+      await using program = await QuickStart.ready(folder, { env });
+      const [name] = Object.keys(env);
+      assert.match(
+        program.stdout,
+        new RegExp(`\n${name} is set and not used: start keeps .* data/, serve .*\n`),
+      );
       assert.match(await program.groupToken(), /^ugt_/);
       assert.throws(() => statSync(folder.join('other')), { code: 'ENOENT' });
       await program.end();
     }
+  });
+
+  it('says nothing of DATABASE_URL where it is not set', async () => {
+    using folder = new Folder();
+    await using program = await QuickStart.ready(folder);
+    assert.doesNotMatch(program.stdout, /DATABASE_URL/);
   });
 
   it('ends with 75 and one line that names the port, where the port is taken', async () => {
