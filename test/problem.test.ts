@@ -149,6 +149,17 @@ describeOnEachDatabase('problems', (database) => {
       assertProblem(answer, 'method_not_allowed');
       assert.equal(answer.headers.allow, 'POST');
     });
+
+    it('are those of the path of a group also where its id is empty', async () => {
+      for (const method of ['POST', 'PUT']) {
+        const answer = await service.call(method, '/v1/user-groups/', { user_group_id: 'a', name: 'A' });
+        assertProblem(answer, 'method_not_allowed');
+        assert.equal(answer.headers.allow, 'GET, PATCH, DELETE');
+      }
+      for (const method of ['GET', 'DELETE']) {
+        assertProblem(await service.call(method, '/v1/user-groups/'), 'invalid_request');
+      }
+    });
   });
 
   it('are 404 on every path that is none', async () => {

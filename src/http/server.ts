@@ -138,7 +138,7 @@ function answerProblem(
 function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:[^/]+/g, '[^/]+')}$`);
+    const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:[^/]+/g, '[^/]*')}$`);
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
   app.setNotFoundHandler((request, reply) => {
