@@ -105,11 +105,10 @@ export function failureOfConnecting(error: unknown): Failure {
   return new Failure(error, 'refused', 'lost');
 }
 
-/** Of a transaction that was not committed: nothing has happened, however it ended. Its connection is not used on. */
+/** Of a transaction that was not committed: nothing has happened, however it ended. */
 export function failureBeforeCommit(error: unknown): unknown {
-  if (!(error instanceof Failure)) return error;
-  const outcome = error.outcome === 'unknown' ? 'refused' : error.outcome;
-  return new Failure(error.cause, outcome, error.connection === 'good' ? 'lost' : error.connection);
+  if (!(error instanceof Failure) || error.outcome !== 'unknown') return error;
+  return new Failure(error.cause, 'refused', error.connection);
 }
 
 function messageOf(error: unknown): string {

@@ -201,19 +201,34 @@ export class ConnectionPool {
   }
 
   async #transact<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
-    const { deadline } = attempt;
     let result: Result;
     try {
-      result = await work(this.#session(client, attempt, [OPENING]));
+      result = await this.#workOrUndo(client, attempt, work);
     } catch (error) {
       throw failureBeforeCommit(error);
     }
-    const { command } = await this.#send(deadline, (query_timeout) =>
-      client.query({ text: 'commit', query_timeout } as pg.QueryConfig),
-    );
+    const command = await this.#end(client, attempt, 'commit');
     // Of a transaction in which a statement has failed, PostgreSQL does not say so with an error.
     if (command !== 'COMMIT') throw new Error(`PostgreSQL has answered COMMIT with ${command}`);
     return result;
+  }
+
+  /** A connection that has survived a failure is used on. */
+  async #workOrUndo<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
+    try {
+      return await work(this.#session(client, attempt, [OPENING]));
+    } catch (error) {
+      if (error instanceof Failure && error.connection === 'good') {
+        await this.#end(client, attempt, 'rollback');
+      }
+      throw error;
+    }
+  }
+
+  /** Says what the server has done. */
+  async #end(client: Client, { deadline }: Attempt, text: 'commit' | 'rollback'): Promise<string> {
+    const send = (query_timeout: number) => client.query({ text, query_timeout } as pg.QueryConfig);
+    return (await this.#send(deadline, send)).command;
   }
 
   /** `opening` travels with what is asked first. */
