@@ -39,8 +39,8 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());
     const teamIds = new IdLease(store, 'team_id');
-    const patchTurns = new Turns();
-    const context = { store, keyRing, teamIds, patchTurns, clock: Date.now, defaultGracePeriodSeconds: 0 };
+    const turns = new Turns();
+    const context = { store, keyRing, teamIds, turns, clock: Date.now, defaultGracePeriodSeconds: 0 };
     const { apiToken, token } = await createApiToken(context, {
       workspaceName: 'bench',
       environment: 'Customer',

@@ -45,7 +45,7 @@ const context = {
   store,
   keyRing: await loadKeyRing(config, store),
   teamIds: new IdLease(store, 'team_id'),
-  patchTurns: new Turns(),
+  turns: new Turns(),
   clock: Date.now,
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
 };

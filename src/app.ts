@@ -89,7 +89,7 @@ async function serve(
     store,
     keyRing,
     teamIds: new IdLease(store, 'team_id'),
-    patchTurns: new Turns(),
+    turns: new Turns(),
     clock,
     defaultGracePeriodSeconds,
   };

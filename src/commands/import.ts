@@ -7,6 +7,7 @@ import { type Line, linesOf } from '../domain/lines.ts';
 import { redact } from '../domain/secret.ts';
 import { IdLease } from '../operations/id-lease.ts';
 import { importLine, type LineResult, previewLine, type RefusedLine } from '../operations/import.ts';
+import { Turns } from '../operations/turns.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { loadKeyRing, registerActiveKey } from '../token-keys.ts';
@@ -81,7 +82,8 @@ async function importer(
   await registerActiveKey(keyRing, store, Date.now());
   const { workspace, created } = await ensureWorkspace(store, name, Date.now());
   if (created) console.error(`Made the workspace ${name}.`);
-  const context = { store, keyRing, teamIds: new IdLease(store, 'team_id'), clock: Date.now };
+  const teamIds = new IdLease(store, 'team_id');
+  const context = { store, keyRing, teamIds, turns: new Turns(), clock: Date.now };
   const importing = { context, workspaceId: workspace.workspaceId, environment, replaces: update };
   return (line) => importLine(importing, line);
 }

@@ -13,7 +13,7 @@ export interface Context {
   store: BatchedStore;
   keyRing: KeyRing;
   teamIds: IdLease;
-  patchTurns: Turns;
+  turns: Turns;
   /** Milliseconds since 1970. */
   clock: () => number;
   defaultGracePeriodSeconds: number;

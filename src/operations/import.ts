@@ -1,5 +1,6 @@
 // Brings user groups from elsewhere with the tokens that they have, a line each. A line can be imported again: what
-// is there already is left as it is. Lines that are imported in one turn of the event loop are one batch.
+// is there already is left as it is. Lines that are imported in one turn of the event loop are one batch, but those of
+// one group, which are imported in their order.
 
 import {
   type ImportedUserGroupBody,
@@ -16,7 +17,7 @@ import {
   type TokenAddress,
   type TokenDigest,
 } from '../domain/token.ts';
-import { type Environment, keyOf, type UserGroup, type UserGroupKey } from '../domain/user-group.ts';
+import { type Environment, keyOf, spell, type UserGroup, type UserGroupKey } from '../domain/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
 import type { Command, CommandResult } from '../store/store.ts';
 import type { Context } from './context.ts';
@@ -24,7 +25,7 @@ import { findByToken } from './find-by-token.ts';
 import { driftOf, newUserGroup } from './get-or-create.ts';
 
 export interface Importing {
-  context: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'clock'>;
+  context: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'turns' | 'clock'>;
   workspaceId: number;
   environment: Environment;
   /** Whether a line replaces the fields of a group that is there and differs from it. */
@@ -49,15 +50,24 @@ interface BroughtToken {
 
 /** Imports the group of a line, or says why not. Throws `StoreUnavailable`: then the line may be imported or not. */
 export function importLine(importing: Importing, line: Buffer): Promise<LineResult> {
-  return orRefusal(line, async (body, brought) => {
-    const { store } = importing.context;
+  return orRefusal(line, (body, brought) => {
+    const { turns, store } = importing.context;
     const key = keyOf(importing.workspaceId, importing.environment, body.userGroupId);
-    const stored = await store.read({ kind: 'findUserGroup', key });
-    if (stored !== null) return reconcile(importing, key, body, brought, stored);
-    const made = await create(importing.context, key, body, brought);
-    if (made === 'token_taken') return tokenTaken();
-    return made.created ? { result: 'created' } : reconcile(importing, key, body, brought, made.userGroup);
+    return turns.take(spell(key), store, () => importGroup(importing, key, body, brought));
   });
+}
+
+async function importGroup(
+  importing: Importing,
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  brought: BroughtToken | null,
+): Promise<LineResult> {
+  const stored = await importing.context.store.read({ kind: 'findUserGroup', key });
+  if (stored !== null) return reconcile(importing, key, body, brought, stored);
+  const made = await create(importing.context, key, body, brought);
+  if (made === 'token_taken') return tokenTaken();
+  return made.created ? { result: 'created' } : reconcile(importing, key, body, brought, made.userGroup);
 }
 
 /** What `importLine` would say, had the lines before it not been imported. `workspaceId` is null for a new workspace. */

@@ -27,7 +27,7 @@ export async function patchUserGroup(
   ifVersion: readonly string[] | undefined,
 ): Promise<OpenUserGroup> {
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
-  return context.patchTurns.take(spell(key), context.store, () => mergeInto(context, key, patch, ifVersion));
+  return context.turns.take(spell(key), context.store, () => mergeInto(context, key, patch, ifVersion));
 }
 
 async function mergeInto(

@@ -1,5 +1,5 @@
-// One after the other, those who change the same thing: of patches of one group that meet, all but one would be done
-// in vain and tried again. It saves work and decides nothing: other processes take no part in it.
+// One after the other, those who change the same thing in this process: of patches of one group that meet, all but one
+// would be done in vain and tried again; lines of one group in an import are meant in their order.
 
 import type { BatchedStore } from '../store/batched-store.ts';
 

@@ -271,6 +271,20 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
   });
 
+  it('takes lines of one group in their order, however near they are', async () => {
+    const [group] = newGroups(1, 'order') as [Required<Group>];
+    const named = (name: string) => ({ user_group_id: group.user_group_id, name });
+    write(folder, 'order.ndjson', [group, named('B'), named(group.name), named('B'), named(group.name)]);
+    const { stdout } = await runImport('order.ndjson', '--update', '--json');
+    const results = stdout.trimEnd().split('\n').slice(0, -1);
+    assert.deepEqual(
+      results.map((line) => JSON.parse(line).result),
+      ['created', 'updated', 'updated', 'updated', 'updated'],
+    );
+    await using service = await serve(folder, { env });
+    await assertServed(service, [group]);
+  });
+
   it('takes no rotation back', async () => {
     const [group] = newGroups(1, 'rotated') as [Required<Group>];
     write(folder, 'rotated.ndjson', [group]);
