@@ -1,9 +1,9 @@
 // One process serves a SQLite file; how it ends does not matter to the next.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, Program, serve } from '../process.ts';
+import { createApiToken, Folder, Program, run, serve } from '../process.ts';
 
 /** Where Linux shows all locks. */
 const LOCKS = '/proc/locks';
@@ -25,6 +25,19 @@ describe('A SQLite file that a process serves', () => {
     symlinkSync('data', folder.join('folder'));
     for (const path of [folder.join('data/user-groups.db'), 'folder/user-groups.db', 'data/link.db'])
       await assertRefused(folder, path);
+  });
+
+  it('is refused by a hard link, to a service and to a command, and where it has one', async () => {
+    using folder = new Folder();
+    const [file, link] = ['data/user-groups.db', 'data/link.db'] as const;
+    {
+      await using _first = await serve(folder);
+      linkSync(folder.join(file), folder.join(link));
+      for (const args of [['serve'], ['workspace', 'list']]) await assertLinked(folder, args, link);
+    }
+    await assertLinked(folder, ['serve'], file);
+    rmSync(folder.join(link));
+    await using _again = await serve(folder);
   });
 
   // Without it another process could take the log away, which it believes that nobody uses any more.
@@ -52,6 +65,12 @@ describe('A SQLite file that a process serves', () => {
       assert.equal(found.json.user_group.token, made.json.user_group.token);
       assert.equal(found.headers.etag, made.headers.etag);
     });
+  }
+
+  async function assertLinked(folder: Folder, args: string[], path: string): Promise<void> {
+    const { code, stderr } = await run(folder, [...args, '--database-url', `sqlite:${path}`]);
+    assert.deepEqual({ args, path, code }, { args, path, code: 69 });
+    assert.match(stderr, /^user-group-service: [^\n]*hard link[^\n]*\n$/);
   }
 
   async function assertRefused(folder: Folder, path: string): Promise<void> {

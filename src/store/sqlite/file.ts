@@ -32,8 +32,17 @@ export function makeFile(path: string): string {
   return guard(() => {
     makeDirectory(dirname(resolve(path)));
     makeEmpty(path);
+    refuseHardLink(path);
     return realpathSync(path);
   });
+}
+
+/** Each name of a file would have a lock and a log of its own (https://sqlite.org/howtocorrupt.html, 2.4). */
+function refuseHardLink(path: string): void {
+  if (statSync(path).nlink <= 1) return;
+  throw new StoreUnavailable(
+    `SQLite: ${path} has another name too, a hard link, by which another process could serve it: take one of them away`,
+  );
 }
 
 /**
