@@ -90,7 +90,7 @@ export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
       userGroupId,
       ...fieldsOf(name, members),
       name,
-      token: token === undefined ? null : new Secret(copyOf(token)),
+      token: token === undefined ? null : new Secret(token),
     };
   },
 });
@@ -132,11 +132,6 @@ export const resolveBody = bodyType<ResolveBody>({
   required: ['token'],
   convert: ({ value }) => value as ResolveBody,
 });
-
-/** A part of a text keeps all of it in memory, and tokens are remembered: a line of an import may be long. */
-function copyOf(ascii: string): string {
-  return Buffer.from(ascii, 'latin1').toString('latin1');
-}
 
 function fieldsOf(name: string | undefined, members: JsonDocument['members']): UserGroupFields {
   const fields: UserGroupFields = {};
