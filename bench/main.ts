@@ -64,7 +64,11 @@ program
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 3)
   .addOption(groupsOption(100_000))
-  .option('--connections <connections>', 'of those who call the service, and Express', positive, 32)
+  .addOption(
+    new Option('--connections <numbers>', 'of those who call the service, and Express: each in turn')
+      .argParser((text) => text.split(',').map(positive))
+      .default([32, 128], '32,128'),
+  )
   .action((flags) => measurePostgres({ ...flags, folder: prepare(), say }));
 
 program

@@ -2,7 +2,6 @@
 
 import { execFile, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { rootPath } from './server-process.ts';
 import type { Round } from './wrk.ts';
@@ -19,6 +18,7 @@ export interface PgbenchLoad {
   groups: number;
   seconds: number;
   clients: number;
+  threads: number;
 }
 
 /** Every client has one transaction under way; statements are prepared. */
@@ -28,8 +28,9 @@ export async function pgbench({
   groups,
   seconds,
   clients,
+  threads,
 }: PgbenchLoad): Promise<Round> {
-  const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', String(availableParallelism())];
+  const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', String(threads)];
   const { username, password, hostname, port, pathname } = new URL(databaseUrl);
   const { stdout } = await promisify(execFile)(
     requirePgbench(),

@@ -1,6 +1,7 @@
 // The service on PostgreSQL against what PostgreSQL does by itself (pgbench, the same rows, one by one) and against
 // what a team writes in an afternoon (Express and pg, a query per request), in turns.
 
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';
 import { type Operation, operationOf } from './operation.ts';
@@ -15,6 +16,8 @@ import { type Contender, inTurns } from './turns.ts';
 import { loadAll, type Round } from './wrk.ts';
 
 const PGBENCH_CLIENTS = 32;
+/** Its default, and one for each core: more than that does not help it. */
+const PGBENCH_THREADS = [1, availableParallelism()];
 const PROCESSES = 2;
 const LOOK_UP_TARGET = 0.75;
 const CREATE_TARGET = 1;
@@ -26,8 +29,8 @@ export interface PostgresOptions {
   seconds: number;
   rounds: number;
   groups: number;
-  /** Of those who call the service, and Express. */
-  connections: number;
+  /** Of those who call the service, and Express: each number in turn. */
+  connections: readonly number[];
   say: (text: string) => void;
 }
 
@@ -37,13 +40,19 @@ interface Measured extends Round {
   databaseTime: number;
 }
 
+interface Competitor extends Contender<Measured> {
+  kind: 'pgbench' | 'Express' | 'service';
+  /** 0 of pgbench. */
+  connections: number;
+}
+
 /** What the contenders run on. */
 interface Stage {
   server: BenchServer;
   database: SeededDatabase;
   services: readonly ServerProcess[];
   express: ServerProcess;
-  connections: number;
+  connections: readonly number[];
 }
 
 export async function measurePostgres(options: PostgresOptions): Promise<void> {
@@ -59,14 +68,9 @@ export async function measurePostgres(options: PostgresOptions): Promise<void> {
   const unbatched = stack.use(await startVariant(database, ['--no-batches']));
   const stage = { server, database, services, express, connections };
 
-  report(
-    'look-ups',
-    LOOK_UP_TARGET,
-    lookUpContenders(stage),
-    await inTurns(lookUpContenders(stage), options),
-  );
+  await compare('look-ups', LOOK_UP_TARGET, lookUps(stage), options);
   await reportLoneClient(stage, unbatched, options);
-  report('creates', CREATE_TARGET, createContenders(stage), await inTurns(createContenders(stage), options));
+  await compare('creates', CREATE_TARGET, creates(stage), options);
   const warnings = services.map(({ output }) => output).join('');
   if (warnings !== '') throw new Error(`the service has warned:\n${warnings}`);
 }
@@ -78,62 +82,78 @@ function startExpress({ databaseUrl, apiToken }: SeededDatabase): Promise<Server
   });
 }
 
-/** pgbench first, Express second. */
-function lookUpContenders(stage: Stage): Contender<Measured>[] {
-  const { services, express } = stage;
+function lookUps(stage: Stage): Competitor[] {
   const [get, resolve] = [operationOf('get'), operationOf('resolve')];
   return [
-    pgbenchContender('select', stage),
-    contender('Express', [express], get, stage),
-    contender('GET', services.slice(0, 1), get, stage),
-    contender('resolve', services.slice(0, 1), resolve, stage),
-    contender(`GET, ${services.length} processes`, services, get, stage),
-    contender(`resolve, ${services.length} processes`, services, resolve, stage),
+    ...pgbenchOf('select', stage),
+    ...stage.connections.flatMap((connections) => [
+      expressOf(get, connections, stage),
+      ...[1, PROCESSES].flatMap((processes) => [
+        serviceOf('GET', get, { processes, connections }, stage),
+        serviceOf('resolve', resolve, { processes, connections }, stage),
+      ]),
+    ]),
   ];
 }
 
-function createContenders(stage: Stage): Contender<Measured>[] {
-  const { services, express } = stage;
+function creates(stage: Stage): Competitor[] {
   const create = operationOf('create-random-id');
   return [
-    pgbenchContender('insert', stage),
-    // Its POST does nothing but insert.
-    contender('Express', [express], operationOf('v1-create'), stage),
-    contender('create', services.slice(0, 1), create, stage),
-    contender(`create, ${services.length} processes`, services, create, stage),
+    ...pgbenchOf('insert', stage),
+    ...stage.connections.flatMap((connections) => [
+      // Its POST does nothing but insert.
+      expressOf(operationOf('v1-create'), connections, stage),
+      ...[1, PROCESSES].map((processes) => serviceOf('create', create, { processes, connections }, stage)),
+    ]),
   ];
 }
 
-function pgbenchContender(script: string, { server, database }: Stage): Contender<Measured> {
+function pgbenchOf(script: string, { server, database }: Stage): Competitor[] {
   const { databaseUrl, groups } = database;
-  const run = async (seconds: number): Promise<Measured> => {
-    const before = databaseTime(server);
-    const round = await pgbench({ databaseUrl, script, groups, seconds, clients: PGBENCH_CLIENTS });
-    const requests = round.requestsPerSecond * seconds;
-    return { ...round, nodeTime: Number.NaN, databaseTime: (databaseTime(server) - before) / requests };
-  };
-  return { name: `pgbench ${script}`, run };
+  return PGBENCH_THREADS.map((threads) => ({
+    kind: 'pgbench',
+    name: `pgbench ${script}, -j ${threads}`,
+    connections: 0,
+    run: async (seconds) => {
+      const before = databaseTime(server);
+      const load = { databaseUrl, script, groups, seconds, clients: PGBENCH_CLIENTS, threads };
+      const round = await pgbench(load);
+      const requests = round.requestsPerSecond * seconds;
+      return { ...round, nodeTime: Number.NaN, databaseTime: (databaseTime(server) - before) / requests };
+    },
+  }));
+}
+
+function expressOf(operation: Operation, connections: number, stage: Stage): Competitor {
+  const name = `Express, ${connections} callers`;
+  return { kind: 'Express', name, connections, run: loadOf([stage.express], operation, connections, stage) };
+}
+
+function serviceOf(
+  what: string,
+  operation: Operation,
+  { processes, connections }: { processes: number; connections: number },
+  stage: Stage,
+): Competitor {
+  const name = `${what}, ${processes} ${processes === 1 ? 'process' : 'processes'}, ${connections} callers`;
+  const services = stage.services.slice(0, processes);
+  return { kind: 'service', name, connections, run: loadOf(services, operation, connections, stage) };
 }
 
 function databaseTime({ processId }: BenchServer): number {
   return processorTimeOfChildren(processId ?? Number.NaN);
 }
 
-function contender(
-  name: string,
+function loadOf(
   processes: readonly ServerProcess[],
   operation: Operation,
-  { server, database, connections }: Stage,
-): Contender<Measured> {
+  connections: number,
+  { server, database }: Stage,
+): Competitor['run'] {
   const nodeTime = () => processes.reduce((sum, { processId }) => sum + processorTime(processId), 0);
-  const run = async (seconds: number): Promise<Measured> => {
+  return async (seconds) => {
     const before = { node: nodeTime(), database: databaseTime(server) };
-    const round = await loadAll(processes, {
-      operation,
-      database,
-      seconds,
-      connections,
-    });
+    const round = await loadAll(processes, { operation, database, seconds, connections });
     const requests = round.requestsPerSecond * seconds;
     return {
       ...round,
@@ -141,32 +161,36 @@ function contender(
       databaseTime: (databaseTime(server) - before.database) / requests,
     };
   };
-  return { name, run };
 }
 
-function report(
+/** In turns, each against pgbench as it is by default, and against Express with as many callers. */
+async function compare(
   title: string,
   target: number,
-  contenders: readonly Contender<Measured>[],
-  figures: readonly Measured[],
-): void {
-  const [pgbenchRate, expressRate] = figures.map(({ requestsPerSecond }) => requestsPerSecond);
-  const against = (rate: number, other: number, least: number) => [
-    (rate / other).toFixed(2),
-    `>= ${least}`,
-    verdict(rate / other >= least),
-  ];
-  const rows = contenders.map(({ name }, index) => {
-    const rate = figures[index]!.requestsPerSecond;
+  competitors: readonly Competitor[],
+  options: PostgresOptions,
+): Promise<void> {
+  const figures = await inTurns(competitors, options);
+  const rateOf = (index: number) => figures[index]!.requestsPerSecond;
+  const rows = competitors.map(({ kind, name, connections }, index) => {
+    const isPeer = (other: Competitor) => other.kind === 'Express' && other.connections === connections;
     const ratios =
-      index < 2
-        ? ['', '', '', '', '', '']
-        : [...against(rate, pgbenchRate!, target), ...against(rate, expressRate!, EXPRESS_TARGET)];
+      kind === 'service'
+        ? [
+            ...against(rateOf(index) / rateOf(0), target),
+            (rateOf(index) / rateOf(1)).toFixed(2),
+            ...against(rateOf(index) / rateOf(competitors.findIndex(isPeer)), EXPRESS_TARGET),
+          ]
+        : ['', '', '', '', '', '', ''];
     return [name, ...cellsOf(figures[index]!, ratios)];
   });
-  const ratioHeadings = ['of pgbench', '', '', 'of Express', '', ''];
   console.log('');
+  const ratioHeadings = ['of pgbench', '', '', `of -j ${PGBENCH_THREADS[1]}`, 'of Express', '', ''];
   printTable([title, '1/s', ...ratioHeadings, 'p50 ms', 'p99 ms', 'Node µs', 'PostgreSQL µs'], rows);
+}
+
+function against(ratio: number, least: number): string[] {
+  return [ratio.toFixed(2), `>= ${least}`, verdict(ratio >= least)];
 }
 
 function cellsOf(figures: Measured, ratios: readonly string[]): string[] {
