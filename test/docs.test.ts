@@ -10,10 +10,14 @@ import { type ProblemCode, problems } from '../src/problem.ts';
 import { ApiDescription, examplesOf } from './api-description.ts';
 import { sqlite } from './database.ts';
 import { assertProblem } from './problem.ts';
+import { eventually, Folder, PROGRAM, Service } from './process.ts';
+import { RawConnection } from './raw-connection.ts';
 import { TestService } from './service.ts';
 
 const PATHS = ['/openapi.json', '/docs', '/errors'];
 const PAGES = ['/docs', '/errors'];
+/** Of a process that is to have none left. */
+const MAX_FILES = 80;
 const codes = Object.keys(problems) as ProblemCode[];
 const document = openApi(operations);
 const description = new ApiDescription(document);
@@ -59,6 +63,32 @@ describe('The documentation', () => {
       }
     });
   }
+
+  it('is there once the files that it is made of can be opened again', async () => {
+    using folder = new Folder();
+    const script = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
+    const args = ['-c', script, process.execPath, PROGRAM, 'serve'];
+    await using program = new Service(folder, args, { command: 'sh' });
+    const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/);
+    const connection = await RawConnection.open(url);
+    const statusesOf = async (paths: readonly string[]): Promise<number[]> => {
+      const { length } = connection.exchange.answers;
+      for (const path of paths) connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const all = await eventually('an answer to each', () => {
+        const { answers } = connection.exchange;
+        return answers.length === length + paths.length && answers;
+      });
+      return all.slice(length).map(({ status }) => status);
+    };
+    assert.deepEqual(await statusesOf(['/healthz']), [200]);
+    const others = await Promise.all(Array.from({ length: MAX_FILES }, () => RawConnection.open(url)));
+    assert.deepEqual(await statusesOf(['/healthz', ...PATHS]), [200, 500, 500, 500]);
+    for (const other of others) other.leave();
+    await eventually('the documentation', async () =>
+      (await statusesOf(PATHS)).every((status) => status === 200),
+    );
+    connection.leave();
+  });
 
   it('is the description of the API at /openapi.json', async () => {
     assert.deepEqual((await read('/openapi.json')).json, JSON.parse(JSON.stringify(document)));

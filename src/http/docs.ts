@@ -38,7 +38,13 @@ export function addDocs(app: FastifyInstance, operations: readonly AnyOperation[
   for (const [path, make] of Object.entries(texts)) {
     let page: Promise<Page> | undefined;
     app.get(path, { exposeHeadRoute: true }, async (_request, reply) => {
-      page ??= make(operations).then(({ headers, body }) => ({ headers, body: Buffer.from(body) }));
+      page ??= make(operations)
+        .then(({ headers, body }) => ({ headers, body: Buffer.from(body) }))
+        .catch((error) => {
+          // Of no file descriptors, say, there may be some later.
+          page = undefined;
+          throw error;
+        });
       const { headers, body } = await page;
       reply.headers(headers);
       return body;
