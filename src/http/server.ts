@@ -37,14 +37,26 @@ export interface ServerOptions {
 export function createServer({ config, log, phase }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const logProblem = problemLog(log);
+  /** What comes first for every request, whatever it asks for. */
+  const receive = (request: FastifyRequest, reply: FastifyReply): void => {
+    markAnswer(request, reply);
+    refuseAtTheEnd(phase(), reply);
+    refuseUnsafeFraming(request, reply);
+    checkHeaders(request.raw, config.allowedOrigins);
+  };
   const app = fastify({
     ...behaviour(config),
     genReqId: requestId,
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, requestId),
     frameworkErrors: (_error, request, reply) => {
-      // No hook runs before this.
-      markAnswer(request, reply);
-      answerProblem(unreadablePath(), request, reply, logProblem);
+      let problem: unknown = unreadablePath();
+      try {
+        // No hook runs before this.
+        receive(request, reply);
+      } catch (refusal) {
+        problem = refusal;
+      }
+      answerProblem(problem, request, reply, logProblem);
     },
   });
   // Operations read the body themselves, of every method alike; see `body.ts`.
@@ -55,10 +67,7 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   takeTurns(app);
 
   app.addHook('onRequest', (request, reply, done) => {
-    markAnswer(request, reply);
-    refuseAtTheEnd(phase(), reply);
-    refuseUnsafeFraming(request, reply);
-    checkHeaders(request.raw, config.allowedOrigins);
+    receive(request, reply);
     done();
   });
   if (log.isLevelEnabled('debug')) addRequestLog(app, log);

@@ -249,6 +249,10 @@ function otherTransferCodings(raw: RawRequests): Requests {
     'gzip in chunks': coded('gzip, chunked'),
     'deflate in chunks, on two lines': coded('deflate\r\nTransfer-Encoding: chunked'),
     'a coding that nobody knows, in chunks': coded('x, chunked'),
+    'gzip in chunks, to a path that cannot be decoded': coded('gzip, chunked').replace(
+      '/api/user',
+      '/api/%ff',
+    ),
     // RFC 9112 §6.1: its framing is faulty, whatever else it says.
     'chunks in HTTP/1.0': old,
     'chunks in HTTP/1.0 on a connection that is to stay': old.replace(
