@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
 import { AlreadyServed, SchemaTooNew, ServerUnfit } from '../database.ts';
 import { DatabasesDiffer } from '../operations/copy.ts';
+import { OtherKeyInUse } from '../operations/reseal.ts';
 import { StoredTokenUnreadable } from '../operations/stored-token.ts';
 import { FileExists } from '../publish.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -51,6 +52,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof NotFound) return exitCodes.notFound;
   if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
+  if (error instanceof OtherKeyInUse) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;

@@ -5,12 +5,17 @@ import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import { openStoredToken } from './stored-token.ts';
 
+/** A process that has not been restarted goes on sealing under another key. */
+export class OtherKeyInUse extends Error {
+  override readonly name = 'OtherKeyInUse';
+}
+
 const PAGE = 256;
 
 /**
  * Goes through all groups in the order of their keys. A group whose token is rotated meanwhile is left as it is:
  * the rotation has sealed it. Interrupted, it leaves what is done done.
- * Throws `StoredTokenUnreadable`.
+ * Throws `StoredTokenUnreadable`, and `OtherKeyInUse` where tokens have come under another key meanwhile.
  */
 export async function resealTokens(
   context: { store: BatchedStore; keyRing: KeyRing },
@@ -29,6 +34,12 @@ export async function resealTokens(
     after = page.at(-1)!;
   }
   await store.write({ kind: 'removeTokenKeyIds', keep: keyRing.activeKeyId });
+  const others = (await store.read({ kind: 'listTokenKeyIds' })).filter((id) => id !== keyRing.activeKeyId);
+  if (others.length > 0) {
+    throw new OtherKeyInUse(
+      `tokens have been sealed under the key ${others.join(', ')} meanwhile: restart every process with ${keyRing.activeKeyId} as its first key, and run this again`,
+    );
+  }
   return { seen, resealed };
 }
 

@@ -184,6 +184,24 @@ describe('key reencrypt', () => {
     assert.equal(await groupToken(service, token, 'late'), late);
   });
 
+  it('ends with 78 and names the key that a service goes on sealing under, which has not been restarted', async () => {
+    using folder = new Folder();
+    const { token, groups, oldKey, newKey } = await folderWithGroups(folder, 1_000);
+    {
+      await using service = await serve(folder, withRing(oldKey, newKey));
+      const load = new Load(service, token, groups);
+      const { code, stdout, stderr } = await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey));
+      await load.end();
+      assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+      assert.match(
+        stderr,
+        new RegExp(`^user-group-service: [^\\n]* under the key ${oldKey.id} [^\\n]* restart [^\\n]*\\n$`),
+      );
+    }
+    assert.equal((await run(folder, ['key', 'reencrypt'], withRing(newKey, oldKey))).code, 0);
+    await using _service = await serve(folder, withRing(newKey));
+  });
+
   it('says what it has done, and then that there is nothing to do', async () => {
     using folder = new Folder();
     const { oldKey, newKey } = await folderWithGroups(folder, 3);
