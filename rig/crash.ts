@@ -98,8 +98,9 @@ class CrashRig {
       let isAlive = true;
       const working = load.run(() => isAlive);
       await Promise.race([sleep(random.below(LOAD_MS)), working]);
-      await fleet.killOne();
+      // What the dead process has begun may happen until the database has settled: nobody is to look before.
       isAlive = false;
+      await fleet.killOne();
       await working;
       if (harm !== undefined) await examiner.harm(harm);
     }

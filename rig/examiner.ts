@@ -13,7 +13,7 @@ const RULES = {
   'two groups share a token':
     'select token_digest from user_groups group by token_digest having count(*) > 1',
   'a replaced token is the token of a group':
-    'select a.team_id from user_groups a join user_groups b on a.token_digest = b.previous_token_digest',
+    'select team_id from user_groups where token_digest in (select previous_token_digest from user_groups)',
   'a team_id was never leased': `select team_id from user_groups
      where team_id >= (select next from id_blocks where sequence = 'team_id')`,
   'a token is sealed under a key that is not registered':
