@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestAnswer } from '../http.ts';
 import { run } from '../process.ts';
 import { FAULT_MS, Installation, within } from './installation.ts';
-import type { Fate } from './proxy.ts';
+import { completes, errorResponse, type ServerError } from './protocol.ts';
+import type { Fate, FaultProxy } from './proxy.ts';
 
 /** More than any answer to a statement that writes has; each of them breaks somewhere. */
 const ANSWER_BYTES = 400;
@@ -19,6 +20,12 @@ const STEP_BYTES = process.env.FAULT_SECONDS ? 1 : 37;
 const LOST_ONE_IN = 13;
 /** On a machine that has much else to do. */
 const BUSY_LIMIT_MS = 20_000;
+/** How the coordinator of a cluster says that it has lost a node, beside a transaction and in one. */
+const LOST_NODES: ServerError[] = [
+  { code: '08006' },
+  { code: 'XX000', routine: 'MarkRemoteTransactionFailed' },
+  { code: 'XX000', routine: 'CheckRemoteTransactionsHealth' },
+];
 
 describe('A lost answer of the database', () => {
   let site: Installation;
@@ -48,13 +55,27 @@ describe('A lost answer of the database', () => {
       assert.deepEqual(found.json.user_group, created.json.user_group);
     }));
 
-  it('to a create does not bring back what was made, and deleted before the loss was noticed', async () => {
+  for (const [where, lose] of [
+    ['on its way', (proxy: FaultProxy) => proxy.once('create_user_groups', { answerBytes: 0 })],
+    [
+      'by a node of the database',
+      (proxy: FaultProxy) => {
+        loseNode(proxy, 'INSERT', LOST_NODES[0]!);
+        return proxy.once('create_user_groups', 'pass');
+      },
+    ],
+  ] as const) {
+    it(`to a create, ${where}, does not bring back what was made, and deleted before that was noticed`, () =>
+      assertNotBroughtBack(lose));
+  }
+
+  async function assertNotBroughtBack(lose: (proxy: FaultProxy) => Promise<void>): Promise<void> {
     await using slow = await Installation.start();
     const direct = await slow.serve({ DATABASE_URL: slow.database.url });
     // The lease of ids, which the next create would wait for.
     await slow.get('first', 'Lost');
     const path = '/v1/user-groups/deleted';
-    const asked = slow.proxy.once('create_user_groups', { answerBytes: 0 });
+    const asked = lose(slow.proxy);
     const creating = slow.get('deleted', 'Lost');
     await asked;
     // The answer is on its way until the group is deleted.
@@ -74,7 +95,7 @@ describe('A lost answer of the database', () => {
     if (created.status === 503) return;
     assert.equal(created.json.new_user_group, true);
     assert.notEqual(created.json.user_group.team_id, team_id);
-  });
+  }
 
   it('to a rotation, at whatever byte, rotates once and gives the caller the new token', async () => {
     let { token } = (await site.get('rotate', 'Lost')).json.user_group;
@@ -99,6 +120,18 @@ describe('A lost answer of the database', () => {
       assertVersion(second, ++version);
     });
   });
+
+  for (const error of LOST_NODES) {
+    const id = Object.values(error).join(' ');
+    it(`to the COMMIT of an update, by a node of the database, is a 503: ${id}`, async () => {
+      await site.get(id, 'Lost');
+      loseNode(site.proxy, 'COMMIT', error);
+      assert.equal((await site.put(id, 'Done')).status, 503);
+      const found = await site.get(id);
+      assert.equal(found.json.user_group.name, 'Done');
+      assertVersion(found, 2);
+    });
+  }
 
   it('to a look-up, at whatever byte, is not noticed by anybody', async () => {
     await site.get('look-up', 'Lost');
@@ -175,6 +208,16 @@ describe('A lost answer of the database', () => {
     return site.call({ method: 'POST', path: '/v1/resolve', body: { token } });
   }
 });
+
+/** The next command of the kind is done, and the database cannot tell. */
+function loseNode(proxy: FaultProxy, command: string, error: ServerError): void {
+  const { rewrite } = proxy;
+  proxy.rewrite = (message) => {
+    if (!completes(message, command)) return message;
+    proxy.rewrite = rewrite;
+    return errorResponse(error);
+  };
+}
 
 /** Each change makes one version. */
 function assertVersion(answer: TestAnswer, version: number): void {

@@ -2,6 +2,7 @@
 // for, and how the server says no. https://www.postgresql.org/docs/18/protocol-message-formats.html
 
 const BIND = 'B'.charCodeAt(0);
+const COMMAND_COMPLETE = 'C'.charCodeAt(0);
 const ERROR_RESPONSE = 'E'.charCodeAt(0);
 const PARAMETER_STATUS = 'S'.charCodeAt(0);
 const PARSE = 'P'.charCodeAt(0);
@@ -63,20 +64,29 @@ export function parameterStatus(name: string, value: string): Buffer {
   return message(PARAMETER_STATUS, `${name}\0${value}\0`);
 }
 
+/** Whether the message says that a statement is done: its command is the first word of what it was. */
+export function completes(message: Buffer, command: string): boolean {
+  return message[0] === COMMAND_COMPLETE && message.toString('latin1', 5).startsWith(command);
+}
+
 export interface ServerError {
   code: string;
   /** In the language of the server. */
   severity?: string;
+  /** The function of the server that has met it. */
+  routine?: string;
 }
 
 /** The whole answer of a server that refuses a request; `state` is that of the transaction before. */
-export function refusal({ code, severity = 'ERROR' }: ServerError, state: string): Buffer {
-  const fields = { S: severity, V: 'ERROR', C: code, M: 'refused by a test' };
+export function refusal(error: ServerError, state: string): Buffer {
+  return Buffer.concat([errorResponse(error), message(READY_FOR_QUERY, state === 'I' ? 'I' : 'E')]);
+}
+
+/** The message with which a server tells of an error. */
+export function errorResponse({ code, severity = 'ERROR', routine = 'test' }: ServerError): Buffer {
+  const fields = { S: severity, V: 'ERROR', C: code, M: 'refused by a test', R: routine };
   const text = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);
-  return Buffer.concat([
-    message(ERROR_RESPONSE, `${text.join('')}\0`),
-    message(READY_FOR_QUERY, state === 'I' ? 'I' : 'E'),
-  ]);
+  return message(ERROR_RESPONSE, `${text.join('')}\0`);
 }
 
 function message(type: number, text: string): Buffer {

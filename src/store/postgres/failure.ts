@@ -3,6 +3,7 @@
 
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
+import { LOSING_NODE } from './citus.ts';
 
 /**
  * - `conflict`: undone for the sake of another transaction; the database asks to try again.
@@ -72,8 +73,10 @@ const TOO_MANY_CONNECTIONS = '53300';
 const FATAL = ['FATAL', 'PANIC'];
 /** In any language: the server or the session is ended, or a transaction was idle for too long, or took too long. */
 const ENDS_SESSION = /^(?:57P..|25P0[34])$/;
-/** Lock timeout, statement timeout; by class: connection exception, insufficient resources, system error. */
-const PASSING = /^(?:55P03|57014|08...|53...|58...)$/;
+/** Connection exception: of a server that has asked another one. */
+const LOST_OTHER = /^08...$/;
+/** Lock timeout, statement timeout; by class: insufficient resources, system error. */
+const PASSING = /^(?:55P03|57014|53...|58...)$/;
 /** The words of `pg` and its pool for their own timeouts, of statements and of connections. */
 const READ_TIMEOUT = 'Query read timeout';
 const SILENCE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
@@ -90,10 +93,12 @@ export function failureOfStatement(error: unknown, outlasted: boolean): unknown 
     const isOurHaste = messageOf(error) === READ_TIMEOUT && !outlasted;
     return new Failure(error, 'unknown', isOurHaste ? 'lost' : 'all lost');
   }
-  const { code = '', severity = '', routine } = error;
+  const { code = '', severity = '', routine = '' } = error;
   if (code === READ_ONLY || routine === CHANGED_TABLE) return new Failure(error, 'refused', 'all lost');
   // What ends the session may come after a commit; an error that does not end it has undone its statement.
   if (FATAL.includes(severity) || ENDS_SESSION.test(code)) return new Failure(error, 'unknown', 'all lost');
+  // But for what it has asked another one for.
+  if (LOST_OTHER.test(code) || LOSING_NODE.includes(routine)) return new Failure(error, 'unknown', 'good');
   if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
   if (OTHER_SESSION.test(code)) return new Failure(error, 'refused', 'lost');
   const isTrouble = PASSING.test(code) || NEEDS_OPERATOR.test(code);
