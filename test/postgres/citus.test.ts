@@ -4,15 +4,18 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { nameShards } from '../../src/store/postgres/citus.ts';
 import { FIND as FIND_IMPORTED } from '../../src/store/postgres/imported-token.ts';
 import type { Statement } from '../../src/store/postgres/pool.ts';
 import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group.ts';
 import { citus } from '../database.ts';
+import { FAULT_MS, Installation } from '../faults/installation.ts';
 import { TestService } from '../service.ts';
 
 const GROUPS = 500;
+const PERIOD_MS = 100;
 const skip =
   !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL names no coordinator: nothing of the suite has run on Citus';
 
@@ -90,5 +93,29 @@ describe('a Citus cluster', { skip }, () => {
        join citus_shards using (shardid) where counted.result <> '0'`,
     );
     assert.equal(filled.length, workers.length);
+  });
+});
+
+describe('Workers of a Citus cluster that lose their coordinator', { skip }, () => {
+  it('ten times a second cost nothing acknowledged and do nothing twice', async (test) => {
+    await using site = await Installation.start({
+      processes: 2,
+      database: await citus.create(),
+      proxied: false,
+    });
+    const operator = await site.operator();
+    using callers = site.callers();
+    const end = performance.now() + FAULT_MS;
+    while (performance.now() < end) {
+      await operator.query('select run_command_on_workers($1)', [
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name like 'citus_internal%' and pid <> pg_backend_pid()`,
+      ]);
+      await sleep(PERIOD_MS);
+    }
+    await site.untilBack(test);
+    await callers.stopAndCheck();
+    test.diagnostic(callers.story);
+    assert.ok(callers.unavailable > 0);
   });
 });
