@@ -1,7 +1,7 @@
 // The commands of docs/operations.md, run as they stand there: a night with a backup, a restore, a new key and a move.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -69,6 +69,15 @@ describe('docs/operations.md', () => {
     assert.equal(await serveAndRead(), kept);
   });
 
+  it('keeps every database that it sets aside, also where it restores again', async () => {
+    const [restore] = blocksUnder(PAGE, 'Restore');
+    const setAside = () => globSync('set-aside*/**/user-groups.db', { cwd: folder.path });
+    const before = setAside().length;
+    await runBlock(restore!);
+    await runBlock(restore!);
+    assert.equal(setAside().length, before + 2);
+  });
+
   it('replaces the key, and every token stays, as does the old key for older backups', async () => {
     const [addKey, reencrypt] = blocksUnder(PAGE, 'With the key file');
     const keyFile = folder.join('data/token-keys');
@@ -78,7 +87,13 @@ describe('docs/operations.md', () => {
     assert.equal(await serveAndRead(), before);
     assert.match(await runBlock(reencrypt!), /^1 of 1 tokens were encrypted anew/);
     assert.equal(readFileSync(keyFile, 'utf8'), readFileSync(folder.join('new-key'), 'utf8'));
-    assert.equal(readFileSync(folder.join('old-keys'), 'utf8'), oldKey);
+    assert.equal(await serveAndRead(), before);
+
+    await runBlock(addKey!);
+    const oldKeys = globSync('old-keys*', { cwd: folder.path }).map((path) =>
+      readFileSync(folder.join(path), 'utf8'),
+    );
+    assert.ok(oldKeys.includes(oldKey), 'also where another key came after');
     assert.equal(await serveAndRead(), before);
   });
 
