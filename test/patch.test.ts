@@ -6,6 +6,7 @@ import { describeOnEachDatabase, postgres } from './database.ts';
 import type { TestAnswer, TestRequest } from './http.ts';
 import { assertProblem } from './problem.ts';
 import { TestService } from './service.ts';
+import { runSql } from './sql.ts';
 
 const KIB = 1024;
 const PARALLEL = 50;
@@ -266,6 +267,31 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
     assert.equal(Object.keys(group.mapping).length, 10);
     assert.equal(group.name, 'Updated');
     assert.equal(group.version, 1 + answers.length);
+  });
+});
+
+describe('many parallel patches of one group (PostgreSQL)', () => {
+  it('are each written once', async (t) => {
+    const service = await TestService.start(postgres);
+    t.after(() => service.end());
+    await service.get({ user_group_id: 'once', name: 'Once' });
+    // Of a statement, also of one that finds no row to change.
+    await runSql(
+      service.database,
+      `create sequence writes;
+      create function count_write() returns trigger language plpgsql as $$
+        begin perform nextval('writes'); return null; end $$;
+      create trigger count_writes after update on user_groups for each statement execute function count_write()`,
+    );
+    const answers = await Promise.all(
+      Array.from({ length: PARALLEL }, (_, index) =>
+        service.call('PATCH', '/v1/user-groups/once', { properties: { [`k${index}`]: index } }),
+      ),
+    );
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.deepEqual(await runSql(service.database, 'select last_value::integer as writes from writes'), [
+      { writes: PARALLEL },
+    ]);
   });
 });
 

@@ -9,16 +9,19 @@ export class Turns {
 
   /** Does `work` when all are done who came for the same before. Throws where the request of `store` has no time left. */
   async take<Result>(of: string, store: BatchedStore, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#last.get(of) ?? Promise.resolve();
+    const before = this.#last.get(of);
     const { promise: done, resolve: end } = Promise.withResolvers<void>();
-    const last = before.then(() => done);
+    const last = before === undefined ? done : before.then(() => done);
     this.#last.set(of, last);
+    // Not where this one ends: it may give up while those before it go on.
+    void last.then(() => {
+      if (this.#last.get(of) === last) this.#last.delete(of);
+    });
     try {
-      await store.inTime(before);
+      if (before !== undefined) await store.inTime(before);
       return await work();
     } finally {
       end();
-      if (this.#last.get(of) === last) this.#last.delete(of);
     }
   }
 }

@@ -86,8 +86,9 @@ export class BatchedStore {
     return new BatchedStore(this.#batchers, startBy);
   }
 
-  /** As the promise, where it settles before it is too late. */
+  /** As the promise, where it settles before it is too late. What was foreseen is old by then. */
   inTime<Result>(promise: Promise<Result>): Promise<Result> {
+    this.#foreseen = null;
     return this.#startBy === Number.POSITIVE_INFINITY ? promise : settledBy(this.#startBy, promise, tooLate);
   }
 
