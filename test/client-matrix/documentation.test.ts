@@ -12,10 +12,11 @@ const blocks = [...page.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) =
 /** What the page shows of a file: the lines between the marks where there are some, else all. */
 function shownLines(path: string): string {
   const file = readFileSync(path, 'utf8');
-  const marked = /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/m.exec(file);
-  if (marked === null) return file;
-  const [, indent = '', lines = ''] = marked;
-  return lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+  const marked = /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/gm;
+  const parts = [...file.matchAll(marked)].map(([, indent = '', lines = '']) =>
+    lines.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
+  return parts.length === 0 ? file : parts.join('\n');
 }
 
 describe('docs/clients.md', () => {

@@ -1,11 +1,13 @@
 // Java: java.net.http.HttpClient
 
+// docs: begin
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+// docs: end
 import java.util.Base64;
 import java.util.Scanner;
 

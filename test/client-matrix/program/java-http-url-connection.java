@@ -1,7 +1,9 @@
 // Java: HttpURLConnection
 
+// docs: begin
 import java.net.HttpURLConnection;
 import java.net.URL;
+// docs: end
 import java.util.Base64;
 import java.util.Scanner;
 
