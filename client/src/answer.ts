@@ -17,12 +17,13 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** Throws `UserGroupServiceError` where the answer is no success. */
 export function readAnswer<Body>(
-  status: number,
-  headers: AnswerHeaders,
+  method: string,
+  { status, headers }: { status: number; headers: AnswerHeaders },
   text: string,
   parse: (text: string) => unknown,
 ): Answer<Body> {
-  const body = status === 204 ? { success: 1 } : membersOf(text, parse);
+  // Only a deletion is answered without a body.
+  const body = status === 204 && method === 'DELETE' ? { success: 1 } : membersOf(text, parse);
   // As text: a codec has its own kind of number, and others mean something else by `"success": true`.
   const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
   if (!isSuccess) throw errorOf(status, headers, body);

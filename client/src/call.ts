@@ -154,7 +154,7 @@ async function send<Body>(
   const timer = setTimeout(abort, Math.min(limitMs, MAX_TIMER_MS));
   try {
     const response = await fetch(url, { ...message, signal: ending.signal });
-    return readAnswer(response.status, response.headers, await response.text(), (text) => json.parse(text));
+    return readAnswer(message.method, response, await response.text(), (text) => json.parse(text));
   } catch (error) {
     if (error instanceof UserGroupServiceError) throw error;
     signal?.throwIfAborted();

@@ -80,6 +80,7 @@ describe('The error of the client', () => {
       { status: 200, body: '{"success":true,"data":{}}' },
       { status: 200, body: '{"success":0}' },
       { status: 200 },
+      { status: 204 },
       { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
       { status: 413, body: '<html>' },
       { status: 400, body: '{"code":"of_tomorrow","detail":"New."}' },
