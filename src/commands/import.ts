@@ -7,6 +7,7 @@ import { type Line, linesOf } from '../domain/lines.ts';
 import { redact } from '../domain/secret.ts';
 import { IdLease } from '../operations/id-lease.ts';
 import { importLine, type LineResult, previewLine, type RefusedLine } from '../operations/import.ts';
+import { gatherStatistics } from '../operations/statistics.ts';
 import { Turns } from '../operations/turns.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -67,8 +68,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       report.add(lines, results, bar);
       bar.show(lines.at(-1)!.end);
     }
-    // Nothing depends on it but the plans of a database that has grown.
-    if (!options.dryRun) await database.store.write({ kind: 'gatherStatistics' });
+    if (!options.dryRun) await gatherStatistics(database.store);
   });
   report.end();
 }

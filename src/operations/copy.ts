@@ -7,6 +7,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchedStore } from '../store/batched-store.ts';
 import type { ApiTokenRow, IdSequence, Workspace } from '../store/store.ts';
+import { gatherStatistics } from './statistics.ts';
 import { openStoredToken } from './stored-token.ts';
 
 /** The target holds what the source does not, or is not what the source is when the copy is done. */
@@ -61,7 +62,7 @@ export async function copyDatabase(copying: Copying, onProgress: OnProgress): Pr
   await copyKeyIds(copying);
   await copyIds(copying);
   for (const table of tables) await table.copyRest();
-  await to.write({ kind: 'gatherStatistics' });
+  await gatherStatistics(to);
   return {
     workspaces: await workspaces.verify(),
     apiTokens: await apiTokens.verify(),

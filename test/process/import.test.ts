@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { type DatabaseKind, describeOnEachDatabase, postgres, type TestDatabase } from '../database.ts';
 import { FaultProxy } from '../faults/proxy.ts';
 import {
@@ -486,6 +487,25 @@ describe('import and export', () => {
       { count: string },
     ];
     assert.equal(Number(count), groups.length);
+    await database.drop();
+  });
+
+  it('tell what they have done also where the database gathers no statistics', async () => {
+    using folder = new Folder();
+    const database = await postgres.create();
+    await run(folder, ['migrate'], { env: database.env });
+    // As a VACUUM does, which may take hours.
+    const vacuum = new pg.Client(database.url);
+    await vacuum.connect();
+    await vacuum.query('begin; lock table user_groups in share update exclusive mode');
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c lock_timeout=200');
+    const env = { ...database.env, DATABASE_URL: url.href, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' };
+    write(folder, 'groups.ndjson', newGroups(3));
+    const imported = await run(folder, ['import', 'groups.ndjson', '--workspace', 'w'], { env });
+    await vacuum.end();
+    assert.deepEqual([imported.code, imported.stderr], [0, 'Made the workspace w.\n']);
+    assert.equal(imported.stdout, '3 lines: 3 created, 0 updated, 0 unchanged, 0 refused.\n');
     await database.drop();
   });
 
