@@ -1,5 +1,5 @@
-// User groups are spread over buckets. The bucket leads every key of the database and stands in every token,
-// so that a look-up by id and a look-up by token both name one shard of a distributed database.
+// User groups are spread over buckets. The bucket leads the keys of a database that may be distributed, and stands in
+// every token, so that a look-up by id and a look-up by token both name one shard.
 
 import { hash } from 'node:crypto';
 

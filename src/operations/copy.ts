@@ -70,7 +70,7 @@ export async function copyDatabase(copying: Copying, onProgress: OnProgress): Pr
   };
 }
 
-/** Buckets lead the order of groups, and a hash deals these out: the first page is a sample drawn at random. */
+/** The ring has all keys that the source names. Whether they open what it holds is tried before anything is written. */
 async function openSample({ from, keyRing }: Copying): Promise<void> {
   for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
     openStoredToken(userGroup, keyRing);
