@@ -11,7 +11,7 @@ import {
   versionMismatch,
 } from './context.ts';
 
-/** Of patches of one group that meet, one is done in each attempt: so many may meet. */
+/** Patches of one group take turns. An update, a rotation or another process may come between in each attempt. */
 const MAX_ATTEMPTS = 100;
 
 /**
