@@ -20,11 +20,13 @@ const STEP_BYTES = process.env.FAULT_SECONDS ? 1 : 37;
 const LOST_ONE_IN = 13;
 /** On a machine that has much else to do. */
 const BUSY_LIMIT_MS = 20_000;
-/** How the coordinator of a cluster says that it has lost a node, beside a transaction and in one. */
+/** How the coordinator of a cluster says that it has lost a node. */
 const LOST_NODES: ServerError[] = [
   { code: '08006' },
-  { code: 'XX000', routine: 'MarkRemoteTransactionFailed' },
-  { code: 'XX000', routine: 'CheckRemoteTransactionsHealth' },
+  ...['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'].map((routine) => ({
+    code: 'XX000',
+    routine,
+  })),
 ];
 
 describe('A lost answer of the database', () => {

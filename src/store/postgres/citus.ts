@@ -16,8 +16,15 @@ const DISTRIBUTE: Record<string, string> = {
     "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
 };
 
-/** What of Citus finds that a node is lost to a transaction, and has no code of its own for that. */
-export const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth'];
+/** What of Citus tells that it has lost a node, beside errors that have a code for it. */
+const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'];
+/** Where a node has answered with an error, it is that of the node. */
+const NO_CODE = 'XX000';
+
+/** Whether Citus has lost the answer of a node: that may have done what it was asked for. */
+export function isOfLostNode({ code = '', routine = '' }: { code?: string; routine?: string }): boolean {
+  return code === NO_CODE && LOSING_NODE.includes(routine);
+}
 
 /** Distributes what is not yet; does nothing on a PostgreSQL without Citus. */
 export async function distributeTables(session: MigrationSession): Promise<void> {

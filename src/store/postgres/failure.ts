@@ -3,7 +3,7 @@
 
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
-import { LOSING_NODE } from './citus.ts';
+import { isOfLostNode } from './citus.ts';
 
 /**
  * - `conflict`: undone for the sake of another transaction; the database asks to try again.
@@ -93,12 +93,12 @@ export function failureOfStatement(error: unknown, outlasted: boolean): unknown 
     const isOurHaste = messageOf(error) === READ_TIMEOUT && !outlasted;
     return new Failure(error, 'unknown', isOurHaste ? 'lost' : 'all lost');
   }
-  const { code = '', severity = '', routine = '' } = error;
+  const { code = '', severity = '', routine } = error;
   if (code === READ_ONLY || routine === CHANGED_TABLE) return new Failure(error, 'refused', 'all lost');
   // What ends the session may come after a commit; an error that does not end it has undone its statement.
   if (FATAL.includes(severity) || ENDS_SESSION.test(code)) return new Failure(error, 'unknown', 'all lost');
   // But for what it has asked another one for.
-  if (LOST_OTHER.test(code) || LOSING_NODE.includes(routine)) return new Failure(error, 'unknown', 'good');
+  if (LOST_OTHER.test(code) || isOfLostNode(error)) return new Failure(error, 'unknown', 'good');
   if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
   if (OTHER_SESSION.test(code)) return new Failure(error, 'refused', 'lost');
   const isTrouble = PASSING.test(code) || NEEDS_OPERATOR.test(code);
