@@ -90,12 +90,12 @@ export class ExactModel {
     const groups = [...this.#groups.values()]
       .filter(({ id }) => id.startsWith(prefix))
       .sort((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)));
+    for (const { status, text } of pages) assert.equal(status, 200, text);
     assert.equal(pages.length, Math.max(1, Math.ceil(groups.length / limit)));
-    for (const [index, { status, text, json }] of pages.entries()) {
+    for (const [index, { text, json }] of pages.entries()) {
       const here = groups.slice(index * limit, (index + 1) * limit);
       const texts = here.map((group, at) => storedText(group, '', json.user_groups[at]));
       const cursor = index === pages.length - 1 ? null : json.next_cursor;
-      assert.equal(status, 200);
       assert.equal(text, `{"success":1,"user_groups":[${texts}],"next_cursor":${JSON.stringify(cursor)}}`);
     }
   }

@@ -143,7 +143,7 @@ class ListCommand implements Command {
   async run(model: ExactModel, { urls, token, prefix }: Place): Promise<void> {
     const pages: TestAnswer[] = [];
     const list = `/v1/user-groups?limit=${this.#limit}&search=${encodeURIComponent(prefix)}`;
-    for (let cursor: string | null | undefined; cursor !== null; cursor = pages.at(-1)!.json.next_cursor) {
+    for (let cursor: string | null | undefined; cursor !== null; cursor = nextAfter(pages.at(-1)!)) {
       const path = cursor === undefined ? list : `${list}&cursor=${encodeURIComponent(cursor)}`;
       pages.push(await send(urls[(this.#process + pages.length) % urls.length]!, { path, token }));
     }
@@ -153,6 +153,11 @@ class ListCommand implements Command {
   toString(): string {
     return `list by ${this.#limit} through ${this.#process}`;
   }
+}
+
+/** null also where the page was refused. */
+function nextAfter({ json }: TestAnswer): string | null {
+  return json.next_cursor ?? null;
 }
 
 function withToken(plan: Plan, tokens: readonly string[]): Call {
