@@ -1,6 +1,6 @@
 // Where the Citus extension is installed, the tables are spread over its nodes: user groups by their bucket, which
 // leads every key of theirs; imported tokens, of which there may be as many, by their digest, so that one shard knows
-// whether a token is taken; the small tables are copied to every node. The only file that knows Citus.
+// whether a token is taken; the small tables are copied to every node. Its errors, failure.ts knows.
 
 import { BEGIN_WITHOUT_LIMITS } from './begin.ts';
 import type { MigrationSession } from './migration-session.ts';
@@ -15,16 +15,6 @@ const DISTRIBUTE: Record<string, string> = {
   imported_tokens:
     "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
 };
-
-/** What of Citus tells that it has lost a node, beside errors that have a code for it. */
-const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'];
-/** Where a node has answered with an error, it is that of the node. */
-const NO_CODE = 'XX000';
-
-/** Whether Citus has lost the answer of a node: that may have done what it was asked for. */
-export function isOfLostNode({ code = '', routine = '' }: { code?: string; routine?: string }): boolean {
-  return code === NO_CODE && LOSING_NODE.includes(routine);
-}
 
 /** Distributes what is not yet; does nothing on a PostgreSQL without Citus. */
 export async function distributeTables(session: MigrationSession): Promise<void> {

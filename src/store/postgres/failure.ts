@@ -3,7 +3,6 @@
 
 import pg from 'pg';
 import { StoreUnavailable } from '../store.ts';
-import { isOfLostNode } from './citus.ts';
 
 /**
  * - `conflict`: undone for the sake of another transaction; the database asks to try again.
@@ -75,6 +74,10 @@ const FATAL = ['FATAL', 'PANIC'];
 const ENDS_SESSION = /^(?:57P..|25P0[34])$/;
 /** Connection exception: of a server that has asked another one. */
 const LOST_OTHER = /^08...$/;
+/** What of Citus tells that it has lost a node, beside errors that have a code for it. */
+const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'];
+/** Of an error that a node has answered with, it gives the node's code. */
+const NO_CODE = 'XX000';
 /** Lock timeout, statement timeout; by class: insufficient resources, system error. */
 const PASSING = /^(?:55P03|57014|53...|58...)$/;
 /** The words of `pg` and its pool for their own timeouts, of statements and of connections. */
@@ -93,12 +96,13 @@ export function failureOfStatement(error: unknown, outlasted: boolean): unknown 
     const isOurHaste = messageOf(error) === READ_TIMEOUT && !outlasted;
     return new Failure(error, 'unknown', isOurHaste ? 'lost' : 'all lost');
   }
-  const { code = '', severity = '', routine } = error;
+  const { code = '', severity = '', routine = '' } = error;
   if (code === READ_ONLY || routine === CHANGED_TABLE) return new Failure(error, 'refused', 'all lost');
   // What ends the session may come after a commit; an error that does not end it has undone its statement.
   if (FATAL.includes(severity) || ENDS_SESSION.test(code)) return new Failure(error, 'unknown', 'all lost');
   // But for what it has asked another one for.
-  if (LOST_OTHER.test(code) || isOfLostNode(error)) return new Failure(error, 'unknown', 'good');
+  const hasLostNode = code === NO_CODE && LOSING_NODE.includes(routine);
+  if (LOST_OTHER.test(code) || hasLostNode) return new Failure(error, 'unknown', 'good');
   if (CONFLICTS.includes(code)) return new Failure(error, 'conflict', 'good');
   if (OTHER_SESSION.test(code)) return new Failure(error, 'refused', 'lost');
   const isTrouble = PASSING.test(code) || NEEDS_OPERATOR.test(code);
