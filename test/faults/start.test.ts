@@ -10,6 +10,7 @@ import { Folder, Program, run } from '../process.ts';
 import { BACK_LIMIT_MS, Installation } from './installation.ts';
 
 const UNAVAILABLE = 69;
+const CONFIG = 78;
 const READ_ONLY = '25006';
 const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
 /** Much less than a start waits for, on a machine that has much else to do. */
@@ -135,5 +136,24 @@ describe('A service that starts', () => {
         assert.ok(performance.now() - startedAt < END_LIMIT_MS);
       });
     }
+
+    it('an older schema that the user may not change, which says who has to', async () => {
+      using folder = new Folder();
+      await operator.query(
+        `grant select, insert, update, delete on all tables in schema public to ${reader}`,
+      );
+      await operator.query('drop table id_leases; delete from schema_migrations where number = 4');
+      const { href } = Object.assign(new URL(site.database.url), { username: reader, password: reader });
+      const asUser = await run(folder, ['serve'], { env: { ...site.env, DATABASE_URL: href } });
+      assert.equal(asUser.code, CONFIG);
+      assert.match(
+        asUser.stderr,
+        /^user-group-service: .*older schema.*permission denied for schema public.*run "user-group-service migrate".*\n$/,
+      );
+      const asOwner = await run(folder, ['migrate'], {
+        env: { ...site.env, DATABASE_URL: site.database.url },
+      });
+      assert.equal(asOwner.code, 0);
+    });
   });
 });

@@ -16,6 +16,7 @@ const UNDEFINED_TABLE = '42P01';
  * meet in decides the code: a unique key, the table, or the type of its rows.
  */
 const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
+const INSUFFICIENT_PRIVILEGE = '42501';
 /** A table that is there already, and a column that it has not. */
 const OF_SOMETHING_ELSE = ['42P07', '42703'];
 
@@ -66,7 +67,7 @@ async function applyPending(session: MigrationSession): Promise<string[]> {
   const applied: string[] = [];
   try {
     for (const migration of pendingMigrations(FOLDER, await newestApplied(session))) {
-      if (await apply(session, migration)) applied.push(migration.name);
+      if (await apply(session, migration).catch(explainRights)) applied.push(migration.name);
     }
   } catch (error) {
     if (!OF_SOMETHING_ELSE.includes(codeOf(error))) throw error;
@@ -110,6 +111,16 @@ async function apply({ change }: MigrationSession, { number, name, sql }: Migrat
   if (inserted.length === 1) await change(sql);
   await change('commit');
   return inserted.length === 1;
+}
+
+/** A service may have a user that uses the tables and changes none. */
+function explainRights(error: unknown): never {
+  if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+  const { message } = error as Error;
+  throw new ServerUnfit(
+    `the database has an older schema than this version needs, and the user may not change it (${message}): ` +
+      'run "user-group-service migrate" as the owner of the tables first',
+  );
 }
 
 function codeOf(error: unknown): string {
