@@ -67,7 +67,7 @@ program
   .addOption(
     new Option('--connections <numbers>', 'of those who call the service, and Express: each in turn')
       .argParser((text) => text.split(',').map(positive))
-      .default([32, 128], '32,128'),
+      .default([32, 256], '32,256'),
   )
   .action((flags) => measurePostgres({ ...flags, folder: prepare(), say }));
 

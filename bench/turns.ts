@@ -35,9 +35,12 @@ export async function inTurns<Figures extends Round>(
   return measured.map(medianRound);
 }
 
-/** The median of each figure; NaN where it is not known. */
+/** The median of each figure, of the rounds in which it is known; NaN where it never is. */
 export function medianRound<Figures extends object>(rounds: readonly Figures[]): Figures {
   const names = Object.keys(rounds[0]!) as (keyof Figures)[];
-  const figures = names.map((name) => [name, median(rounds.map((round) => round[name] as number))]);
+  const figures = names.map((name) => {
+    const known = rounds.map((round) => round[name] as number).filter((figure) => !Number.isNaN(figure));
+    return [name, median(known)];
+  });
   return Object.fromEntries(figures) as Figures;
 }
