@@ -82,7 +82,9 @@ describe('The documentation', () => {
     };
     assert.deepEqual(await statusesOf(['/healthz']), [200]);
     const others = await Promise.all(Array.from({ length: MAX_FILES }, () => RawConnection.open(url)));
-    assert.deepEqual(await statusesOf(['/healthz', ...PATHS]), [200, 500, 500, 500]);
+    // When this is answered, the others have been accepted, or could not be.
+    assert.deepEqual(await statusesOf(['/healthz']), [200]);
+    assert.deepEqual(await statusesOf(PATHS), [500, 500, 500]);
     for (const other of others) other.leave();
     await eventually('the documentation', async () =>
       (await statusesOf(PATHS)).every((status) => status === 200),

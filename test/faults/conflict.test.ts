@@ -14,6 +14,7 @@ const DEADLOCK_FOUND_MS = 800;
 const OFTEN = 20;
 /** In most of them the updates come together. */
 const MOST_ROUNDS = 50;
+const MOST_LOADS = 5;
 
 describe('A conflict in the database', () => {
   let site: Installation;
@@ -130,11 +131,16 @@ describe('A conflict in the database', () => {
   it('under load, of processes that work serializably, costs nothing acknowledged and does nothing twice', async () => {
     await set("default_transaction_isolation = 'serializable'");
     const before = await undone();
-    await site.untilBack();
-    using callers = site.callers();
-    await sleep(FAULT_MS);
-    await callers.stopAndCheck();
-    assert.ok((await undone()) > before);
+    let now = before;
+    // Whether two of them meet is chance.
+    for (let loads = 0; now === before && loads < MOST_LOADS; loads++) {
+      await site.untilBack();
+      using callers = site.callers();
+      await sleep(FAULT_MS);
+      await callers.stopAndCheck();
+      now = await undone();
+    }
+    assert.ok(now > before);
     await set("default_transaction_isolation = 'read committed'");
   });
 
