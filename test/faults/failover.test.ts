@@ -14,27 +14,17 @@ for (const [title, endOld] of [
   ['falls silent', async (site: Installation) => site.proxy.silence('open')],
 ] as const) {
   describe(`A failover from a server that ${title}`, () => {
-    let old: OwnServer;
-    let standby: OwnServer | undefined;
-    let site: Installation;
-    before(async () => {
-      old = await OwnServer.start();
-      site = await Installation.start({ processes: 2, database: old.database });
-      standby = await old.startStandby();
-    });
-    after(async () => {
-      await site[Symbol.asyncDispose]();
-      await standby?.drop();
-    });
+    const pair = startPair();
 
     it('costs nothing acknowledged, shows nothing old, and the service is back soon after', async (test) => {
+      const { site, primary, standby } = pair;
       using callers = site.callers();
       await sleep(500);
-      await endOld(site, old);
+      await endOld(site, primary);
       // The address is often faster than the server that it leads to.
-      site.proxy.target = new URL(standby!.database.url);
+      site.proxy.target = new URL(standby.database.url);
       await sleep(1_000);
-      await standby!.promote();
+      await standby.promote();
       await site.untilBack(test);
       await sleep(300);
       await callers.stopAndCheck();
@@ -44,29 +34,19 @@ for (const [title, endOld] of [
 }
 
 describe('A failover to a standby that has lost what was acknowledged', () => {
-  let old: OwnServer;
-  let standby: OwnServer | undefined;
-  let site: Installation;
-  before(async () => {
-    old = await OwnServer.start();
-    site = await Installation.start({ processes: 2, database: old.database });
-    standby = await old.startStandby();
-  });
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await standby?.drop();
-  });
+  const pair = startPair();
 
   it('gives no two groups one team_id, whichever processes go on', async () => {
-    await standby!.stop('in order');
-    await old.run("alter system set synchronous_standby_names = ''");
-    await old.run('select pg_reload_conf()');
+    const { site, primary, standby } = pair;
+    await standby.stop('in order');
+    await primary.run("alter system set synchronous_standby_names = ''");
+    await primary.run('select pg_reload_conf()');
     // Ids that the standby knows nothing of.
     for (const service of site.services) await create(service, 'lost');
-    await old.stop('by a crash');
-    await standby!.start();
-    await standby!.promote();
-    site.proxy.target = new URL(standby!.database.url);
+    await primary.stop('by a crash');
+    await standby.start();
+    await standby.promote();
+    site.proxy.target = new URL(standby.database.url);
     await site.untilBack();
     await site.serve();
     const teamIds: number[] = [];
@@ -78,27 +58,17 @@ describe('A failover to a standby that has lost what was acknowledged', () => {
 
   async function create(service: Service, id: string): Promise<number> {
     const body = { user_group_id: id, name: id };
-    const { status, json } = await site.callTo(service, { body });
+    const { status, json } = await pair.site.callTo(service, { body });
     assert.equal(status, 200);
     return json.user_group.team_id;
   }
 });
 
 describe('A standby that commits wait for', () => {
-  let primary: OwnServer;
-  let standby: OwnServer;
-  let site: Installation;
-  before(async () => {
-    primary = await OwnServer.start();
-    site = await Installation.start({ processes: 2, database: primary.database });
-    standby = await primary.startStandby();
-  });
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await standby.drop();
-  });
+  const pair = startPair();
 
   it('and that is gone is told to those who write, while those who read are served', async (test) => {
+    const { site, standby } = pair;
     const { json } = await site.get('there', 'There');
     using callers = site.callers();
     await sleep(300);
@@ -115,20 +85,10 @@ describe('A standby that commits wait for', () => {
 });
 
 describe('A standby to which the address leads', () => {
-  let primary: OwnServer;
-  let standby: OwnServer;
-  let site: Installation;
-  before(async () => {
-    primary = await OwnServer.start();
-    site = await Installation.start({ processes: 2, database: primary.database });
-    standby = await primary.startStandby();
-  });
-  after(async () => {
-    await site[Symbol.asyncDispose]();
-    await standby.drop();
-  });
+  const pair = startPair();
 
   it('is used for nothing, although it could be read, and is asked by few', async () => {
+    const { site, primary, standby } = pair;
     const { json } = await site.get('there', 'There');
     await standby.pauseReplay();
     const rotated = await site.rotate(json.user_group.token);
@@ -149,6 +109,7 @@ describe('A standby to which the address leads', () => {
   });
 
   it('refuses a process that starts', async () => {
+    const { site, primary, standby } = pair;
     lead(standby);
     const waiting = site.serve({ UGS_DATABASE_WAIT_MS: '0' });
     await assert.rejects(waiting, /the server is a standby/);
@@ -157,8 +118,8 @@ describe('A standby to which the address leads', () => {
   });
 
   function lead(server: OwnServer): void {
-    site.proxy.target = new URL(server.database.url);
-    site.proxy.cut();
+    pair.site.proxy.target = new URL(server.database.url);
+    pair.site.proxy.cut();
   }
 });
 
@@ -182,3 +143,19 @@ describe('A server that a pooler still takes for a standby', () => {
     assert.ok(reports > 0);
   });
 });
+
+/** Before the tests of a suite: a server, its standby, which commits wait for, and two processes on the server. */
+function startPair(): { primary: OwnServer; standby: OwnServer; site: Installation } {
+  const pair = {} as ReturnType<typeof startPair>;
+  before(async () => {
+    pair.primary = await OwnServer.start();
+    pair.site = await Installation.start({ processes: 2, database: pair.primary.database });
+    pair.standby = await pair.primary.startStandby();
+  });
+  after(async () => {
+    await pair.site[Symbol.asyncDispose]();
+    // It may not have started.
+    await pair.standby?.drop();
+  });
+  return pair;
+}
