@@ -26,7 +26,7 @@ export class Recent<Value> {
     if (this.get(text) !== undefined) this.#slots[this.#slotOf(text)] = undefined;
   }
 
-  /** By the end of the text: digests and ciphertexts differ there. */
+  /** By the end of the text: digests differ there. */
   #slotOf(text: string): number {
     let hash = text.length;
     for (let place = Math.max(0, text.length - LOOKED_AT); place < text.length; place++) {
