@@ -3,7 +3,7 @@
 // whether a token is taken; the small tables are copied to every node. Its errors, failure.ts knows.
 
 import { BEGIN_WITHOUT_LIMITS } from './begin.ts';
-import type { MigrationSession } from './migration-session.ts';
+import type { MigrationSession } from './migration-connection.ts';
 
 const DISTRIBUTE: Record<string, string> = {
   workspaces: "select create_reference_table('workspaces')",

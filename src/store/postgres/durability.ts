@@ -1,6 +1,6 @@
 // Settings of the server with which it says that a change is safe before it is.
 
-import type { MigrationSession } from './migration-session.ts';
+import type { MigrationSession } from './migration-connection.ts';
 
 const RISKS: Record<string, string> = {
   fsync: 'a power cut may destroy the database',

@@ -4,7 +4,7 @@
 import { type Migration, pendingMigrations } from '../migration.ts';
 import { BEGIN_WITHOUT_LIMITS } from './begin.ts';
 import { distributeTables } from './citus.ts';
-import type { MigrationSession } from './migration-session.ts';
+import type { MigrationSession } from './migration-connection.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 const OLDEST_SERVER = 14;

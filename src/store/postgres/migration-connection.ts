@@ -4,8 +4,17 @@
 import type pg from 'pg';
 import { Connection } from './connection.ts';
 import { failureOfConnecting, failureOfStatement } from './failure.ts';
-import type { MigrationSession } from './migration-session.ts';
 import { clientConfig, DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './options.ts';
+
+/** Runs SQL, several statements where there are no values; gives rows as arrays. Throws `Failure`. */
+type RunSql = (sql: string, values?: unknown[]) => Promise<unknown[][]>;
+
+export interface MigrationSession {
+  /** A statement that must be quick: a server that has fallen silent is found out. */
+  ask: RunSql;
+  /** As long as it takes, which is also how long another process does the same. */
+  change: RunSql;
+}
 
 /**
  * Runs `work`. A transaction that it leaves open is rolled back; so is what it does when the signal comes. Throws
