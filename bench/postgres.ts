@@ -41,9 +41,8 @@ interface Measured extends Round {
 }
 
 interface Competitor extends Contender<Measured> {
-  kind: 'pgbench' | 'Express' | 'service';
-  /** 0 of pgbench. */
-  connections: number;
+  /** Of the service: Express with as many callers. */
+  express?: Competitor;
 }
 
 /** What the contenders run on. */
@@ -82,38 +81,42 @@ function startExpress({ databaseUrl, apiToken }: SeededDatabase): Promise<Server
   });
 }
 
+/** pgbench first, as it is by default and then with a thread for each core. */
 function lookUps(stage: Stage): Competitor[] {
   const [get, resolve] = [operationOf('get'), operationOf('resolve')];
   return [
     ...pgbenchOf('select', stage),
-    ...stage.connections.flatMap((connections) => [
-      expressOf(get, connections, stage),
-      ...[1, PROCESSES].flatMap((processes) => [
-        serviceOf('GET', get, { processes, connections }, stage),
-        serviceOf('resolve', resolve, { processes, connections }, stage),
-      ]),
-    ]),
+    ...stage.connections.flatMap((connections) => {
+      const express = expressOf(get, connections, stage);
+      const services = [1, PROCESSES].flatMap((processes) => [
+        serviceOf('GET', get, { processes, connections, express }, stage),
+        serviceOf('resolve', resolve, { processes, connections, express }, stage),
+      ]);
+      return [express, ...services];
+    }),
   ];
 }
 
+/** As `lookUps`. */
 function creates(stage: Stage): Competitor[] {
   const create = operationOf('create-random-id');
   return [
     ...pgbenchOf('insert', stage),
-    ...stage.connections.flatMap((connections) => [
+    ...stage.connections.flatMap((connections) => {
       // Its POST does nothing but insert.
-      expressOf(operationOf('v1-create'), connections, stage),
-      ...[1, PROCESSES].map((processes) => serviceOf('create', create, { processes, connections }, stage)),
-    ]),
+      const express = expressOf(operationOf('v1-create'), connections, stage);
+      const services = [1, PROCESSES].map((processes) =>
+        serviceOf('create', create, { processes, connections, express }, stage),
+      );
+      return [express, ...services];
+    }),
   ];
 }
 
 function pgbenchOf(script: string, { server, database }: Stage): Competitor[] {
   const { databaseUrl, groups } = database;
   return PGBENCH_THREADS.map((threads) => ({
-    kind: 'pgbench',
     name: `pgbench ${script}, -j ${threads}`,
-    connections: 0,
     run: async (seconds) => {
       const before = databaseTime(server);
       const load = { databaseUrl, script, groups, seconds, clients: PGBENCH_CLIENTS, threads };
@@ -125,19 +128,19 @@ function pgbenchOf(script: string, { server, database }: Stage): Competitor[] {
 }
 
 function expressOf(operation: Operation, connections: number, stage: Stage): Competitor {
-  const name = `Express, ${connections} callers`;
-  return { kind: 'Express', name, connections, run: loadOf([stage.express], operation, connections, stage) };
+  const run = loadOf([stage.express], operation, connections, stage);
+  return { name: `Express, ${connections} callers`, run };
 }
 
 function serviceOf(
   what: string,
   operation: Operation,
-  { processes, connections }: { processes: number; connections: number },
+  { processes, connections, express }: { processes: number; connections: number; express: Competitor },
   stage: Stage,
 ): Competitor {
   const name = `${what}, ${processes} ${processes === 1 ? 'process' : 'processes'}, ${connections} callers`;
   const services = stage.services.slice(0, processes);
-  return { kind: 'service', name, connections, run: loadOf(services, operation, connections, stage) };
+  return { name, run: loadOf(services, operation, connections, stage), express };
 }
 
 function databaseTime({ processId }: BenchServer): number {
@@ -171,21 +174,19 @@ async function compare(
   options: PostgresOptions,
 ): Promise<void> {
   const figures = await inTurns(competitors, options);
-  const rateOf = (index: number) => figures[index]!.requestsPerSecond;
-  const rows = competitors.map(({ kind, name, connections }, index) => {
-    const isPeer = (other: Competitor) => other.kind === 'Express' && other.connections === connections;
-    const ratios =
-      kind === 'service'
-        ? [
-            ...against(rateOf(index) / rateOf(0), target),
-            (rateOf(index) / rateOf(1)).toFixed(2),
-            ...against(rateOf(index) / rateOf(competitors.findIndex(isPeer)), EXPRESS_TARGET),
-          ]
-        : ['', '', '', '', '', '', ''];
-    return [name, ...cellsOf(figures[index]!, ratios)];
+  const rateOf = (competitor: Competitor) => figures[competitors.indexOf(competitor)]!.requestsPerSecond;
+  const [pgbenchRate, threadedRate] = figures.map(({ requestsPerSecond }) => requestsPerSecond);
+  const ratioHeadings = ['of pgbench', '', '', `of -j ${PGBENCH_THREADS[1]}`, 'of Express', '', ''];
+  const rows = competitors.map(({ name, express }, index) => {
+    const rate = figures[index]!.requestsPerSecond;
+    const ratios = express && [
+      ...against(rate / pgbenchRate!, target),
+      (rate / threadedRate!).toFixed(2),
+      ...against(rate / rateOf(express), EXPRESS_TARGET),
+    ];
+    return [name, ...cellsOf(figures[index]!, ratios ?? ratioHeadings.map(() => ''))];
   });
   console.log('');
-  const ratioHeadings = ['of pgbench', '', '', `of -j ${PGBENCH_THREADS[1]}`, 'of Express', '', ''];
   printTable([title, '1/s', ...ratioHeadings, 'p50 ms', 'p99 ms', 'Node µs', 'PostgreSQL µs'], rows);
 }
 
