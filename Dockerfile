@@ -1,9 +1,9 @@
-# The service as an image: docker build -t user-group-service .
+# Image of the service: docker build -t user-group-service .
 
 FROM node:26-slim AS dependencies
 WORKDIR /dependencies
 COPY package.json package-lock.json .npmrc ./
-# What packages would run when they are installed brings binaries for the tests.
+# Install scripts only download binaries for the tests.
 RUN npm ci --omit=dev --ignore-scripts --no-workspaces
 
 FROM node:26-slim AS build
@@ -16,7 +16,7 @@ COPY src src
 RUN node scripts/build.ts
 COPY bin bin
 COPY LICENSE ./
-# Whoever clones under a strict umask has files that nobody else can read.
+# In a clone made with a strict umask, only the owner can read the files.
 RUN chmod -R go+rX bin dist package.json LICENSE
 RUN mkdir data
 
@@ -27,13 +27,13 @@ COPY --from=build /build/package.json /build/LICENSE ./
 COPY --from=build /build/bin bin
 COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
-# Where a SQLite database is, on a volume; with PostgreSQL nothing is written, and the file system can be read-only.
+# Holds the SQLite database, on a volume. With PostgreSQL nothing is written, and the file system can be read-only.
 WORKDIR /var/lib/user-group-service
 COPY --from=build --chown=node:node /build/data data
 USER node
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# Whether the process lives. Whether it can serve, for which it needs its database, is what a load balancer asks.
+# Liveness only. Readiness, which depends on the database, is for the load balancer to check.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/app/bin/user-group-service.js"]

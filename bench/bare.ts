@@ -1,15 +1,15 @@
-// The limit: a plain server that reads and parses the same body as the service, where there is one, and writes the
-// same answer, and does nothing else. The ratios of the benchmark are to it.
+// The baseline: a plain server that reads and parses the same body as the service, if any, writes the same response, and
+// does nothing else. The ratios of the benchmark are relative to it.
 
 import { createServer } from 'node:http';
 
-export interface BareAnswer {
+export interface BareResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-const { status, headers, body } = JSON.parse(process.env.BENCH_ANSWER!) as BareAnswer;
+const { status, headers, body } = JSON.parse(process.env.BENCH_RESPONSE!) as BareResponse;
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
-// What strictness costs: the parser of request bodies against JSON.parse, which rounds numbers and keeps the last
-// of two equal keys, and against other ways to keep the digits. All begin with bytes, as a request does.
+// The cost of strict parsing: compares the parser of request bodies with JSON.parse, which rounds numbers and keeps the
+// last of two duplicate keys, and with other parsers that preserve digits. All of them start from bytes.
 
 import { printTable } from '../src/commands/output.ts';
 import { parseStrictJson } from '../src/domain/strict-json.ts';
@@ -13,7 +13,7 @@ const MAX_DEPTH = 17;
 type Parse = (bytes: Buffer) => unknown;
 
 const bodies: Record<string, string> = {
-  'look-up': '{"name":"Customer 1","user_group_id":"customer-1"}',
+  lookup: '{"name":"Customer 1","user_group_id":"customer-1"}',
   'all fields': userGroup('1'),
   'many short values': bodyWith(40),
   'long texts': bodyWith(90, 600),
@@ -48,12 +48,12 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
   return typeof value === 'number' ? (JSON as unknown as RawJson).rawJSON(context!.source!) : value;
 }
 
-/** Not in the types of the language yet. */
+/** Not in the TypeScript library yet. */
 interface RawJson {
   rawJSON(source: string): unknown;
 }
 
-/** Compared where it is installed: `npm install --no-save lossless-json`. */
+/** Only compared if installed: `npm install --no-save lossless-json`. */
 async function losslessJson(): Promise<Record<string, Parse>> {
   const specifier = 'lossless-json';
   try {

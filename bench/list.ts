@@ -1,6 +1,6 @@
-// Whether a list is as fast at its end as at its beginning.
+// Compares the latency of the first and the last page of a list.
 
-import { send } from '../test/http.ts';
+import { send } from '../test/support/http.ts';
 import { median } from './median.ts';
 import type { SeededDatabase } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
@@ -9,22 +9,22 @@ const LONGEST_PAGE = 1_000;
 const PAGE = 50;
 const REQUESTS = 500;
 
-/** Prints how long a page takes at both ends, from one client. */
+/** Prints the latency of both pages, for a single client. */
 export async function comparePages(
   name: string,
   { url }: ServerProcess,
   { apiToken }: SeededDatabase,
 ): Promise<void> {
   const list = async (query: string) => {
-    const answer = await send(url, { path: `/v1/user-groups?${query}`, token: apiToken });
-    if (answer.status !== 200) throw new Error(`the list answered ${answer.status}: ${answer.text}`);
-    return answer.json as { user_groups: unknown[]; next_cursor: string | null };
+    const response = await send(url, { path: `/v1/user-groups?${query}`, token: apiToken });
+    if (response.status !== 200) throw new Error(`the list returned ${response.status}: ${response.text}`);
+    return response.json as { user_groups: unknown[]; next_cursor: string | null };
   };
   let lastPage = { cursor: '', after: 0 };
   for (let cursor = '', after = 0; ; ) {
     const { user_groups, next_cursor } = await list(`limit=${LONGEST_PAGE}${cursor}`);
     if (user_groups.length < LONGEST_PAGE || next_cursor === null) break;
-    // Of a page that is full.
+    // The last full page.
     lastPage = { cursor, after };
     after += user_groups.length;
     cursor = `&cursor=${encodeURIComponent(next_cursor)}`;

@@ -1,12 +1,12 @@
--- The requests that wrk sends: path and body are made from templates, so that no two ask for the same. `bench/wrk.ts` says what to do in variables of the environment, which
--- `bench/operation.ts` explains.
+-- Generates the requests of wrk: path and body are filled from templates, so that requests differ. `bench/wrk.ts` sets
+-- the environment variables; `bench/operation.ts` describes the templates.
 
 local method, headers
 local path, body -- templates, see `split`
 local groups
 local anyToken = { text = "", count = 0, length = 0 } -- see `loadTokens`
 local tokens = {}
-local first, last = 1, 0 -- the tokens of `tokens` that no rotation has used yet
+local first, last = 1, 0 -- the range of `tokens` that no rotation has used yet
 local new = 0
 
 local values = {}
@@ -36,7 +36,8 @@ function values.random()
   return string.format("%08x%08x", math.random(0, 0xffffffff), math.random(0, 0xffffffff))
 end
 
--- One text of all, which have one length: a million in a table stop the client for 50 ms whenever Lua collects garbage.
+-- One string of all tokens, which have the same length: with a table of a million, each garbage collection of Lua blocks
+-- the client for 50 ms.
 local function loadTokens(path)
   local file = io.open(path)
   anyToken.text = file:read("*a") .. "\n"
@@ -45,7 +46,7 @@ local function loadTokens(path)
   anyToken.count = #anyToken.text / (anyToken.length + 1)
 end
 
--- In a table, which rotations change.
+-- A table, since rotations change it.
 local function queueTokens(path)
   for line in io.lines(path) do
     last = last + 1
@@ -58,19 +59,19 @@ local function queueToken(_, _, body)
   tokens[last] = body:match('"token":"([^"]+)"')
 end
 
--- pieces: each request puts its own values between the fixed texts. slots: for each kind of value what makes one, and
--- at which places of the pieces it goes.
+-- pieces: the fixed texts, with a gap between them for each value. slots: for each kind of value, its generator and the
+-- positions of its gaps in the pieces.
 local function split(template)
   local pieces, slots, slotOf = {}, {}, {}
   local position = 1
   for before, name, after in template:gmatch("(.-){([%l_]+)}()") do
     if not slotOf[name] then
-      slotOf[name] = { make = values[name], places = {} }
+      slotOf[name] = { generate = values[name], positions = {} }
       slots[#slots + 1] = slotOf[name]
     end
     pieces[#pieces + 1] = before
     pieces[#pieces + 1] = ""
-    table.insert(slotOf[name].places, #pieces)
+    table.insert(slotOf[name].positions, #pieces)
     position = after
   end
   pieces[#pieces + 1] = template:sub(position)
@@ -81,9 +82,9 @@ local function fill(template)
   local pieces, slots = template.pieces, template.slots
   for index = 1, #slots do
     local slot = slots[index]
-    local value = slot.make()
-    for place = 1, #slot.places do
-      pieces[slot.places[place]] = value
+    local value = slot.generate()
+    for position = 1, #slot.positions do
+      pieces[slot.positions[position]] = value
     end
   end
   return table.concat(pieces)
@@ -104,7 +105,7 @@ function init()
   }, "\r\n")
   if os.getenv("BENCH_BODY"):find("{current_token}", 1, true) then
     queueTokens(os.getenv("BENCH_TOKENS"))
-    -- wrk reads answers into Lua only where there is such a function; it costs the client time.
+    -- wrk passes responses to Lua only if this function exists, since it slows the client down.
     response = queueToken
   else
     loadTokens(os.getenv("BENCH_TOKENS"))
@@ -123,7 +124,7 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"badAnswers":%d,"brokenConnections":%d}\n',
+    '\n{"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"badResponses":%d,"connectionErrors":%d}\n',
     summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), errors.status,
     errors.connect + errors.read + errors.write + errors.timeout
   ))

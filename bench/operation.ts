@@ -1,21 +1,21 @@
-// What is measured: the requests of each operation, and what they are to reach.
+// The measured operations, with their requests and targets.
 
 export interface Operation {
   name: string;
   method: 'GET' | 'PUT' | 'POST';
-  /** A template, as the body. */
+  /** A template like the body. */
   path: string;
   /**
-   * A template; empty where there is no body. `{group}` becomes the number of a group that is there, drawn at random; `{token}` the token of
-   * one, drawn at random; `{current_token}` a token that no rotation has replaced yet; `{new}` a number greater
-   * than that of the request before; `{random}` 16 digits that no other request has.
+   * A template; empty if there is no body. `{group}` is replaced by the number of a random existing group; `{token}` by
+   * the token of a random group; `{current_token}` by a token that no rotation has replaced yet; `{new}` by a number
+   * greater than that of the previous request; `{random}` by 16 digits unique to the request.
    */
   body: string;
-  /** The least share of the requests per second of the bare server; absent where none is set. */
+  /** The minimum ratio to the requests per second of the bare server; absent if there is none. */
   target?: number;
 }
 
-/** The calls that the service adds may be slower than those of the specification, by so much. */
+/** The calls under /v1 may reach this share of the targets of the original ones. */
 const V1_SHARE = 0.9;
 
 export const operations: readonly Operation[] = [
@@ -72,14 +72,14 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** How many times the creates with a transaction each the durable creates are to reach. */
+/** The minimum ratio of batched creates to creates with one transaction each. */
 export const TRANSACTION_EACH_TARGET = 8;
 
 export function operationOf(name: string): Operation {
   return operations.find((operation) => operation.name === name)!;
 }
 
-/** The body that makes a group; the seeded ones are made with it too. */
+/** The body that creates a group; also used for the seeded groups. */
 export function userGroup(number: string): string {
   return (
     `{"name":"Customer ${number}","user_group_id":"customer-${number}",` +

@@ -1,4 +1,4 @@
-// Load through pgbench, PostgreSQL's own: what the database does with single rows and nothing in between.
+// Load from pgbench, PostgreSQL's benchmark: the throughput of the database for single rows.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { rootPath } from './server-process.ts';
 import type { Round } from './wrk.ts';
 
-/** pgbench cannot be run. */
+/** pgbench is not installed. */
 export class PgbenchMissing extends Error {
   override readonly name = 'PgbenchMissing';
 }
 
 export interface PgbenchLoad {
   databaseUrl: string;
-  /** A file of `bench/pgbench/`, without its ending. */
+  /** A file of `bench/pgbench/`, without its extension. */
   script: string;
   groups: number;
   seconds: number;
@@ -21,7 +21,7 @@ export interface PgbenchLoad {
   threads: number;
 }
 
-/** Every client has one transaction under way; statements are prepared. */
+/** Every client has one transaction in flight; statements are prepared. */
 export async function pgbench({
   databaseUrl,
   script,
@@ -52,18 +52,18 @@ export async function pgbench({
   const perSecond = /^tps = ([\d.]+)/m.exec(stdout);
   const meanMs = /^latency average = ([\d.]+) ms/m.exec(stdout);
   if (perSecond === null || meanMs === null || !/^number of failed transactions: 0 /m.test(stdout)) {
-    throw new Error(`pgbench has failed:\n${stdout}`);
+    throw new Error(`pgbench failed:\n${stdout}`);
   }
   return { requestsPerSecond: Number(perSecond[1]), p50Ms: Number.NaN, p99Ms: Number.NaN };
 }
 
-/** The program: of the path, else of Debian's folders, which are not in it. Throws `PgbenchMissing`. */
+/** The program from PATH, or from Debian's folders, which are not in it. Throws `PgbenchMissing`. */
 export function requirePgbench(): string {
   const programs = ['pgbench', ...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse()];
   const program = programs.find((candidate) => spawnSync(candidate, ['--version']).status === 0);
   if (program !== undefined) return program;
   throw new PgbenchMissing(
-    'this part of the benchmark needs pgbench, which is not installed: "apt install postgresql-contrib" on Debian ' +
+    'this benchmark requires pgbench, which is not installed: "apt install postgresql-contrib" on Debian ' +
       'and Ubuntu, "brew install postgresql" on macOS',
   );
 }

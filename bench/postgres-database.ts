@@ -1,5 +1,5 @@
-// A seeded database on PostgreSQL: made as a file, and copied by the command that users move with. The server is of
-// the benchmark's own, unless BENCH_POSTGRES_URL names one.
+// A seeded database on PostgreSQL: created as a SQLite file, and copied with the `copy` command. Starts a server unless
+// BENCH_POSTGRES_URL is set.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -7,18 +7,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { createDatabase, dropDatabase, inDatabase } from '../test/postgres/node.ts';
-import { startPostgres } from '../test/postgres/server.ts';
+import { createDatabase, dropDatabase, inDatabase } from '../test/support/postgres/node.ts';
+import { startPostgres } from '../test/support/postgres/server.ts';
 import type { SeededDatabase } from './seed.ts';
 import { rootPath } from './server-process.ts';
 
 export interface BenchServer extends AsyncDisposable {
   url: URL;
-  /** Of its first process; null where the server is elsewhere. */
+  /** The id of the postmaster; null for an external server. */
   processId: number | null;
 }
 
-/** PostgreSQL with the settings that it comes with, but for the connections: each commit is on the disk. */
+/** PostgreSQL with its default settings except max_connections, with durable commits. */
 export async function openBenchServer(): Promise<BenchServer> {
   const given = process.env.BENCH_POSTGRES_URL;
   if (given) return { url: new URL(given), processId: null, [Symbol.asyncDispose]: async () => {} };
@@ -27,7 +27,7 @@ export async function openBenchServer(): Promise<BenchServer> {
   return { url: new URL(url), processId: Number(processId), [Symbol.asyncDispose]: stop };
 }
 
-/** The same database on the server, until the stack is disposed of. */
+/** Copies the database to the server until the stack is disposed. */
 export async function copyToPostgres(
   file: SeededDatabase,
   { url: server }: BenchServer,
@@ -39,12 +39,12 @@ export async function copyToPostgres(
   const databaseUrl = inDatabase(server, name).href;
   const args = [rootPath('bin/user-group-service.js'), 'copy', '--from', file.databaseUrl];
   await promisify(execFile)(process.execPath, args, { env: { TARGET_DATABASE_URL: databaseUrl } });
-  await settle(databaseUrl);
+  await runMaintenance(databaseUrl);
   return { ...file, databaseUrl };
 }
 
-/** What PostgreSQL would do some time after so many rows have come, it does now and not during a round. */
-async function settle(databaseUrl: string): Promise<void> {
+/** Runs the maintenance that PostgreSQL would otherwise run during a round. */
+async function runMaintenance(databaseUrl: string): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   await client.query('vacuum analyze');

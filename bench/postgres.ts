@@ -1,5 +1,5 @@
-// The service on PostgreSQL against what PostgreSQL does by itself (pgbench, the same rows, one by one) and against
-// what a team writes in an afternoon (Express and pg, a query per request), in turns.
+// Compares the service on PostgreSQL with pgbench (the same rows, one per transaction) and with a minimal implementation
+// (Express and pg, one query per request), in alternating rounds.
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { verdict } from './report.ts';
 import { type SeededDatabase, seed } from './seed.ts';
 import { ServerProcess } from './server-process.ts';
 import { startService, startVariant } from './service.ts';
-import { type Contender, inTurns } from './turns.ts';
+import { type Contender, inAlternation } from './turns.ts';
 import { loadAll, type Round } from './wrk.ts';
 
 const PGBENCH_CLIENTS = 32;
-/** Its default, and one for each core: more than that does not help it. */
+/** The default of pgbench, and one thread per core: more threads do not help. */
 const PGBENCH_THREADS = [1, availableParallelism()];
 const PROCESSES = 2;
-const LOOK_UP_TARGET = 0.75;
+const LOOKUP_TARGET = 0.75;
 const CREATE_TARGET = 1;
 const EXPRESS_TARGET = 2.5;
 const LONE_TARGET_MS = 0.1;
@@ -29,23 +29,23 @@ export interface PostgresOptions {
   seconds: number;
   rounds: number;
   groups: number;
-  /** Of those who call the service, and Express: each number in turn. */
+  /** Connections to the service and to Express, measured one after the other. */
   connections: readonly number[];
-  say: (text: string) => void;
+  report: (text: string) => void;
 }
 
 interface Measured extends Round {
-  /** Microseconds of processor time a request; NaN where they cannot be told. */
+  /** Microseconds of CPU time per request; NaN if unknown. */
   nodeTime: number;
   databaseTime: number;
 }
 
 interface Competitor extends Contender<Measured> {
-  /** Of the service: Express with as many callers. */
+  /** For the service: Express with the same number of callers. */
   express?: Competitor;
 }
 
-/** What the contenders run on. */
+/** The environment of the contenders. */
 interface Stage {
   server: BenchServer;
   database: SeededDatabase;
@@ -55,11 +55,11 @@ interface Stage {
 }
 
 export async function measurePostgres(options: PostgresOptions): Promise<void> {
-  const { folder, groups, connections, say } = options;
+  const { folder, groups, connections, report } = options;
   requirePgbench();
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await openBenchServer());
-  say(`making ${groups} user groups`);
+  report(`creating ${groups} user groups`);
   const database = await copyToPostgres(await seed(join(folder, 'seeded'), groups), server, stack);
   const services: ServerProcess[] = [];
   while (services.length < PROCESSES) services.push(stack.use(await startService(database)));
@@ -67,11 +67,11 @@ export async function measurePostgres(options: PostgresOptions): Promise<void> {
   const unbatched = stack.use(await startVariant(database, ['--no-batches']));
   const stage = { server, database, services, express, connections };
 
-  await compare('look-ups', LOOK_UP_TARGET, lookUps(stage), options);
+  await compare('lookups', LOOKUP_TARGET, lookups(stage), options);
   await reportLoneClient(stage, unbatched, options);
   await compare('creates', CREATE_TARGET, creates(stage), options);
   const warnings = services.map(({ output }) => output).join('');
-  if (warnings !== '') throw new Error(`the service has warned:\n${warnings}`);
+  if (warnings !== '') throw new Error(`the service logged warnings:\n${warnings}`);
 }
 
 function startExpress({ databaseUrl, apiToken }: SeededDatabase): Promise<ServerProcess> {
@@ -81,8 +81,8 @@ function startExpress({ databaseUrl, apiToken }: SeededDatabase): Promise<Server
   });
 }
 
-/** pgbench first, as it is by default and then with a thread for each core. */
-function lookUps(stage: Stage): Competitor[] {
+/** pgbench first, with its default and with one thread per core. */
+function lookups(stage: Stage): Competitor[] {
   const [get, resolve] = [operationOf('get'), operationOf('resolve')];
   return [
     ...pgbenchOf('select', stage),
@@ -97,13 +97,13 @@ function lookUps(stage: Stage): Competitor[] {
   ];
 }
 
-/** As `lookUps`. */
+/** Like `lookups`. */
 function creates(stage: Stage): Competitor[] {
   const create = operationOf('create-random-id');
   return [
     ...pgbenchOf('insert', stage),
     ...stage.connections.flatMap((connections) => {
-      // Its POST does nothing but insert.
+      // The POST of Express only inserts.
       const express = expressOf(operationOf('v1-create'), connections, stage);
       const services = [1, PROCESSES].map((processes) =>
         serviceOf('create', create, { processes, connections, express }, stage),
@@ -166,14 +166,14 @@ function loadOf(
   };
 }
 
-/** In turns, each against pgbench as it is by default, and against Express with as many callers. */
+/** Runs alternating rounds, and compares each with the default pgbench and with Express with as many callers. */
 async function compare(
   title: string,
   target: number,
   competitors: readonly Competitor[],
   options: PostgresOptions,
 ): Promise<void> {
-  const figures = await inTurns(competitors, options);
+  const figures = await inAlternation(competitors, options);
   const rateOf = (competitor: Competitor) => figures[competitors.indexOf(competitor)]!.requestsPerSecond;
   const [pgbenchRate, threadedRate] = figures.map(({ requestsPerSecond }) => requestsPerSecond);
   const ratioHeadings = ['of pgbench', '', '', `of -j ${PGBENCH_THREADS[1]}`, 'of Express', '', ''];
@@ -190,8 +190,8 @@ async function compare(
   printTable([title, '1/s', ...ratioHeadings, 'p50 ms', 'p99 ms', 'Node µs', 'PostgreSQL µs'], rows);
 }
 
-function against(ratio: number, least: number): string[] {
-  return [ratio.toFixed(2), `>= ${least}`, verdict(ratio >= least)];
+function against(ratio: number, target: number): string[] {
+  return [ratio.toFixed(2), `>= ${target}`, verdict(ratio >= target)];
 }
 
 function cellsOf(figures: Measured, ratios: readonly string[]): string[] {
@@ -204,7 +204,7 @@ function cellsOf(figures: Measured, ratios: readonly string[]): string[] {
   ];
 }
 
-/** What a client that is alone pays for batches, which do nothing for it. */
+/** The cost of batching for a single client, which does not benefit from it. */
 async function reportLoneClient(
   { database, services, express }: Stage,
   unbatched: ServerProcess,
@@ -215,7 +215,7 @@ async function reportLoneClient(
     name: `${name}, one connection`,
     run: (seconds) => loadAll([server], { operation, database, seconds, connections: 1 }),
   });
-  const figures = await inTurns(
+  const figures = await inAlternation(
     [alone('GET', services[0]!), alone('GET without batches', unbatched), alone('Express', express)],
     options,
   );

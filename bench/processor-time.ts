@@ -1,22 +1,22 @@
-// Processor time of processes, which tells more than requests per second where a machine has other work. From Linux's
-// /proc; elsewhere nothing is known.
+// CPU time of processes, which is more reliable than requests per second on a busy machine. Read from Linux's /proc; not
+// available on other systems.
 
 import { readFileSync } from 'node:fs';
 
-/** Of Linux on every processor that Node runs on. */
+/** USER_HZ is 100 on every architecture that Node supports. */
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** Microseconds that the process has used so far, with all its threads; NaN where it cannot be told. */
+/** CPU time of the process with all its threads in microseconds; NaN if unknown. */
 export function processorTime(processId: number): number {
   const fields = statOf(processId);
   return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK;
 }
 
-/** The same of all processes that the process has started, also of those that have ended. */
+/** CPU time of all child processes, including those that have exited. */
 export function processorTimeOfChildren(processId: number): number {
   const fields = statOf(processId);
-  const ended = (Number(fields[13]) + Number(fields[14])) * MICROSECONDS_PER_TICK;
-  return childrenOf(processId).reduce((sum, child) => sum + processorTime(child), ended);
+  const exited = (Number(fields[13]) + Number(fields[14])) * MICROSECONDS_PER_TICK;
+  return childrenOf(processId).reduce((sum, child) => sum + processorTime(child), exited);
 }
 
 function childrenOf(processId: number): number[] {
@@ -28,7 +28,7 @@ function childrenOf(processId: number): number[] {
   }
 }
 
-/** The fields behind the name of the program, which may hold anything. */
+/** The fields after the program name, which may contain any character. */
 function statOf(processId: number): string[] {
   try {
     const text = readFileSync(`/proc/${processId}/stat`, 'utf8');

@@ -1,4 +1,4 @@
-// Where the processor time of the service goes during an operation: V8's sampling profiler, summed by function.
+// Profiles the CPU time of the service during an operation with V8's sampling profiler, summed by function.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -15,7 +15,7 @@ const SHOWN = 40;
 const IDLE = '(idle)';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The part of the format .cpuprofile that is read. Times are microseconds. */
+/** The relevant part of the .cpuprofile format. Times are in microseconds. */
 interface Profile {
   nodes: {
     id: number;
@@ -46,7 +46,7 @@ export async function profile(name: string, { folder, seconds, groups }: Profile
     const operation = operationOf(name);
     await load({ url, operation, database, seconds, connections: CONNECTIONS });
   }
-  // Node writes them when the process ends, one for each thread.
+  // Node writes one profile per thread when the process exits.
   for (const file of readdirSync(profiles).sort()) {
     const text = readFileSync(join(profiles, file), 'utf8');
     console.log(`\n${file}`);
@@ -61,32 +61,32 @@ function printTimes(profile: Profile): void {
   console.log(`busy ${(busy / 1e6).toFixed(1)} s, idle ${(idle / 1e6).toFixed(1)} s`);
   const share = (time: number) => ((time / busy) * 100).toFixed(1);
   const rows = [...self]
-    .filter(([place]) => place !== IDLE)
+    .filter(([location]) => location !== IDLE)
     .sort(([, a], [, b]) => b - a)
     .slice(0, SHOWN)
-    .map(([place, time]) => [share(time), share(total.get(place)!), place]);
+    .map(([location, time]) => [share(time), share(total.get(location)!), location]);
   printTable(['self %', 'with callees %', 'function'], rows);
 }
 
-/** Microseconds in each function itself, and in it and all that it called. */
+/** Microseconds in each function itself, and including its callees. */
 function timesOf({ nodes, samples, timeDeltas }: Profile): Record<'self' | 'total', Map<string, number>> {
   const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
+  const locations = new Map(nodes.map(({ id, callFrame }) => [id, locationOf(callFrame)]));
   const self = new Map<string, number>();
   const total = new Map<string, number>();
-  const add = (times: Map<string, number>, place: string, time: number) =>
-    times.set(place, (times.get(place) ?? 0) + time);
+  const add = (times: Map<string, number>, location: string, time: number) =>
+    times.set(location, (times.get(location) ?? 0) + time);
   for (const [index, sample] of samples.entries()) {
     const stack = new Set<string>();
     for (let id: number | undefined = sample; id !== undefined; id = callers.get(id))
-      stack.add(places.get(id)!);
-    add(self, places.get(sample)!, timeDeltas[index]!);
-    for (const place of stack) add(total, place, timeDeltas[index]!);
+      stack.add(locations.get(id)!);
+    add(self, locations.get(sample)!, timeDeltas[index]!);
+    for (const location of stack) add(total, location, timeDeltas[index]!);
   }
   return { self, total };
 }
 
-function placeOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): string {
+function locationOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): string {
   const name = functionName || '(anonymous)';
   if (url === '') return name;
   const path = url.startsWith('file:') ? relative(ROOT, fileURLToPath(url)) : url;

@@ -1,4 +1,4 @@
-// How figures are shown: a table against the targets for people, all of them as JSON for scripts.
+// Prints the figures as a table with the targets, or all of them as JSON for scripts.
 
 import { arch, cpus, type } from 'node:os';
 import { printTable } from '../src/commands/output.ts';
@@ -12,7 +12,7 @@ const READY_TARGET_MS = 500;
 export function printFigures(figures: Figures): void {
   const heading = ['operation', 'requests/s', 'bare', 'ratio', 'target', '', 'p50 ms', 'p99 ms'];
   printTable(heading, figures.operations.flatMap(rowsOf));
-  console.log('\nratio: to the bare server; of "a transaction each": of the batched creates to these');
+  console.log('\nratio: to the bare server; for "a transaction each": of the batched creates to these');
   const { residentMegabytes, start } = figures;
   const readyMs = median(start.laterMs);
   const each = start.laterMs.map((ms) => ms.toFixed(0)).join(', ');
@@ -55,7 +55,7 @@ function rowsOf({ operation, service, bare, transactionEach }: OperationFigures)
   return rows;
 }
 
-/** Everything, with what it was measured on. */
+/** All figures, with the machine and the settings. */
 export function figuresAsJson(
   figures: Figures,
   { seconds, rounds, groups }: Pick<MeasureOptions, 'seconds' | 'rounds' | 'groups'>,

@@ -1,5 +1,5 @@
-// How far one file, one PostgreSQL server and several processes go: GETs and creates on a small and on a large
-// database, by one process and by more, in turns; and the first and the last page of a list of the large one.
+// Scaling of SQLite, PostgreSQL and several processes: GETs and creates on a small and on a large database, with one and
+// with several processes, in alternating rounds; and the first and the last page of a list of the large database.
 
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';
@@ -10,13 +10,13 @@ import { verdict } from './report.ts';
 import { type SeededDatabase, seed } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startService } from './service.ts';
-import { inTurns } from './turns.ts';
+import { inAlternation } from './turns.ts';
 import { loadAll, type Round } from './wrk.ts';
 
 const CONNECTIONS = 32;
-const MOST_PROCESSES = 3;
+const MAX_PROCESSES = 3;
 const OPERATIONS = ['get', 'resolve', 'create-random-id'];
-/** Of the 99th percentile, from the small database to the large one. */
+/** The maximum ratio of the 99th percentile on the large database to that on the small one. */
 const P99_TARGET = 1.3;
 
 export interface ScalingOptions {
@@ -25,7 +25,7 @@ export interface ScalingOptions {
   rounds: number;
   /** User groups in the small database and in the large one. */
   sizes: readonly [small: number, large: number];
-  say: (text: string) => void;
+  report: (text: string) => void;
 }
 
 /** Processes that share one database, and the load that they share. */
@@ -36,15 +36,15 @@ interface Setup {
 }
 
 export async function measureScaling(options: ScalingOptions): Promise<void> {
-  const { folder, sizes, say } = options;
+  const { folder, sizes } = options;
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await openBenchServer());
   const setups: Setup[] = [];
   for (const groups of sizes) {
-    say(`making ${groups} user groups`);
+    options.report(`creating ${groups} user groups`);
     const file = await seed(join(folder, String(groups)), groups);
     const copy = await copyToPostgres(file, server, stack);
-    setups.push(...(await serve('PostgreSQL', copy, groups === sizes[1] ? MOST_PROCESSES : 1, stack)));
+    setups.push(...(await serve('PostgreSQL', copy, groups === sizes[1] ? MAX_PROCESSES : 1, stack)));
     setups.push(...(await serve('SQLite', file, 1, stack)));
   }
   for (const operation of OPERATIONS) {
@@ -52,14 +52,14 @@ export async function measureScaling(options: ScalingOptions): Promise<void> {
       name: `${operation}, ${nameOf(setup)}`,
       run: (seconds: number) => run(setup, operation, seconds),
     }));
-    report(operation, setups, await inTurns(contenders, options));
+    report(operation, setups, await inAlternation(contenders, options));
   }
   for (const setup of setups.filter(({ processes }) => processes.length === 1)) {
     await comparePages(nameOf(setup), setup.processes[0]!, setup.database);
   }
 }
 
-/** The same database served by one process, by two, and so on. */
+/** Setups of the same database with one process, with two, and so on. */
 async function serve(
   engine: Setup['engine'],
   database: SeededDatabase,
@@ -91,7 +91,7 @@ function nameOf({ engine, database, processes }: Setup): string {
 function report(operation: string, setups: readonly Setup[], figures: readonly Round[]): void {
   const rows = setups.map((setup, index) => {
     const { requestsPerSecond, p50Ms, p99Ms } = figures[index]!;
-    // The first of an engine is its small database, by one process.
+    // The first setup of an engine is its small database with one process.
     const small = figures[setups.findIndex(({ engine }) => engine === setup.engine)]!;
     const growth = p99Ms / small.p99Ms;
     const isCompared = setup.processes.length === 1 && figures[index] !== small;
@@ -100,5 +100,5 @@ function report(operation: string, setups: readonly Setup[], figures: readonly R
     return [nameOf(setup), ...cells, ...(isCompared ? compared : [])];
   });
   console.log('');
-  printTable([operation, 'requests/s', 'p50 ms', 'p99 ms', 'p99 to the small one'], rows);
+  printTable([operation, 'requests/s', 'p50 ms', 'p99 ms', 'p99 ratio to the small one'], rows);
 }

@@ -1,4 +1,4 @@
-// The database that the load runs on, filled through the operations themselves before any server starts.
+// Seeds the database of the benchmark through the operations, before any server starts.
 
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,22 +6,23 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import type { Caller } from '../src/domain/api-token.ts';
-import { userGroupBody } from '../src/domain/body.ts';
+import { userGroupBody } from '../src/domain/request-body.ts';
+import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createApiToken } from '../src/operations/api-token.ts';
 import type { Context } from '../src/operations/context.ts';
-import { getOrCreateUserGroup } from '../src/operations/get-or-create.ts';
+import { CpuQueue } from '../src/operations/cpu-queue.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
-import { Turns } from '../src/operations/turns.ts';
-import { loadKeyRing, registerActiveKey } from '../src/token-keys.ts';
+import { KeyedMutex } from '../src/operations/keyed-mutex.ts';
+import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
 import { userGroup } from './operation.ts';
 
-/** A few batches of the store. */
-const AT_ONCE = 2_048;
+/** Several batches of the store. */
+const CONCURRENCY = 2_048;
 
 export interface SeededDatabase {
-  /** Holds the database, its key file, and what the load needs. */
+  /** Contains the database, its key file, and the token files of the load. */
   folder: string;
-  /** What DATABASE_URL is set to. */
+  /** The value of DATABASE_URL. */
   databaseUrl: string;
   /** A read-write token of the workspace that the groups are in. */
   apiToken: string;
@@ -30,7 +31,7 @@ export interface SeededDatabase {
   tokens: readonly string[];
 }
 
-/** Makes the groups 0 to `groups` - 1 in a new database. */
+/** Creates the groups 0 to `groups` - 1 in a new database. */
 export async function seed(folder: string, groups: number): Promise<SeededDatabase> {
   const databaseUrl = databaseUrlIn(folder);
   const config = readConfig({ DATABASE_URL: databaseUrl });
@@ -39,8 +40,15 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());
     const teamIds = new IdLease(store, 'team_id');
-    const turns = new Turns();
-    const context = { store, keyRing, teamIds, turns, clock: Date.now, defaultGracePeriodSeconds: 0 };
+    const context = {
+      store,
+      keyRing,
+      teamIds,
+      groupMutex: new KeyedMutex(),
+      cpu: CpuQueue.create(),
+      clock: Date.now,
+      defaultGracePeriodSeconds: 0,
+    };
     const { apiToken, token } = await createApiToken(context, {
       workspaceName: 'bench',
       environment: 'Customer',
@@ -59,10 +67,10 @@ async function createGroups(context: Context, caller: Caller, groups: number): P
   const bar = progressBar('user groups', groups);
   const tokens: string[] = [];
   while (tokens.length < groups) {
-    const count = Math.min(AT_ONCE, groups - tokens.length);
+    const count = Math.min(CONCURRENCY, groups - tokens.length);
     const creating = Array.from({ length: count }, (_, index) => {
       const body = userGroupBody.read(Buffer.from(userGroup(String(tokens.length + index))));
-      return getOrCreateUserGroup(context, caller, body);
+      return getOrCreateUserGroup(context, caller, body, undefined);
     });
     for (const { token } of await Promise.all(creating)) tokens.push(token.reveal());
     bar.show(tokens.length);
@@ -71,7 +79,7 @@ async function createGroups(context: Context, caller: Caller, groups: number): P
   return tokens;
 }
 
-/** The same database once more, for another server: a file is served by one process. */
+/** Copies the database for another server, since only one process can serve a file. */
 export function copyOf(database: SeededDatabase, folder: string): SeededDatabase {
   cpSync(database.folder, folder, { recursive: true });
   return { ...database, folder, databaseUrl: databaseUrlIn(folder) };

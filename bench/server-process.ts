@@ -1,18 +1,18 @@
-// A server in a process of its own, on a free port of 127.0.0.1, until it is disposed of.
+// Runs a server in a separate process on a free port of 127.0.0.1 until it is disposed.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { send } from '../test/http.ts';
+import { send } from '../test/support/http.ts';
 
 const POLL_MS = 2;
 const START_TIMEOUT_MS = 20_000;
 const END_TIMEOUT_MS = 30_000;
 
 export interface ServerCommand {
-  /** A path from the root of the project, and its arguments. */
+  /** A path relative to the project root, and its arguments. */
   script: readonly string[];
   env?: Record<string, string>;
   /** Flags of Node. */
@@ -23,12 +23,12 @@ export interface ServerCommand {
 
 export class ServerProcess implements AsyncDisposable {
   readonly url: string;
-  /** Milliseconds from the start of the process to its first answer that it is ready. */
+  /** Milliseconds from the start of the process until it reports ready. */
   readyAfterMs = Number.NaN;
   readonly #child: ChildProcess;
   #output = '';
 
-  /** Resolves when the server answers that it is ready. */
+  /** Resolves when the server reports ready. */
   static async start(command: ServerCommand): Promise<ServerProcess> {
     const port = await freePort();
     const startedAt = performance.now();
@@ -48,7 +48,7 @@ export class ServerProcess implements AsyncDisposable {
     const [program = '', ...rest] = [...under, process.execPath, ...nodeFlags, rootPath(path), ...args];
     this.url = `http://127.0.0.1:${port}`;
     this.#child = spawn(program, rest, {
-      // Nothing else of the environment: a setting of the shell must not change what is measured.
+      // A minimal environment: settings of the shell must not affect the measurement.
       env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', PORT: String(port), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -60,7 +60,7 @@ export class ServerProcess implements AsyncDisposable {
     process.once('exit', this.#kill);
   }
 
-  /** What the process has written: the log of the service has its warnings and errors here. */
+  /** The output of the process: warnings and errors of the service. */
   get output(): string {
     return this.#output;
   }
@@ -79,9 +79,9 @@ export class ServerProcess implements AsyncDisposable {
     if (this.#hasEnded) return;
     const ended = once(this.#child, 'exit');
     this.#kill();
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), END_TIMEOUT_MS);
+    const timeout = setTimeout(() => this.#child.kill('SIGKILL'), END_TIMEOUT_MS);
     await ended;
-    clearTimeout(late);
+    clearTimeout(timeout);
   }
 
   readonly #kill = (): void => {
@@ -95,7 +95,7 @@ export class ServerProcess implements AsyncDisposable {
   async #untilReady(): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      if (this.#hasEnded) throw new Error(`the server ended before it was ready:\n${this.#output}`);
+      if (this.#hasEnded) throw new Error(`the server exited before it was ready:\n${this.#output}`);
       const isReady = await send(this.url, { path: '/readyz' }).then(
         ({ status }) => status < 300,
         () => false,

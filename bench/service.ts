@@ -1,4 +1,4 @@
-// The servers that are measured: the service as it is served in production, and variants of it.
+// The measured servers: the service as in production, and variants of it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,19 +14,19 @@ export function startService(
 ): Promise<ServerProcess> {
   return ServerProcess.start({
     script: ['bin/user-group-service.js', 'serve'],
-    // Beside the database: a benchmark leaves nothing behind, and its first start finds no cache.
+    // Next to the database, so that the benchmark leaves nothing behind and the first start has no cache.
     env: { ...settingsOf({ folder, databaseUrl }), NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
     nodeFlags: [...flagsOf('bin/user-group-service.js'), ...nodeFlags],
   });
 }
 
-/** PostgreSQL has the key ring of the file that it was copied from, which SQLite finds by itself. */
+/** PostgreSQL uses the key ring of the SQLite file it was copied from; SQLite finds it by default. */
 function settingsOf({ folder, databaseUrl }: ServedDatabase): Record<string, string> {
   const isFile = databaseUrl.startsWith('sqlite:');
   return { DATABASE_URL: databaseUrl, ...(!isFile && { UGS_TOKEN_KEYS_FILE: join(folder, 'token-keys') }) };
 }
 
-/** The flags for Node that stand in the first line of the executable, which a shell would pass. */
+/** The Node flags in the first line of the executable, which a shell would pass. */
 function flagsOf(executable: string): string[] {
   const firstLine = readFileSync(rootPath(executable), 'utf8').split('\n', 1)[0]!;
   return firstLine.split(' ').filter((word) => word.startsWith('--'));

@@ -1,4 +1,4 @@
-// How long the service takes from the start of its process to the first answer that it is ready.
+// Measures the time from the start of the process until it reports ready.
 
 import type { SeededDatabase } from './seed.ts';
 import { startService } from './service.ts';
@@ -6,15 +6,15 @@ import { startService } from './service.ts';
 const STARTS = 5;
 
 export interface StartTimes {
-  /** The first start there is: no database, no key file, no compiled code from an earlier one. */
+  /** The first start: no database, no key file, and no compile cache. */
   firstMs: number;
-  /** Starts on the filled database, with the code that the start before has compiled. */
+  /** Starts on the seeded database, with the compile cache of the previous start. */
   laterMs: number[];
 }
 
 export async function measureStart(database: SeededDatabase, newFolder: string): Promise<StartTimes> {
   const firstMs = await startOnce({ folder: newFolder, databaseUrl: `sqlite:${newFolder}/user-groups.db` });
-  // Node keeps compiled code when the process ends.
+  // Node writes the compile cache when the process exits.
   await startOnce(database);
   const laterMs: number[] = [];
   for (let start = 0; start < STARTS; start++) laterMs.push(await startOnce(database));

@@ -1,4 +1,4 @@
-// Rounds in turns, so that ratios are of one run and of the same minutes of the machine.
+// Alternating rounds, so that ratios compare figures of the same run under the same conditions.
 
 import { median } from './median.ts';
 import type { Round } from './wrk.ts';
@@ -10,17 +10,17 @@ export interface Contender<Figures> {
   run(seconds: number): Promise<Figures>;
 }
 
-interface Turns {
-  /** Rounds of each; their median counts. */
+interface AlternationOptions {
+  /** Rounds of each contender; their median counts. */
   rounds: number;
   seconds: number;
-  say: (text: string) => void;
+  report: (text: string) => void;
 }
 
-/** The figures of each contender, in their order. */
-export async function inTurns<Figures extends Round>(
+/** Returns the figures of each contender, in order. */
+export async function inAlternation<Figures extends Round>(
   contenders: readonly Contender<Figures>[],
-  { rounds, seconds, say }: Turns,
+  { rounds, seconds, report }: AlternationOptions,
 ): Promise<Figures[]> {
   const measured = contenders.map((): Figures[] => []);
   // Round 0 warms up and does not count.
@@ -29,13 +29,13 @@ export async function inTurns<Figures extends Round>(
       const figures = await run(round === 0 ? WARM_UP_SECONDS : seconds);
       if (round === 0) continue;
       measured[index]!.push(figures);
-      say(`${name}, round ${round}: ${Math.round(figures.requestsPerSecond)} requests/s`);
+      report(`${name}, round ${round}: ${Math.round(figures.requestsPerSecond)} requests/s`);
     }
   }
   return measured.map(medianRound);
 }
 
-/** The median of each figure, of the rounds in which it is known; NaN where it never is. */
+/** The median of each figure over the rounds in which it is known; NaN if it is never known. */
 export function medianRound<Figures extends object>(rounds: readonly Figures[]): Figures {
   const names = Object.keys(rounds[0]!) as (keyof Figures)[];
   const figures = names.map((name) => {

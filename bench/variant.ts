@@ -1,24 +1,25 @@
-// The service, composed as `src/app.ts` composes it, in ways that the product does not offer: to measure what its
-// batches and its writer thread are worth, and what batches cost.
+// The service, composed as in `src/app.ts`, but with variants that the product does not offer: to measure the benefit of
+// batches and of the writer thread, and the cost of batches.
 //
 //   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread] [--no-batches]
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
+import { InFlight } from '../src/http/in-flight.ts';
 import { addRoutes } from '../src/http/routes.ts';
-import { RunningOperations } from '../src/http/running-operations.ts';
 import { createServer } from '../src/http/server.ts';
+import { loadKeyRing } from '../src/key-ring-source.ts';
 import { createLog } from '../src/log.ts';
+import { CpuQueue } from '../src/operations/cpu-queue.ts';
 import { IdLease } from '../src/operations/id-lease.ts';
-import { Turns } from '../src/operations/turns.ts';
-import { BatchedStore } from '../src/store/batched-store.ts';
+import { KeyedMutex } from '../src/operations/keyed-mutex.ts';
+import { BatchingStore } from '../src/store/batching-store.ts';
+import type { Command, Query, Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { openCommandStore, openServingStore } from '../src/store/sqlite/store.ts';
-import type { Command, Query, Store } from '../src/store/store.ts';
-import { loadKeyRing } from '../src/token-keys.ts';
 
-/** The timer of the monitor; it is in each delay that it shows. */
+/** The timer interval of the monitor, which is included in each measured delay. */
 const RESOLUTION_MS = 1;
 
 export interface EventLoopDelay {
@@ -35,26 +36,27 @@ const { values } = parseArgs({
 });
 const config = readConfig(process.env);
 const adapter = await openAdapter();
-const batches = { maxBatch: 256, maxInFlight: 1, patienceMs: 0, maxQueued: config.queueLimit };
-// Many transactions in flight, so that the writer always has the next one at hand.
-const singles = { maxBatch: 1, maxInFlight: 64, patienceMs: 0, maxQueued: config.queueLimit };
+const batches = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: config.queueLimit };
+// Many transactions in flight, so that the writer never waits for the next one.
+const singles = { maxBatch: 1, maxInFlight: 64, maxLingerMs: 0, maxQueued: config.queueLimit };
 const store = values['no-batches']
   ? unbatched(adapter)
-  : BatchedStore.of(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
+  : BatchingStore.of(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
 const context = {
   store,
   keyRing: await loadKeyRing(config, store),
   teamIds: new IdLease(store, 'team_id'),
-  turns: new Turns(),
+  groupMutex: new KeyedMutex(),
+  cpu: CpuQueue.create(),
   clock: Date.now,
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
 };
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
-addRoutes(server, { context, limit: null, running: new RunningOperations() }, async () => {});
+addRoutes(server, { context, limit: null, running: new InFlight() }, async () => {});
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();
-// The delays since the last time that this was asked.
+// The delays since the last request.
 server.get('/event-loop-delay', async (): Promise<EventLoopDelay> => {
   const [p99Ms, maxMs] = [delays.percentile(99), delays.max].map((ns) => ns / 1_000_000 - RESOLUTION_MS);
   delays.reset();
@@ -78,15 +80,15 @@ async function openAdapter(): Promise<Store> {
   });
 }
 
-/** Everything leaves by itself and at once: what a client would have that is alone, if there were no batches. */
-function unbatched(store: Store): BatchedStore {
+/** Sends every query and command immediately and separately: what a single client would get without batches. */
+function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),
     inTime: (promise) => promise,
-    admit: () => {},
-    admitWrite: () => {},
-    foresee: () => {},
+    admits: () => true,
+    admitsWrite: () => true,
+    prefetch: () => {},
     read: async (query) => (await store.read([query as Query]))[0],
     write: async (command) => (await store.write([command as Command]))[0],
-  } as Pick<BatchedStore, keyof BatchedStore> as BatchedStore;
+  } as Pick<BatchingStore, keyof BatchingStore> as BatchingStore;
 }

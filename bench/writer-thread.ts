@@ -1,10 +1,10 @@
-// Does the SQLite writer belong in a thread of its own? The same load on the service with its writer in a thread
-// and with its writer on the thread that serves, on the disk as it is and on one that syncs slowly.
+// Is a separate SQLite writer thread worthwhile? Runs the same load on the service with a writer thread and with the
+// writer on the serving thread, on a regular disk and on one with slow syncs.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';
-import { send } from '../test/http.ts';
+import { send } from '../test/support/http.ts';
 import { operationOf } from './operation.ts';
 import { copyOf, type SeededDatabase, seed } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
@@ -20,9 +20,9 @@ export interface WriterThreadOptions {
   folder: string;
   seconds: number;
   groups: number;
-  /** How much longer each sync of the slow disk takes. */
+  /** The delay of each sync of the slow disk. */
   syncDelayMs: number;
-  say: (text: string) => void;
+  report: (text: string) => void;
 }
 
 interface Figures {
@@ -33,39 +33,30 @@ interface Figures {
 }
 
 const writers = {
-  'in its thread': [],
-  'on the serving thread': ['--writer-on-serving-thread'],
+  'writer thread': [],
+  'serving thread': ['--writer-on-serving-thread'],
 } as const;
 
 export async function compareWriters(options: WriterThreadOptions): Promise<void> {
-  const { folder, groups, syncDelayMs, say } = options;
+  const { folder, groups, syncDelayMs, report } = options;
   const database = await seed(join(folder, 'seeded'), groups);
-  const disks: [string, string[]][] = [['as it is', []]];
-  if (hasStrace()) disks.push([`+ ${syncDelayMs} ms a sync`, slowSync(syncDelayMs)]);
-  else say('strace is not installed, so there is no slow disk: "apt install strace" on Debian and Ubuntu');
+  const disks: [string, string[]][] = [['regular', []]];
+  if (hasStrace()) disks.push([`+ ${syncDelayMs} ms per sync`, slowSync(syncDelayMs)]);
+  else report('strace is not installed, skipping the slow disk: "apt install strace" on Debian and Ubuntu');
   const rows: string[][] = [];
   for (const [disk, under] of disks) {
     for (const [writer, flags] of Object.entries(writers)) {
-      say(`disk ${disk}, writer ${writer}`);
+      report(`disk ${disk}, ${writer}`);
       const copy = copyOf(database, join(folder, `copy-${rows.length}`));
       await using server = await startVariant(copy, flags, under);
       rows.push([disk, writer, ...cellsOf(await measureWriter(server, copy, options))]);
     }
   }
   printTable(
-    [
-      'disk',
-      'writer',
-      'creates/s',
-      'creates/s beside GETs',
-      'GETs/s',
-      'GET p99 ms',
-      'delay p99 ms',
-      'max ms',
-    ],
+    ['disk', 'writer', 'creates/s', 'creates/s with GETs', 'GETs/s', 'GET p99 ms', 'delay p99 ms', 'max ms'],
     rows,
   );
-  console.log('\ndelay: of the event loop that serves, during creates and GETs at one time');
+  console.log('\ndelay: of the event loop of the serving thread, during concurrent creates and GETs');
 }
 
 async function measureWriter(
@@ -99,7 +90,7 @@ function cellsOf({ createsAlone, creates, gets, delay }: Figures): string[] {
   return [...perSecond, ...[gets.p99Ms, delay.p99Ms, delay.maxMs].map((ms) => ms.toFixed(1))];
 }
 
-/** SQLite syncs with one of these calls, which depends on how it was built. -D: the child is Node, not strace. */
+/** SQLite syncs with one of these calls, depending on its build. -D: the child process is Node, not strace. */
 function slowSync(delayMs: number): string[] {
   const calls = 'fsync,fdatasync';
   return [

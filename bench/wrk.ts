@@ -1,4 +1,4 @@
-// Load through wrk: one thread and as many connections as asked, each with one request under way.
+// Load from wrk: one thread and several connections, each with one request in flight.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,17 +9,17 @@ import type { Operation } from './operation.ts';
 import type { SeededDatabase } from './seed.ts';
 
 const SCRIPT = fileURLToPath(new URL('./load.lua', import.meta.url));
-/** wrk counts slower answers as errors. A disk that syncs slowly is slow, not broken. */
-const PATIENCE = '30s';
-/** Far more than one round can use up. */
+/** wrk counts slower responses as errors. Slow syncs must not count as errors. */
+const TIMEOUT = '30s';
+/** Far more than one round can use. */
 const NEW_NUMBERS_PER_ROUND = 10_000_000;
 
-/** wrk cannot be run. */
+/** wrk is not installed. */
 export class WrkMissing extends Error {
   override readonly name = 'WrkMissing';
 }
 
-/** A measured round had answers that are no success, so its figures mean nothing. */
+/** A round had unsuccessful responses, so its figures are invalid. */
 export class RoundFailed extends Error {
   override readonly name = 'RoundFailed';
 }
@@ -30,13 +30,13 @@ export interface Load {
   database: SeededDatabase;
   seconds: number;
   connections: number;
-  /** The tokens that `{current_token}` stands for; `{token}` is any of the database. */
+  /** The tokens for `{current_token}`; `{token}` is any token of the database. */
   tokens?: readonly string[];
 }
 
 export interface Round {
   requestsPerSecond: number;
-  /** 0 where there was no answer at all. */
+  /** 0 if there was no response at all. */
   p50Ms: number;
   p99Ms: number;
 }
@@ -46,13 +46,13 @@ interface Summary {
   microseconds: number;
   p50: number;
   p99: number;
-  badAnswers: number;
-  brokenConnections: number;
+  badResponses: number;
+  connectionErrors: number;
 }
 
 let rounds = 0;
 
-/** Throws `RoundFailed` where any answer is not 2xx. */
+/** Throws `RoundFailed` if any response is not 2xx. */
 export async function load({
   url,
   operation,
@@ -64,7 +64,7 @@ export async function load({
   rounds++;
   const tokenFile = join(database.folder, `tokens-${rounds}`);
   writeFileSync(tokenFile, tokens.join('\n'));
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', PATIENCE, '-s', SCRIPT, url];
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', TIMEOUT, '-s', SCRIPT, url];
   const output = await wrk(args, {
     BENCH_METHOD: operation.method,
     BENCH_REQUEST_PATH: operation.path,
@@ -76,10 +76,10 @@ export async function load({
     BENCH_API_TOKEN: database.apiToken,
   });
   const summary = JSON.parse(output.trim().split('\n').at(-1)!) as Summary;
-  if (summary.badAnswers + summary.brokenConnections > 0) {
+  if (summary.badResponses + summary.connectionErrors > 0) {
     throw new RoundFailed(
-      `${operation.name} at ${url}: of ${summary.requests} answers ${summary.badAnswers} were no success, ` +
-        `and ${summary.brokenConnections} connections broke`,
+      `${operation.name} at ${url}: ${summary.badResponses} of ${summary.requests} responses were not 2xx, ` +
+        `and ${summary.connectionErrors} connections failed`,
     );
   }
   return {
@@ -89,7 +89,7 @@ export async function load({
   };
 }
 
-/** All servers at one time, each with its share of the connections. Throws `RoundFailed`. */
+/** Loads all servers concurrently, each with its share of the connections. Throws `RoundFailed`. */
 export async function loadAll(
   servers: readonly { url: string }[],
   { connections, ...rest }: Omit<Load, 'url'>,
@@ -108,7 +108,7 @@ export function requireWrk(): void {
   const { error } = spawnSync('wrk', ['-v']);
   if (error === undefined) return;
   throw new WrkMissing(
-    'the benchmark needs wrk, which is not installed: "apt install wrk" on Debian and Ubuntu, ' +
+    'the benchmark requires wrk, which is not installed: "apt install wrk" on Debian and Ubuntu, ' +
       '"brew install wrk" on macOS, or see https://github.com/wg/wrk',
   );
 }

@@ -1,5 +1,5 @@
-// What `npm run build` runs: `dist`, as the package carries it. Made anew each time, so that nothing that was
-// renamed or deleted is left in it.
+// `npm run build`: builds `dist`, the compiled code in the package. Deletes it first, so that no renamed or deleted
+// file remains.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-// The compiler leaves behind what is no code: the SQL of the migrations, and the style of the documentation.
-for (const path of globSync(['src/store/*/migrations', 'src/http/docs/page.css'])) {
+// The compiler copies only TypeScript: the SQL of the migrations and the assets of the documentation are missing.
+for (const path of globSync(['src/store/**/migrations', 'src/http/docs/*.{css,js}'])) {
   cpSync(path, join('dist', relative('src', path)), { recursive: true });
 }

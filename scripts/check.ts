@@ -1,19 +1,20 @@
-// What `npm run check` runs, and CI before the tests: types, lint and format, the direction of
-// imports, the documentation and the description of the API against the code, the client as it is published.
+// `npm run check`, which CI also runs before the tests: types, lint and format, import directions, mutants,
+// documentation and OpenAPI document against the code, and the client package.
 
 import { spawnSync } from 'node:child_process';
 import { findDocsFaults } from './check-docs.ts';
 import { findImportFaults } from './check-imports.ts';
 
-// Redocly would ask for a newer one of itself; redocly.yaml turns off what else it tells its makers.
+// Disables the update check of Redocly; redocly.yaml disables its telemetry.
 process.env.REDOCLY_SUPPRESS_UPDATE_NOTICE = 'true';
 
 const steps: [name: string, run: () => boolean][] = [
   ['types', () => succeeds('tsc')],
   ['lint and format', () => succeeds('biome', 'ci', '--error-on-warnings', '.')],
   ['imports', () => reportsNothing(findImportFaults())],
+  ['mutants', () => succeeds('node', '--disable-warning=ExperimentalWarning', 'mutants/main.ts', '--check')],
   ['documentation', () => reportsNothing(findDocsFaults())],
-  ['description of the API', () => succeeds('redocly', 'lint', 'docs/openapi.json')],
+  ['OpenAPI document', () => succeeds('redocly', 'lint', 'docs/openapi.json')],
   ['client', () => spawnSync('npm', ['run', 'check', '-w', 'client'], { stdio: 'inherit' }).status === 0],
 ];
 

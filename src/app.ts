@@ -1,44 +1,45 @@
-// The composition root: settings in, a running service out.
+// The composition root: builds a running service from the settings.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
-import { OutageLog, untilAvailable } from './database-wait.ts';
+import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { KeyRing } from './domain/key-ring.ts';
-import { findExposedFiles } from './exposed-file.ts';
-import { rateLimit } from './http/operation.ts';
+import { InFlight } from './http/in-flight.ts';
+import { rateLimit } from './http/rate-limit.ts';
 import { addRoutes } from './http/routes.ts';
-import { RunningOperations } from './http/running-operations.ts';
 import { createServer, type Phase } from './http/server.ts';
+import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
 import type { Context } from './operations/context.ts';
+import { CpuQueue } from './operations/cpu-queue.ts';
 import { IdLease } from './operations/id-lease.ts';
-import { Turns } from './operations/turns.ts';
+import { KeyedMutex } from './operations/keyed-mutex.ts';
 import { Problem } from './problem.ts';
-import { settledBy } from './store/deadline.ts';
-import { StoreUnavailable } from './store/store.ts';
-import { keyFileOf, loadKeyRing, registerActiveKey } from './token-keys.ts';
+import { StoreUnavailable } from './store/port.ts';
+import { withDeadline } from './store/timeout.ts';
+import { findExposedFiles } from './system/secret-file-permissions.ts';
 
-/** A check that takes longer than this is a no. */
+/** A readiness check that takes longer fails. */
 const READY_TIMEOUT_MS = 2_000;
 const IDLE_CHECK_MS = 50;
 /**
- * Connections that the system makes while the process has no time to take them; Linux allows as many. Beyond Node's
- * 511 a client would hear nothing for a second, until it tries again.
+ * Length of the queue of connections that the process has not accepted yet; the Linux default limit is the same. With
+ * Node's default of 511, a burst overflows the queue and clients wait a second until TCP retransmits the SYN.
  */
 const BACKLOG = 4_096;
 
 export interface App {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** The URL it listens on, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly context: Context;
-  /** Ends in order: not ready, no new requests, requests in flight answered, database closed. */
+  /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the service. Throws `ConfigInvalid`, `AlreadyServed`, `StoreUnavailable`, Node's error where the port
- * cannot be had, and soon whatever comes of it where the signal ends the start.
+ * Starts the service. Throws `ConfigInvalid`, `AlreadyServed`, `StoreUnavailable`, or Node's error if it cannot listen
+ * on the port. When `signal` aborts, rejects promptly with any error.
  */
 export async function startApp(
   config: Config,
@@ -89,14 +90,15 @@ async function serve(
     store,
     keyRing,
     teamIds: new IdLease(store, 'team_id'),
-    turns: new Turns(),
+    groupMutex: new KeyedMutex(),
+    cpu: CpuQueue.create(),
     clock,
     defaultGracePeriodSeconds,
   };
 
   let phase: Phase = 'serving';
   const server = createServer({ config, log, phase: () => phase });
-  const running = new RunningOperations();
+  const running = new InFlight();
   const limit = rateLimit(config.rateLimitPerMinute);
   addRoutes(server, { context, limit, running }, async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
@@ -106,17 +108,17 @@ async function serve(
 
   const close = async (): Promise<void> => {
     phase = 'draining';
-    // `key reencrypt` forgets a key that is not in use, and this process may have sealed under it since.
+    // `key reencrypt` unregisters keys that are not in use, and this process may have encrypted tokens with its key since.
     const registered = registerActiveKey(keyRing, store, clock()).catch(() => {});
     await sleep(config.shutdownDelayMs);
     phase = 'closing';
-    // A connection whose last request ends now would otherwise stay open for the next one.
+    // Keep-alive connections whose last request has completed would otherwise stay open.
     const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
     const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);
     await server.close();
     clearInterval(idle);
     clearTimeout(deadline);
-    // A client that has gone has left its request behind.
+    // Requests whose client has disconnected may still be running.
     await running.allEnded();
     await registered;
     await database.close();
@@ -126,7 +128,9 @@ async function serve(
 
 async function checkDatabase({ store }: Context): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
-  const inTime = store.until(deadline);
-  const answers = Promise.all([inTime.read({ kind: 'ping' }), inTime.write({ kind: 'pingWrite' })]);
-  await settledBy(deadline, answers, () => new StoreUnavailable('the database does not answer in time'));
+  const bounded = store.until(deadline);
+  const pings = Promise.all([bounded.read({ kind: 'ping' }), bounded.write({ kind: 'pingWrite' })]);
+  const timedOut = () => new StoreUnavailable('the readiness check of the database timed out');
+  const [, written] = await withDeadline(deadline, pings, timedOut);
+  if (written === 'disk_full') throw new StoreUnavailable('the disk of the database is full');
 }

@@ -1,25 +1,26 @@
-// The settings: one table of names, defaults, parsers and meanings. The help, the documentation and the start of
-// the service all read it.
+// The settings: one table of names, defaults, parsers and descriptions, from which the service reads its configuration
+// and from which the help and the documentation are generated.
 
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { limits } from './domain/field.ts';
-import { nearest } from './domain/nearest.ts';
 import { Secret } from './domain/secret.ts';
+import { suggest } from './domain/suggest.ts';
+import { readSecretFile, refuseSpecialFile } from './system/secret-file.ts';
 
-/** A setting is unknown or has a bad value. The message is one line and never holds a secret. */
+/** A setting is unknown or has an invalid value. The message is one line and never contains a secret. */
 export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid';
 }
 
 export type DatabaseUrl =
   | { engine: 'sqlite'; path: string }
-  /** The URL may hold a password. */
+  /** The URL may contain a password. */
   | { engine: 'postgres'; url: Secret };
 
 export interface Setting<Value> {
-  /** The environment variable. Where the setting is secret, NAME_FILE names a file that holds it. */
+  /** The environment variable. For a secret, NAME_FILE may name a file that contains the value. */
   env: string;
-  /** The flag of `serve`; a secret has none, since command lines are there for all to see. */
+  /** The flag of `serve`. Secrets have none, because other users can see command lines. */
   flag?: string;
   fallback: string;
   parse: (text: string) => Value;
@@ -27,14 +28,14 @@ export interface Setting<Value> {
   secret?: true;
 }
 
-/** What `pg` knows of the parameters of a DATABASE_URL: of another value it makes none, and asks in plain, or breaks. */
+/** Values that `pg` supports in a DATABASE_URL. It ignores other values and connects in plain text, or crashes. */
 const tlsChoices = {
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   ssl: ['true', '1', '0', 'no-verify'],
   sslnegotiation: ['postgres', 'direct'],
 };
 const tlsFiles = ['sslrootcert', 'sslcert', 'sslkey'];
-/** Parameters of a DATABASE_URL that settings stand for. */
+/** Parameters of a DATABASE_URL that are refused because a setting replaces them. */
 const timeouts = {
   statement_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   lock_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
@@ -50,7 +51,7 @@ export const settings = {
     flag: '--database-url <url>',
     fallback: 'sqlite:data/user-groups.db',
     parse: parseDatabaseUrl,
-    meaning: 'Where the user groups are: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
+    meaning: 'Database to use: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
     secret: true,
   },
   host: {
@@ -65,28 +66,28 @@ export const settings = {
     flag: '--port <port>',
     fallback: '8080',
     parse: integer(0, 65_535),
-    meaning: 'Port to listen on; 0 takes a free one.',
+    meaning: 'Port to listen on; 0 picks a free port.',
   },
   logLevel: {
     env: 'LOG_LEVEL',
     flag: '--log-level <level>',
     fallback: 'info',
     parse: oneOf(logLevels),
-    meaning: `Least level that is logged: ${logLevels.join(', ')}. Requests are logged at debug.`,
+    meaning: `Minimum level to log: ${logLevels.join(', ')}. Requests are logged at debug.`,
   },
   logFormat: {
     env: 'UGS_LOG_FORMAT',
     flag: '--log-format <format>',
     fallback: 'auto',
     parse: oneOf(['auto', 'json', 'pretty']),
-    meaning: 'json, pretty, or auto: pretty on a terminal.',
+    meaning: 'Log format: json, pretty, or auto (pretty on a terminal, otherwise json).',
   },
   tokenKeys: {
     env: 'UGS_TOKEN_KEYS',
     fallback: '',
     parse: (text: string) => (text === '' ? null : new Secret(text)),
     meaning:
-      'Key ring for the tokens at rest: lines of "key generate", the active key first. Where it is not set, SQLite keeps a file token-keys beside the database; PostgreSQL needs it.',
+      'Key ring that encrypts tokens at rest: lines printed by "key generate", the active key first. Required for PostgreSQL; for SQLite the default is a file token-keys next to the database, created on the first start.',
     secret: true,
   },
   databaseWaitMs: {
@@ -94,21 +95,22 @@ export const settings = {
     flag: '--database-wait-ms <ms>',
     fallback: '60000',
     parse: integer(0, 3_600_000),
-    meaning: 'How long "serve" waits at its start for a PostgreSQL that is away, before it ends with 69.',
+    meaning:
+      'How long "serve" waits at startup for PostgreSQL to become available before it exits with code 69.',
   },
   postgresPoolSize: {
     env: 'UGS_POSTGRES_POOL_SIZE',
     flag: '--postgres-pool-size <connections>',
     fallback: '8',
     parse: integer(1, 1_000),
-    meaning: 'Connections of this process to PostgreSQL, at most.',
+    meaning: 'Maximum number of connections from this process to PostgreSQL.',
   },
   postgresConnectTimeoutMs: {
     env: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
     flag: '--postgres-connect-timeout-ms <ms>',
     fallback: '2000',
     parse: integer(10, 600_000),
-    meaning: 'How long a connection to PostgreSQL may take, or a free one to come.',
+    meaning: 'Timeout for connecting to PostgreSQL, and for waiting for a free connection of the pool.',
   },
   postgresStatementTimeoutMs: {
     env: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
@@ -116,21 +118,22 @@ export const settings = {
     fallback: '2000',
     parse: integer(0, 600_000),
     meaning:
-      'How long PostgreSQL may work on a statement, three quarters of it waiting for a lock. 0 sends no settings with a connection: for a PgBouncer that is not told to ignore statement_timeout, lock_timeout, idle_in_transaction_session_timeout and options.',
+      'Timeout of a statement in PostgreSQL; the lock timeout is three quarters of it. 0 sends no settings when connecting, for a PgBouncer whose ignore_startup_parameters does not list statement_timeout, lock_timeout, idle_in_transaction_session_timeout and options.',
   },
   postgresPreparedStatements: {
     env: 'UGS_POSTGRES_PREPARED_STATEMENTS',
     flag: '--postgres-prepared-statements <mode>',
     fallback: 'on',
     parse: oneOf(['on', 'off']),
-    meaning: 'on, or off behind a PgBouncer before 1.21 that pools transactions.',
+    meaning:
+      'Prepared statements: on, or off behind a PgBouncer older than 1.21 in transaction pooling mode.',
   },
   defaultGracePeriodSeconds: {
     env: 'UGS_DEFAULT_GRACE_PERIOD_SECONDS',
     flag: '--default-grace-period-seconds <seconds>',
     fallback: '0',
     parse: integer(0, limits.gracePeriodSeconds),
-    meaning: 'How long a replaced token goes on resolving where a rotation does not say.',
+    meaning: 'How long a replaced token keeps resolving if the rotation does not specify a grace period.',
   },
   allowedOrigins: {
     env: 'UGS_ALLOWED_ORIGINS',
@@ -138,94 +141,96 @@ export const settings = {
     fallback: '',
     parse: parseOrigins,
     meaning:
-      'Origins whose requests are accepted, separated by commas. Others that send an Origin header are refused.',
+      'Comma-separated origins whose requests are accepted. Requests with any other Origin header are refused.',
   },
   rateLimitPerMinute: {
     env: 'UGS_RATE_LIMIT_PER_MINUTE',
     flag: '--rate-limit-per-minute <requests>',
     fallback: '0',
     parse: integer(0, 100_000_000),
-    meaning: 'Requests a minute that one API token may make of this process; 0 for no limit.',
+    meaning: 'Maximum requests per minute and API token in this process; 0 for no limit.',
   },
   queueLimit: {
     env: 'UGS_QUEUE_LIMIT',
     flag: '--queue-limit <commands>',
     fallback: '4096',
     parse: integer(1, 1_000_000),
-    meaning: 'Commands that may wait for the database before requests are refused as overloaded.',
+    meaning:
+      'Maximum number of commands queued for the database; further requests are refused as overloaded.',
   },
   maxConnections: {
     env: 'UGS_MAX_CONNECTIONS',
     flag: '--max-connections <connections>',
     fallback: '10000',
     parse: integer(1, 1_000_000),
-    meaning: 'Client connections at one time.',
+    meaning: 'Maximum number of concurrent client connections.',
   },
   headersTimeoutMs: {
     env: 'UGS_HEADERS_TIMEOUT_MS',
     flag: '--headers-timeout-ms <ms>',
     fallback: '10000',
     parse: integer(100, 600_000),
-    meaning: 'How long the headers of a request may take to arrive.',
+    meaning: 'Timeout for receiving the headers of a request.',
   },
   requestTimeoutMs: {
     env: 'UGS_REQUEST_TIMEOUT_MS',
     flag: '--request-timeout-ms <ms>',
     fallback: '30000',
     parse: integer(100, 600_000),
-    meaning: 'How long a whole request may take to arrive.',
+    meaning: 'Timeout for receiving a complete request.',
   },
   answerTimeoutMs: {
     env: 'UGS_ANSWER_TIMEOUT_MS',
     flag: '--answer-timeout-ms <ms>',
     fallback: '30000',
     parse: integer(100, 600_000),
-    meaning: 'How long a client may take to read what is ready for it.',
+    meaning: 'Timeout for a client to read its response.',
   },
   keepAliveTimeoutMs: {
     env: 'UGS_KEEP_ALIVE_TIMEOUT_MS',
     flag: '--keep-alive-timeout-ms <ms>',
     fallback: '72000',
-    // Fastify takes 0 for its own default.
+    // Fastify replaces 0 with its own default.
     parse: integer(1, 3_600_000),
-    meaning: 'How long an idle connection stays open; longer than that of the load balancer in front.',
+    meaning:
+      'How long an idle connection stays open; must be longer than the idle timeout of the load balancer in front.',
   },
   shutdownDelayMs: {
     env: 'UGS_SHUTDOWN_DELAY_MS',
     flag: '--shutdown-delay-ms <ms>',
-    // A client that is about to send on a connection that it keeps learns with its next answer that this ends.
+    // Responses during the delay carry "Connection: close", so that clients stop reusing their keep-alive connections.
     fallback: '500',
     parse: integer(0, 600_000),
     meaning:
-      'How long to go on serving, not ready any more, after SIGTERM; a load balancer needs some seconds.',
+      'How long to keep serving after SIGTERM while reporting not ready; behind a load balancer, set some seconds.',
   },
   shutdownTimeoutMs: {
     env: 'UGS_SHUTDOWN_TIMEOUT_MS',
     flag: '--shutdown-timeout-ms <ms>',
     fallback: '20000',
     parse: integer(0, 600_000),
-    meaning: 'How long requests in flight may take to end after that.',
+    meaning: 'Timeout for requests in flight to complete after the shutdown delay.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** The environment variables of a setting, for people. */
+/** The environment variables of a setting, for help texts. */
 export function variablesOf({ env, secret }: Setting<unknown>): string {
   return secret ? `${env}, ${env}_FILE` : env;
 }
 
 type SettingKey = keyof typeof settings;
 
-/** What flags of a command set, as text. */
+/** Values of a command's flags, not parsed yet. */
 export type Flags = Partial<Record<SettingKey, string>>;
 
 export type Config = { [Key in SettingKey]: ReturnType<(typeof settings)[Key]['parse']> } & {
-  /** The files that secrets have come from. */
+  /** The files that secrets were read from. */
   secretFiles: readonly string[];
 };
 
 /**
- * The settings from the environment and, before it, from flags. Throws `ConfigInvalid` for a value that is bad
- * and for a variable that begins with UGS_ and is none of them.
+ * Reads the settings from the flags and the environment; flags take precedence. Throws `ConfigInvalid` for an invalid
+ * value and for an unknown variable that starts with UGS_.
  */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   refuseUnknown(env);
@@ -243,7 +248,7 @@ function secretFileOf({ env: name, secret }: Setting<unknown>, env: NodeJS.Proce
   return (secret && env[`${name}_FILE`]) || undefined;
 }
 
-/** One setting: from its flag, else from the environment, else its default. Throws `ConfigInvalid`. */
+/** Reads one setting from its flag, else the environment, else its default. Throws `ConfigInvalid`. */
 export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessEnv, flag?: string): Value {
   const flagName = setting.flag?.split(' ')[0];
   const source = flag === undefined ? setting.env : (flagName ?? setting.env);
@@ -256,7 +261,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
   }
   if (setting.secret && flag && hasPassword(flag)) {
     throw new ConfigInvalid(
-      `${flagName} must hold no password, since command lines are there for all to see; use ${setting.env} or ${setting.env}_FILE`,
+      `${flagName} must not contain a password, because other users can see command lines; use ${setting.env} or ${setting.env}_FILE`,
     );
   }
   return value;
@@ -274,7 +279,7 @@ function fromEnvironment(setting: Setting<unknown>, env: NodeJS.ProcessEnv): str
 
 function readSecret(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readSecretFile(file).trim();
   } catch (error) {
     throw new ConfigInvalid(`${name}_FILE names a file that cannot be read: ${(error as Error).message}`);
   }
@@ -286,7 +291,7 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
   );
   for (const name of Object.keys(env)) {
     if (name.startsWith('UGS_') && !known.includes(name)) {
-      throw new ConfigInvalid(`${name} is no setting of this service${nearest(name, known)}`);
+      throw new ConfigInvalid(`${name} is not a setting of this service${suggest(name, known)}`);
     }
   }
 }
@@ -305,12 +310,12 @@ function parseDatabaseUrl(text: string): DatabaseUrl {
   );
 }
 
-/** A password that is not encoded may end the name of the host early: the rest of it is where nothing else is. */
+/** An unescaped "/", "?" or "#" in the password ends the authority early: the rest ends up in the path or the fragment. */
 function parsePostgresUrl(text: string): URL {
   const url = URL.parse(text);
   if (url !== null && url.hash === '' && !url.pathname.includes('@')) return url;
   throw new Error(
-    'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, where "/", "?" and "#" in a password are %2F, %3F and %23',
+    'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with "/", "?" and "#" in the password escaped as %2F, %3F and %23',
   );
 }
 
@@ -318,7 +323,7 @@ function checkTls(parameters: URLSearchParams): void {
   for (const [name, choices] of Object.entries(tlsChoices)) {
     const choice = parameters.get(name);
     if (choice !== null && !choices.includes(choice)) {
-      throw new Error(`must have for ${name} one of ${choices.join(', ')}`);
+      throw new Error(`must set ${name} to one of ${choices.join(', ')}`);
     }
   }
   for (const name of tlsFiles) {
@@ -329,16 +334,17 @@ function checkTls(parameters: URLSearchParams): void {
 
 function checkReadable(file: string, name: string): void {
   try {
+    refuseSpecialFile(file);
     accessSync(file, constants.R_OK);
   } catch (error) {
-    throw new Error(`has for ${name} a file that cannot be read: ${(error as Error).message}`);
+    throw new Error(`sets ${name} to a file that cannot be read: ${(error as Error).message}`);
   }
 }
 
-/** In `pg` the URL goes before all else. */
+/** In `pg`, parameters of the URL override all other options. */
 function refuseTimeouts(parameters: URLSearchParams): void {
   for (const [name, setting] of Object.entries(timeouts)) {
-    if (parameters.has(name)) throw new Error(`must not have ${name}, which ${setting} is for`);
+    if (parameters.has(name)) throw new Error(`must not set ${name}; use ${setting} instead`);
   }
 }
 
@@ -347,7 +353,7 @@ function hasPassword(url: string): boolean {
 }
 
 function parseHost(text: string): string {
-  // Node takes an empty address for all of them.
+  // Node listens on all addresses if the host is empty.
   if (text.trim() === '') throw new Error('must be an address, such as 127.0.0.1 or 0.0.0.0');
   return text;
 }
@@ -365,11 +371,11 @@ function parseOrigins(text: string): string[] {
   return origins;
 }
 
-function integer(least: number, most: number): (text: string) => number {
+function integer(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    throw new Error(`must be a whole number from ${least} to ${most}`);
+    if (value >= min && value <= max) return value;
+    throw new Error(`must be an integer from ${min} to ${max}`);
   };
 }
 

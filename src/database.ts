@@ -1,46 +1,46 @@
-// From the settings to an open store: the only place that knows which adapters there are.
+// Opens the store that the settings select. The only file that knows the database adapters.
 
 import type { Config, DatabaseUrl } from './config.ts';
-import { BatchedStore } from './store/batched-store.ts';
-import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/options.ts';
+import { BatchingStore } from './store/batching-store.ts';
+import type { Store, StoreObserver } from './store/port.ts';
+import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/client/options.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
-import type { Store, StoreObserver } from './store/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
-export { ServerUnfit } from './store/postgres/migrate.ts';
+export { ServerUnfit } from './store/postgres/schema/migrate.ts';
 export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
 
 export const MAX_BATCH = 256;
-/** A file is read on the thread that serves and written by one other: a second batch would only wait. */
-const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, patienceMs: 0 };
-/** One slow batch must not hold up the rest. */
-const POSTGRES_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 2, patienceMs: 1 };
-/** A command may count or change all groups. */
+/** SQLite reads on the main thread and writes on a single worker thread: a second batch would only wait. */
+const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, maxLingerMs: 0 };
+/** Two batches in flight, so that a slow one does not block the others. */
+const POSTGRES_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 2, maxLingerMs: 1 };
+/** Commands may scan or change all groups. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
 export interface Database {
-  store: BatchedStore;
-  /** What the operator should know of it. */
+  store: BatchingStore;
+  /** Findings about the database to log for the operator. */
   warnings: readonly string[];
   close(): Promise<void>;
 }
 
 export interface CommandDatabase extends Omit<Database, 'warnings'> {
-  /** The migrations that ran when it was opened. */
+  /** The migrations that were applied on opening. */
   migrations: string[];
 }
 
 export interface ServingOptions {
   observer: StoreObserver;
-  /** Ends what is done before the database can be served. */
+  /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
 }
 
 /**
- * Opens the database for a process that serves. Throws `StoreUnavailable`, `AlreadyServed`, `SchemaTooNew` and
+ * Opens the database for a serving process. Throws `StoreUnavailable`, `AlreadyServed`, `SchemaTooNew` or
  * `ServerUnfit`.
  */
 export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
@@ -65,8 +65,8 @@ export async function openForServing(config: Config, options: ServingOptions): P
 }
 
 /**
- * Opens the database for a command that may run beside serving processes. Throws `StoreUnavailable`,
- * `SchemaTooNew` and `ServerUnfit`.
+ * Opens the database for a command that may run alongside serving processes. Throws `StoreUnavailable`,
+ * `SchemaTooNew` or `ServerUnfit`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const { databaseUrl, queueLimit } = config;
@@ -85,10 +85,10 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
 }
 
 /**
- * Opens the database for a command that has to be alone with it. A file is refused while it is served; whether
- * PostgreSQL is, nobody can tell. Throws what `openForCommand` throws, and `AlreadyServed`.
+ * Opens the database for a command that needs exclusive access. Throws `AlreadyServed` while a process serves the
+ * SQLite file, and the errors of `openForCommand`. Processes that serve a PostgreSQL database are not detected.
  */
-export async function openAlone(config: Config): Promise<CommandDatabase> {
+export async function openExclusively(config: Config): Promise<CommandDatabase> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') return openForCommand(config);
   const lock = lockForServing(databaseUrl.path);
@@ -105,10 +105,11 @@ export async function openAlone(config: Config): Promise<CommandDatabase> {
   }
 }
 
-function batched(store: Store, engine: DatabaseUrl['engine'], maxQueued: number): BatchedStore {
+function batched(store: Store, engine: DatabaseUrl['engine'], maxQueued: number): BatchingStore {
   const limits = { ...(engine === 'postgres' ? POSTGRES_LIMITS : SQLITE_LIMITS), maxQueued };
-  // A kind is a statement there, which locks rows in one order. Two transactions of several would lock them crosswise.
-  return BatchedStore.of(store, { read: limits, write: { ...limits, isOfOneKind: engine === 'postgres' } });
+  // In PostgreSQL each kind is one statement, which locks rows in a fixed order. Transactions with several statements
+  // could lock the same rows in different orders and deadlock.
+  return BatchingStore.of(store, { read: limits, write: { ...limits, isOfOneKind: engine === 'postgres' } });
 }
 
 function postgresOptions(

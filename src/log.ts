@@ -1,5 +1,5 @@
-// The log: JSON lines, or a short readable form on a terminal. No token can appear in it: nothing logs one, and
-// every line passes `redact`.
+// The log: JSON lines, or a short readable form on a terminal. It never contains a token: no code logs one, and
+// every line passes through `redact`.
 
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
@@ -17,21 +17,21 @@ export async function createLog({
   };
   const output = standardOutput();
   if (logFormat === 'json' || (logFormat === 'auto' && !process.stdout.isTTY)) return pino(options, output);
-  // Loaded only where a person looks on.
+  // Loaded only for a terminal, to keep the start fast.
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
   return pino(options, { write: (line) => output.write(pretty(line)) });
 }
 
-/** Lines that a full disk does not take are kept, and written with the next one for which there is room. */
-const KEPT_BYTES = 2 ** 20;
+/** When the disk is full, lines are buffered up to this size and written with the next line that fits. */
+const MAX_BUFFER_BYTES = 2 ** 20;
 
 /**
- * Where it cannot be written to, callers get their answers all the same. Nothing but `write` is handed out: pino would
- * flush after a fatal line, which waits for room for ever, and a process that is to end would not.
+ * Write errors are ignored, so that a broken log does not fail requests. Exposes only `write`: pino flushes after a
+ * fatal line, which on a full disk would block forever and keep the process from exiting.
  */
 function standardOutput(): DestinationStream {
-  const output = destination({ dest: 1, sync: true, maxLength: KEPT_BYTES });
+  const output = destination({ dest: 1, sync: true, maxLength: MAX_BUFFER_BYTES });
   output.on('error', () => {});
   return { write: (line) => void output.write(line) };
 }

@@ -1,12 +1,13 @@
-// argv -> command -> exit code.
+// Parses the command line, runs the command and maps errors to exit codes.
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { copyCommand } from './commands/copy.ts';
-import { exitCodeMeanings, exitCodeOf, exitCodes, isNoAddress } from './commands/exit-code.ts';
+import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
+import { helpCommand } from './commands/help.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -15,17 +16,19 @@ import { startCommand } from './commands/start.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { redact } from './domain/secret.ts';
 
-/** Runs the command that `argv` names; resolves to the exit code. */
+const ERROR_PREFIX = 'user-group-service: ';
+
+/** Runs the command in `argv` and returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
-  process.stdout.on('error', unlessLeft);
-  // Nowhere is left to say it; the exit code tells.
+  process.stdout.on('error', handleOutputError);
+  // There is nowhere left to report this; the exit code remains.
   process.stderr.on('error', () => {});
   try {
     await program().parseAsync(argv);
     return exitCodes.ok;
   } catch (error) {
     const code = exitCodeOf(error);
-    // Commander has printed its own.
+    // Commander prints its own errors.
     if (!(error instanceof CommanderError)) console.error(redact(messageOf(error, code)));
     return code;
   }
@@ -41,11 +44,11 @@ function program(): Command {
   const command = new Command('user-group-service')
     .description('Issues a token per customer and tells your dashboards who is viewing.')
     .version(version)
-    .showHelpAfterError('("--help" shows what there is)')
-    // Commander would end the process; a service has a database to close first.
+    .showHelpAfterError('(run with --help for usage)')
+    // By default Commander exits the process; the service has to close the database first.
     .exitOverride()
-    // What was typed is in it, and some type a token where its id belongs.
-    .configureOutput({ outputError: (text, write) => write(redact(text)) })
+    // The message quotes the arguments, and one of them may be a token passed in place of its id.
+    .configureOutput({ outputError: (text, write) => write(redact(text.replace(/^error: /, ERROR_PREFIX))) })
     .addCommand(startCommand())
     .addCommand(serveCommand())
     .addCommand(apiTokenCommand())
@@ -56,30 +59,29 @@ function program(): Command {
     .addCommand(copyCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())
+    .addCommand(helpCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
-  inherit(command);
+  inheritSettings(command);
   return command;
 }
 
-/** Commander hands settings on only to commands that it makes itself. */
-function inherit(command: Command): void {
-  for (const child of command.commands) inherit(child.copyInheritedSettings(command));
+/** Commander passes settings on only to commands that it creates itself. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) inheritSettings(child.copyInheritedSettings(command));
 }
 
-/** Whoever reads the output may have enough of it, as `head` has; what was asked for is done to its end. */
-function unlessLeft(error: NodeJS.ErrnoException): void {
+/** A reader such as `head` may close the pipe early: the command still runs to completion. */
+function handleOutputError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
-  console.error(`user-group-service: standard output takes no more: ${error.message}`);
+  console.error(`${ERROR_PREFIX}cannot write to standard output: ${error.message}`);
   process.exit(exitCodes.failed);
 }
 
 function messageOf(error: unknown, code: number): string {
   const { message, stack, code: errno, port } = error as NodeJS.ErrnoException & { port?: number };
   if (errno === 'EADDRINUSE')
-    return `user-group-service: port ${port} is taken; choose another with --port or PORT`;
-  if (isNoAddress(error))
-    return `user-group-service: ${message}; choose another address with --host or HOST, or port with --port or PORT`;
-  return code === exitCodes.failed
-    ? `user-group-service: ${stack ?? message}`
-    : `user-group-service: ${message}`;
+    return `${ERROR_PREFIX}port ${port} is already in use; choose another port with --port or PORT`;
+  if (isListenError(error))
+    return `${ERROR_PREFIX}cannot listen: ${message}; choose another address with --host or HOST, or another port with --port or PORT`;
+  return `${ERROR_PREFIX}${code === exitCodes.failed ? (stack ?? message) : message}`;
 }

@@ -1,22 +1,43 @@
-// Contract: an API token authenticates a call, and nothing else does.
+// Contract: an API token, and nothing else, authenticates a request.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { digestOf, mintApiToken } from '../src/domain/token.ts';
-import { describeOnEachDatabase, postgres, sqlite } from './database.ts';
-import type { TestAnswer, TestRequest } from './http.ts';
-import { exchangeOne } from './raw-connection.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase, postgres, sqlite } from './support/database.ts';
+import type { TestRequest, TestResponse } from './support/http.ts';
+import { exchangeOne } from './support/raw-connection.ts';
+import { TestService } from './support/service.ts';
 
 const ORIGIN = 'https://dashboards.example.com';
+const OTHER_ORIGIN = 'http://localhost:3000';
 const MINUTE_MS = 60_000;
+
+/** Foreign origins that contain this one as a prefix, suffix or substring. */
+function lookalikes(origin: string): string[] {
+  const [scheme, host] = origin.split('//') as [string, string];
+  const name = host.replace(/:.*/, '');
+  return [
+    `${scheme}//evil-${host}`,
+    `${scheme}//evil.${host}`,
+    `${scheme}//${host}.evil`,
+    `${scheme}//${host}-evil`,
+    `${scheme}//${host}@evil`,
+    `${scheme}//evil@${host}`,
+    `${scheme}//${host}/`,
+    `${scheme}//evil/${host}`,
+    `${scheme}//${name}.evil`,
+    `evil-${origin}`,
+  ];
+}
 
 describeOnEachDatabase('authentication', (database) => {
   let service: TestService;
   before(async () => {
-    service = await TestService.start(database, { env: { UGS_ALLOWED_ORIGINS: ORIGIN } });
+    service = await TestService.start(database, {
+      env: { UGS_ALLOWED_ORIGINS: `${ORIGIN},${OTHER_ORIGIN}` },
+    });
     await service.get({ user_group_id: 'there', name: 'There' });
   });
   after(() => service.end());
@@ -24,21 +45,21 @@ describeOnEachDatabase('authentication', (database) => {
     service.clockAheadMs = 0;
   });
 
-  /** A call with this Authorization header, or with none. */
-  function callWith(authorization?: string): Promise<TestAnswer> {
+  /** A request with this Authorization header, or without one. */
+  function callWith(authorization?: string): Promise<TestResponse> {
     return service.get({ user_group_id: 'there' }, { token: null, headers: { authorization } });
   }
 
   const status = async (token: string) => (await callWith(`Token ${token}`)).status;
 
-  it('takes "Token <API_TOKEN>", and the scheme in any case', async () => {
+  it('accepts "Token <API_TOKEN>" with the scheme in any case', async () => {
     for (const scheme of ['Token', 'token', 'TOKEN', 'tOkEn']) {
       assert.equal((await callWith(`${scheme} ${service.token}`)).status, 200, scheme);
     }
   });
 
   describe('without a valid API token', () => {
-    async function refusals(): Promise<Record<string, TestAnswer>> {
+    async function rejections(): Promise<Record<string, TestResponse>> {
       const { token } = service;
       const expired = await service.apiToken({ expiresAt: Date.now() - 1 });
       const revoked = await service.apiToken();
@@ -57,30 +78,30 @@ describeOnEachDatabase('authentication', (database) => {
         'two tokens': await callWith(`Token ${token} ${token}`),
         'two tokens and a comma': await callWith(`Token ${token}, Token ${token}`),
         junk: await callWith('Token junk'),
-        'one digit less': await callWith(`Token ${token.slice(0, -1)}`),
+        'one digit missing': await callWith(`Token ${token.slice(0, -1)}`),
         'another case': await callWith(`Token ${token.toUpperCase()}`),
         'a mistyped digit': await callWith(
           `Token ${token.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))}`,
         ),
         unknown: await callWith(`Token ${mintApiToken().reveal()}`),
-        'the digest of one': await callWith(`Token ${digestOf(token)}`),
+        'the digest of a token': await callWith(`Token ${digestOf(token)}`),
         expired: await callWith(`Token ${expired.token}`),
         revoked: await callWith(`Token ${revoked.token}`),
         'a user group token': await callWith(`Token ${userGroup.token}`),
       };
     }
 
-    it('gives one and the same 401, whatever is wrong', async () => {
+    it('returns the same 401 for every cause', async () => {
       const texts = new Set<string>();
-      for (const [reason, answer] of Object.entries(await refusals())) {
-        assert.deepEqual([answer.status, answer.json.code], [401, 'unauthenticated'], reason);
-        assert.equal(answer.headers['www-authenticate'], 'Token realm="user-group-service"', reason);
-        texts.add(JSON.stringify({ ...answer.json, request_id: '' }));
+      for (const [reason, response] of Object.entries(await rejections())) {
+        assert.deepEqual([response.status, response.json.code], [401, 'unauthenticated'], reason);
+        assert.equal(response.headers['www-authenticate'], 'Token realm="user-group-service"', reason);
+        texts.add(JSON.stringify({ ...response.json, request_id: '' }));
       }
       assert.equal(texts.size, 1);
     });
 
-    it('gives it on every call, before it looks at the body, and does nothing', async () => {
+    it('returns 401 on every endpoint before reading the body, and changes nothing', async () => {
       const calls: [string, string][] = [
         ['GET', '/api/user'],
         ['PUT', '/api/user'],
@@ -89,16 +110,24 @@ describeOnEachDatabase('authentication', (database) => {
         ['POST', '/v1/resolve'],
       ];
       for (const [method, path] of calls) {
-        for (const body of [undefined, 'no JSON', { user_group_id: 'by nobody', name: 'Nobody' }]) {
-          const answer = await service.call(method, path, body, { token: null });
-          assert.deepEqual([answer.status, answer.json.code], [401, 'unauthenticated'], `${method} ${path}`);
+        for (const body of [
+          undefined,
+          'not JSON',
+          { user_group_id: 'unauthenticated', name: 'Unauthenticated' },
+        ]) {
+          const response = await service.call(method, path, body, { token: null });
+          assert.deepEqual(
+            [response.status, response.json.code],
+            [401, 'unauthenticated'],
+            `${method} ${path}`,
+          );
         }
       }
-      assert.equal((await service.get({ user_group_id: 'by nobody' })).status, 404);
+      assert.equal((await service.get({ user_group_id: 'unauthenticated' })).status, 404);
     });
   });
 
-  it('takes an API token until the instant at which it expires', async () => {
+  it('accepts an API token until it expires', async () => {
     const expiresAt = Date.now() + 10 * MINUTE_MS;
     const { token } = await service.apiToken({ expiresAt });
     service.clockAheadMs = 9 * MINUTE_MS;
@@ -107,7 +136,17 @@ describeOnEachDatabase('authentication', (database) => {
     assert.equal(await status(token), 401);
   });
 
-  it('refuses a revoked API token from the next request on, and takes the others', async () => {
+  it('rejects an API token from the exact millisecond of its expiry', async ({ mock }) => {
+    const now = Date.now();
+    mock.timers.enable({ apis: ['Date'], now });
+    const { token } = await service.apiToken({ expiresAt: now + MINUTE_MS });
+    service.clockAheadMs = MINUTE_MS - 1;
+    assert.equal(await status(token), 200);
+    service.clockAheadMs = MINUTE_MS;
+    assert.equal(await status(token), 401);
+  });
+
+  it('rejects a revoked API token from the next request on, and still accepts other API tokens', async () => {
     for (let round = 0; round < 10; round++) {
       const { id, token } = await service.apiToken();
       assert.equal(await status(token), 200);
@@ -117,7 +156,7 @@ describeOnEachDatabase('authentication', (database) => {
     assert.equal(await status(service.token), 200);
   });
 
-  it('refuses two Authorization headers with 400, even where both are right', async () => {
+  it('rejects two Authorization headers with 400, even if both are valid', async () => {
     const one = `Token ${service.token}`;
     for (const authorization of [
       [one, one],
@@ -125,9 +164,9 @@ describeOnEachDatabase('authentication', (database) => {
       ['Bearer x', one],
     ]) {
       const request: TestRequest = { token: null, headers: { authorization } };
-      const answer = await service.get({ user_group_id: 'there' }, request);
-      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request']);
-      assert.match(answer.json.detail, /authorization/);
+      const response = await service.get({ user_group_id: 'there' }, request);
+      assert.deepEqual([response.status, response.json.code], [400, 'invalid_request']);
+      assert.match(response.json.detail, /authorization/);
     }
   });
 
@@ -135,24 +174,40 @@ describeOnEachDatabase('authentication', (database) => {
     const from = (origin: string, token: string | null = service.token) =>
       service.get({ user_group_id: 'from a browser', name: 'B' }, { token, headers: { origin } });
 
-    it('is refused with 403 where the origin is foreign, and nothing is done', async () => {
+    it('is rejected with 403 if the origin is foreign, and changes nothing', async () => {
       const foreign = [
         'https://evil.example.com',
-        `${ORIGIN}.evil.com`,
+        ...lookalikes(ORIGIN),
+        ...lookalikes(service.url),
+        ...lookalikes(service.url.replace('http', 'https')),
         `${ORIGIN}:8443`,
         ORIGIN.replace('https', 'http'),
         'null',
         'http://127.0.0.1:1',
       ];
       for (const origin of foreign) {
-        const answer = await from(origin);
-        assert.deepEqual([answer.status, answer.json.code], [403, 'origin_not_allowed'], origin);
-        assert.equal(answer.headers['access-control-allow-origin'], undefined);
+        const response = await from(origin);
+        assert.deepEqual([response.status, response.json.code], [403, 'origin_not_allowed'], origin);
+        assert.equal(response.headers['access-control-allow-origin'], undefined);
       }
       assert.equal((await service.get({ user_group_id: 'from a browser' })).status, 404);
     });
 
-    it('is refused so on every path and before the API token is looked at', async () => {
+    it('is rejected if the origin is only a substring of a configured origin or of the list', async () => {
+      const [scheme, host] = ORIGIN.split('//') as [string, string];
+      const [, ...parents] = host.split('.');
+      const parts = [ORIGIN.slice(0, -1), `${scheme}//`, scheme, host, `${scheme}//${parents.join('.')}`];
+      for (const origin of [
+        ...parts,
+        `${ORIGIN},${ORIGIN}`,
+        `${ORIGIN} ${OTHER_ORIGIN}`,
+        OTHER_ORIGIN.slice(1),
+      ]) {
+        assert.equal((await from(origin)).status, 403, origin);
+      }
+    });
+
+    it('is rejected with 403 on every path, before the API token is checked', async () => {
       assert.equal((await from('https://evil.example.com', null)).status, 403);
       for (const [method, path] of [
         ['PUT', '/api/user'],
@@ -162,41 +217,47 @@ describeOnEachDatabase('authentication', (database) => {
         ['POST', '/v1/resolve'],
         ['GET', '/nothing'],
       ] as const) {
-        const answer = await service.call(
+        const response = await service.call(
           method,
           path,
           {},
           { headers: { origin: 'https://evil.example.com' } },
         );
-        assert.deepEqual([answer.status, answer.json.code], [403, 'origin_not_allowed'], `${method} ${path}`);
+        assert.deepEqual(
+          [response.status, response.json.code],
+          [403, 'origin_not_allowed'],
+          `${method} ${path}`,
+        );
       }
     });
 
-    it('is refused so where the request names no host that could be the origin', async () => {
+    it('is rejected with 403 if the request has no Host that could be the origin', async () => {
       for (const [version, host, origin] of [
         ['1.0', '', 'http://undefined'],
         ['1.1', 'Host:\r\n', 'http://'],
       ] as const) {
         const fields = `${host}Origin: ${origin}\r\nAuthorization: Token ${service.token}\r\nConnection: close\r\n`;
-        const answer = await exchangeOne(
+        const response = await exchangeOne(
           service,
           `GET /v1/user-groups/there HTTP/${version}\r\n${fields}\r\n`,
         );
-        assert.deepEqual([answer.status, answer.json.code], [403, 'origin_not_allowed'], origin);
+        assert.deepEqual([response.status, response.json.code], [403, 'origin_not_allowed'], origin);
       }
     });
 
-    it('is answered where the origin is configured, or the service itself', async () => {
+    it('is accepted if the origin is configured or is the service itself', async () => {
       assert.equal((await from(ORIGIN)).status, 200);
+      assert.equal((await from(OTHER_ORIGIN)).status, 200);
       assert.equal((await from(service.url)).status, 200);
+      assert.equal((await from(service.url.replace('http', 'https'))).status, 200);
       assert.equal((await from(ORIGIN, null)).status, 401);
     });
   });
 });
 
-// SQLite has one serving process.
+// SQLite is served by one process only.
 describe('two services on one database (PostgreSQL)', () => {
-  it('refuse a revoked API token from the next request on', async () => {
+  it('reject a revoked API token from the next request on', async () => {
     const first = await TestService.start(postgres);
     const second = await TestService.start(postgres, { database: first.database });
     try {
@@ -213,9 +274,9 @@ describe('two services on one database (PostgreSQL)', () => {
   });
 });
 
-// What the database holds can be read from the files of SQLite; PostgreSQL gets the same values.
+// The contents of the database can be read from SQLite's files; PostgreSQL stores the same values.
 describe('the database (SQLite)', () => {
-  it('holds the digest of an API token and no token in clear', async () => {
+  it('contains the digest of an API token, and no token in plain text', async () => {
     const service = await TestService.start(sqlite);
     try {
       const first = (await service.get({ user_group_id: 'there', name: 'There' })).json.user_group.token;

@@ -1,4 +1,4 @@
-// Contract: which bodies are accepted: their size, their type, and that they can be read in one way only.
+// Contract: which bodies are accepted: their size, their media type, and unambiguous JSON only.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -6,17 +6,17 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describeOnEachDatabase } from './database.ts';
-import type { TestAnswer, TestRequest } from './http.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import type { TestRequest, TestResponse } from './support/http.ts';
+import { TestService } from './support/service.ts';
 
 const KIB = 1024;
 
-function pointersOf({ json }: TestAnswer): string[] {
+function pointersOf({ json }: TestResponse): string[] {
   return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
 }
 
-describeOnEachDatabase('bodies', (database) => {
+describeOnEachDatabase('a body', (database) => {
   let service: TestService;
   before(async () => {
     service = await TestService.start(database);
@@ -26,7 +26,7 @@ describeOnEachDatabase('bodies', (database) => {
 
   const request = { user_group_id: 'there' };
 
-  /** A right body of just so many bytes. */
+  /** A valid body of exactly this many bytes. */
   function padded(bytes: number): string {
     return JSON.stringify(request).padEnd(bytes, ' ');
   }
@@ -35,21 +35,21 @@ describeOnEachDatabase('bodies', (database) => {
     headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' },
   };
 
-  it('may have 256 KiB, whether their length is announced or not', async () => {
+  it('may have 256 KiB, with Content-Length or chunked', async () => {
     assert.equal((await service.get(padded(256 * KIB))).status, 200);
     assert.equal((await service.get(padded(256 * KIB), chunked)).status, 200);
   });
 
-  it('must not have a byte more', async () => {
+  it('is rejected with 413 if it has one byte more', async () => {
     for (const bytes of [256 * KIB + 1, 4 * 1024 * KIB]) {
       for (const more of [{}, chunked]) {
-        const answer = await service.get(padded(bytes), more);
-        assert.deepEqual([answer.status, answer.json.code], [413, 'body_too_large']);
+        const response = await service.get(padded(bytes), more);
+        assert.deepEqual([response.status, response.json.code], [413, 'body_too_large']);
       }
     }
   });
 
-  it('may take longer to arrive than the database may to answer', async () => {
+  it('may take longer to arrive than the time limit of the database', async () => {
     const { hostname, port } = new URL(service.url);
     const client = connect(Number(port), hostname).setEncoding('utf8');
     const body = padded(100);
@@ -59,11 +59,11 @@ describeOnEachDatabase('bodies', (database) => {
     );
     await sleep(3_000);
     client.write(body.slice(50));
-    const [answer] = await once(client, 'data');
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    const [response] = await once(client, 'data');
+    assert.match(response, /^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('may be declared as JSON, or not at all', async () => {
+  it('may be declared as JSON or have no Content-Type', async () => {
     const types = [
       undefined,
       'application/json',
@@ -72,17 +72,17 @@ describeOnEachDatabase('bodies', (database) => {
       'application/json;charset="UTF-8"',
     ];
     for (const type of types) {
-      const answer = await service.get(request, { headers: { 'content-type': type } });
-      assert.equal(answer.status, 200, type ?? 'undeclared');
+      const response = await service.get(request, { headers: { 'content-type': type } });
+      assert.equal(response.status, 200, type ?? 'no type');
     }
   });
 
-  it('must be JSON where nothing is declared', async () => {
-    const answer = await service.get('user_group_id=there', { headers: { 'content-type': undefined } });
-    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json']);
+  it('must be JSON if it has no Content-Type', async () => {
+    const response = await service.get('user_group_id=there', { headers: { 'content-type': undefined } });
+    assert.deepEqual([response.status, response.json.code], [400, 'invalid_json']);
   });
 
-  it('must not be declared as anything else', async () => {
+  it('is rejected with 415 if it is declared as anything else', async () => {
     const types = [
       'text/plain',
       'text/json',
@@ -97,17 +97,17 @@ describeOnEachDatabase('bodies', (database) => {
       '*/*',
     ];
     for (const type of types) {
-      for (const answer of [
+      for (const response of [
         await service.get(request, { headers: { 'content-type': type } }),
         await service.put(request, { headers: { 'content-type': type } }),
         await service.post(request, { headers: { 'content-type': type } }),
       ]) {
-        assert.deepEqual([answer.status, answer.json.code], [415, 'unsupported_media_type'], type);
+        assert.deepEqual([response.status, response.json.code], [415, 'unsupported_media_type'], type);
       }
     }
   });
 
-  it('must not have a content coding, not even a right one', async () => {
+  it('is rejected with 415 if it has a content coding, even a correct one', async () => {
     const plain = Buffer.from(JSON.stringify(request));
     for (const [coding, bytes] of [
       ['gzip', gzipSync(plain)],
@@ -116,22 +116,22 @@ describeOnEachDatabase('bodies', (database) => {
       ['deflate, identity', plain],
       ['unknown', plain],
     ] as const) {
-      const answer = await service.get(bytes, { headers: { 'content-encoding': coding } });
-      assert.deepEqual([answer.status, answer.json.code], [415, 'unsupported_media_type'], coding);
+      const response = await service.get(bytes, { headers: { 'content-encoding': coding } });
+      assert.deepEqual([response.status, response.json.code], [415, 'unsupported_media_type'], coding);
     }
   });
 
-  it('must be there: a GET without one is told which call needs none with GET', async () => {
+  it('is required: the error for a GET without a body names the endpoint that works without one', async () => {
     for (const [method, path] of [
       ['GET', '/api/user'],
       ['PUT', '/api/user'],
       ['POST', '/api/user'],
       ['POST', '/v1/resolve'],
     ] as const) {
-      const answer = await service.call(method, path);
-      assert.deepEqual([answer.status, answer.json.code], [400, 'body_missing'], `${method} ${path}`);
+      const response = await service.call(method, path);
+      assert.deepEqual([response.status, response.json.code], [400, 'body_missing'], `${method} ${path}`);
       const hint = /clients and proxies drop the body of a GET: use POST \/v1\/user-groups/;
-      assert.equal(hint.test(answer.json.detail), method === 'GET');
+      assert.equal(hint.test(response.json.detail), method === 'GET');
     }
   });
 
@@ -143,67 +143,61 @@ describeOnEachDatabase('bodies', (database) => {
         ['POST', '/api/user'],
         ['POST', '/v1/resolve'],
       ] as const) {
-        const answer = await service.call(method, path, body);
-        assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], body);
-        assert.deepEqual(answer.json.errors, [{ pointer: '', detail: 'must be an object' }]);
+        const response = await service.call(method, path, body);
+        assert.deepEqual([response.status, response.json.code], [400, 'invalid_request'], body);
+        assert.deepEqual(response.json.errors, [{ pointer: '', detail: 'must be an object' }]);
       }
     }
   });
 
-  describe('that can be read in two ways', () => {
+  describe('that is ambiguous or malformed', () => {
     const bytes = (...parts: (string | number[])[]) =>
       Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
     const start = '{"user_group_id":"ambiguous","name":"A"';
     const cases: Record<string, [body: string | Buffer, pointer: string]> = {
-      'a field twice': [`${start},"name":"A"}`, '/name'],
-      'a field twice, once escaped': [`${start},"\\u006eame":"B"}`, '/name'],
-      'a key twice in properties': [`${start},"properties":{"a":1,"b":2,"a":1}}`, '/properties/a'],
-      'a key twice in mapping': [`${start},"mapping":{"1":1,"1":2}}`, '/mapping/1'],
-      'a key twice far below': [
+      'a duplicate field': [`${start},"name":"A"}`, '/name'],
+      'a duplicate field, once escaped': [`${start},"\\u006eame":"B"}`, '/name'],
+      'a duplicate key in properties': [`${start},"properties":{"a":1,"b":2,"a":1}}`, '/properties/a'],
+      'a duplicate key in mapping': [`${start},"mapping":{"1":1,"1":2}}`, '/mapping/1'],
+      'a deeply nested duplicate key': [
         `${start},"properties":{"l":[0,{"x~y/z":{"k":1,"k":1}}]}}`,
         '/properties/l/1/x~0y~1z/k',
       ],
       '__proto__ as a field': [`${start},"__proto__":{}}`, '/__proto__'],
-      '__proto__ far below, escaped': [
+      'deeply nested __proto__, escaped': [
         `${start},"properties":{"a":[{"\\u005f_proto__":1}]}}`,
         '/properties/a/0/__proto__',
       ],
-      'half a surrogate pair': [`${start},"properties":{"a":"\\ud83d"}}`, '/properties/a'],
-      'a surrogate pair the wrong way round': [
-        `${start},"properties":{"a":"\\ude00\\ud83d"}}`,
-        '/properties/a',
-      ],
-      'half a surrogate pair in a key': [`${start},"properties":{"\\ude00":1}}`, '/properties'],
-      'a byte that is not UTF-8': [bytes(start, ',"properties":{"é":"', [0xff], '"}}'), '/properties/é'],
-      'UTF-8 that is cut off': [
+      'a lone surrogate': [`${start},"properties":{"a":"\\ud83d"}}`, '/properties/a'],
+      'a reversed surrogate pair': [`${start},"properties":{"a":"\\ude00\\ud83d"}}`, '/properties/a'],
+      'a lone surrogate in a key': [`${start},"properties":{"\\ude00":1}}`, '/properties'],
+      'an invalid UTF-8 byte': [bytes(start, ',"properties":{"é":"', [0xff], '"}}'), '/properties/é'],
+      'truncated UTF-8': [
         bytes(start, ',"properties":{"a":["', [0xf0, 0x9f, 0x98], '"]}}'),
         '/properties/a/0',
       ],
-      'UTF-8 longer than it need be': [
-        bytes(start, ',"properties":{"a":"', [0xc0, 0xaf], '"}}'),
-        '/properties/a',
-      ],
-      'a surrogate as UTF-8': [
+      'overlong UTF-8': [bytes(start, ',"properties":{"a":"', [0xc0, 0xaf], '"}}'), '/properties/a'],
+      'a surrogate encoded in UTF-8': [
         bytes(start, ',"properties":{"a":"', [0xed, 0xa0, 0x80], '"}}'),
         '/properties/a',
       ],
       'a byte order mark': [bytes([0xef, 0xbb, 0xbf], `${start}}`), ''],
-      'text after the end': [`${start}} x`, ''],
+      'trailing text': [`${start}} x`, ''],
       'a second body': [`${start}}${start}}`, ''],
-      'nothing but white space': [' \n', ''],
-      'a comma too much': [`${start},}`, ''],
-      'no end': [start, ''],
+      'only white space': [' \n', ''],
+      'a trailing comma': [`${start},}`, ''],
+      'a missing closing brace': [start, ''],
       'a comment': [`${start}/* */}`, ''],
       'single quotes': ["{'user_group_id':'ambiguous','name':'A'}", ''],
-      'a key without quotes': ['{user_group_id:"ambiguous","name":"A"}', ''],
-      'a number that is none': [`${start},"properties":{"a":NaN}}`, '/properties/a'],
-      'a zero in front': [`${start},"properties":{"a":01}}`, '/properties'],
+      'an unquoted key': ['{user_group_id:"ambiguous","name":"A"}', ''],
+      NaN: [`${start},"properties":{"a":NaN}}`, '/properties/a'],
+      'a leading zero': [`${start},"properties":{"a":01}}`, '/properties'],
       'a plus sign': [`${start},"properties":{"a":+1}}`, '/properties/a'],
       'a line break in a string': [`${start},"properties":{"a":"\n"}}`, '/properties/a'],
       'UTF-16': [Buffer.from(`${start}}`, 'utf16le'), ''],
     };
     for (const [what, [body, pointer]] of Object.entries(cases)) {
-      it(`is refused with a pointer, on every call: ${what}`, async () => {
+      it(`is rejected with a pointer by every endpoint: ${what}`, async () => {
         for (const [method, path] of [
           ['GET', '/api/user'],
           ['PUT', '/api/user'],
@@ -211,9 +205,9 @@ describeOnEachDatabase('bodies', (database) => {
           ['POST', '/v1/user-groups'],
           ['POST', '/v1/resolve'],
         ] as const) {
-          const answer = await service.call(method, path, body);
-          assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json'], answer.text);
-          assert.deepEqual(pointersOf(answer), [pointer]);
+          const response = await service.call(method, path, body);
+          assert.deepEqual([response.status, response.json.code], [400, 'invalid_json'], response.text);
+          assert.deepEqual(pointersOf(response), [pointer]);
         }
         assert.equal((await service.get({ user_group_id: 'ambiguous' })).status, 404);
       });

@@ -1,11 +1,11 @@
-// Contract: DELETE /v1/user-groups/{user_group_id}: the group is gone, its token dead at once, its id free again.
+// Contract: DELETE /v1/user-groups/{user_group_id} deletes the group, invalidates its token immediately and frees its id.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase, postgres } from './database.ts';
-import type { TestAnswer, TestRequest } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase, postgres } from './support/database.ts';
+import type { TestRequest, TestResponse } from './support/http.ts';
+import { assertProblem } from './support/problem.ts';
+import { TestService } from './support/service.ts';
 
 const ROUNDS = 15;
 
@@ -22,19 +22,19 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     return { token, teamId, etag: headers.etag! };
   }
 
-  function remove(id: string, more: Pick<TestRequest, 'token' | 'headers'> = {}): Promise<TestAnswer> {
+  function remove(id: string, more: Pick<TestRequest, 'token' | 'headers'> = {}): Promise<TestResponse> {
     return service.call('DELETE', `/v1/user-groups/${id}`, undefined, more);
   }
 
-  it('answers 204 without a body, and the group is gone for every call', async () => {
+  it('returns 204 without a body, and every later call returns 404', async () => {
     const { token } = await create('gone');
-    const answer = await remove('gone');
-    assert.deepEqual([answer.status, answer.text], [204, '']);
+    const response = await remove('gone');
+    assert.deepEqual([response.status, response.text], [204, '']);
     for (const header of ['content-type', 'content-length', 'transfer-encoding', 'etag']) {
-      assert.equal(answer.headers[header], undefined, header);
+      assert.equal(response.headers[header], undefined, header);
     }
-    assert.equal(answer.headers['cache-control'], 'no-store');
-    assert.ok(answer.headers['x-request-id']);
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.ok(response.headers['x-request-id']);
     assertProblem(await service.call('GET', '/v1/user-groups/gone'), 'user_group_not_found');
     assertProblem(await service.call('PATCH', '/v1/user-groups/gone', { name: 'N' }), 'user_group_not_found');
     assertProblem(await service.put({ user_group_id: 'gone', name: 'N' }), 'user_group_not_found');
@@ -44,7 +44,7 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     assertProblem(await service.post({ current_token: token }), 'user_group_token_not_found');
   });
 
-  it('ends the grace period of a replaced token too', async () => {
+  it('also ends the grace period of a replaced token', async () => {
     const { token } = await create('retiring');
     const rotated = await service.post({ current_token: token, grace_period_seconds: 3_600 });
     assert.equal((await service.resolve(token)).json.token.status, 'retiring');
@@ -55,7 +55,7 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     }
   });
 
-  it('frees the id: the next group of it has a new team_id and token, and nothing of the old one', async () => {
+  it('frees the id: the next group with it has a new team_id and token, and no data of the old group', async () => {
     const first = await create('again');
     await remove('again');
     const second = await service.get({ user_group_id: 'again', name: 'Again', properties: null });
@@ -67,7 +67,7 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     assert.equal((await service.resolve(second.json.user_group.token)).status, 200);
   });
 
-  it('leaves every other group alone, also of the same id in another environment or workspace', async () => {
+  it('deletes no other group, not even one with the same id in another environment or workspace', async () => {
     const others = await Promise.all([
       service.apiToken({ environment: 'Testing' }),
       service.apiToken({ workspaceName: 'other' }),
@@ -84,14 +84,14 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     }
   });
 
-  it('is refused to a read-only API token', async () => {
+  it('rejects a read-only API token', async () => {
     await create('kept');
     const { token } = await service.apiToken({ permission: 'read-only' });
     assertProblem(await remove('kept', { token }), 'permission_denied');
     assert.equal((await service.get({ user_group_id: 'kept' })).status, 200);
   });
 
-  it('with If-Match deletes that version only', async () => {
+  it('with If-Match deletes only the named version', async () => {
     const { etag } = await create('conditional');
     const { headers } = await service.put({ user_group_id: 'conditional', name: 'Changed' });
     assertProblem(await remove('conditional', { headers: { 'if-match': etag } }), 'version_mismatch');
@@ -107,14 +107,14 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     assertProblem(await remove('conditional', { headers: { 'if-match': '*' } }), 'user_group_not_found');
   });
 
-  it('is done by one of many parallel calls; the others find no group', async () => {
+  it('returns 204 to one of many parallel calls and 404 to the others', async () => {
     await create('race');
-    const answers = await Promise.all(Array.from({ length: 40 }, () => remove('race')));
-    assert.equal(answers.filter(({ status }) => status === 204).length, 1);
-    assert.equal(answers.filter(({ status }) => status === 404).length, 39);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => remove('race')));
+    assert.equal(responses.filter(({ status }) => status === 204).length, 1);
+    assert.equal(responses.filter(({ status }) => status === 404).length, 39);
   });
 
-  it('against rotations and updates leaves the group whole or nothing of it', async () => {
+  it('deletes the group completely while rotations and updates run in parallel', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const id = `raced-${round}`;
       const { token } = await create(id);
@@ -125,8 +125,8 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
         remove(id),
       ]);
       assert.equal(deleted.status, 204);
-      for (const answer of [rotated, updated, patched]) {
-        assert.ok([200, 404].includes(answer.status), answer.text);
+      for (const response of [rotated, updated, patched]) {
+        assert.ok([200, 404].includes(response.status), response.text);
       }
       const tokens = [token, rotated.json.user_group?.token ?? token];
       for (const each of tokens) assertProblem(await service.resolve(each), 'user_group_token_not_found');
@@ -134,25 +134,25 @@ describeOnEachDatabase('DELETE /v1/user-groups/{user_group_id}', (database) => {
     }
   });
 
-  it('against creates of the same id leaves a group or none, with one token alive', async () => {
+  it('leaves at most one group and one valid token while the same id is created in parallel', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const id = `reborn-${round}`;
       await create(id);
       const calls = Array.from({ length: 12 }, (_, index) => (index % 3 === 0 ? remove(id) : create(id)));
       const created = (await Promise.all(calls)).filter((each) => 'token' in each);
       const final = await service.get({ user_group_id: id });
-      const alive: string[] = [];
+      const valid: string[] = [];
       for (const token of new Set(created.map(({ token }) => token))) {
-        if ((await service.resolve(token)).status === 200) alive.push(token);
+        if ((await service.resolve(token)).status === 200) valid.push(token);
       }
-      assert.deepEqual(alive, final.status === 200 ? [final.json.user_group.token] : []);
+      assert.deepEqual(valid, final.status === 200 ? [final.json.user_group.token] : []);
     }
   });
 });
 
-// SQLite has one serving process.
+// SQLite is served by one process only.
 describe('a group that one service deletes (PostgreSQL)', () => {
-  it('is gone for the other from the next request on, and is created by one of them', async () => {
+  it('is gone for the other from the next request on, and is then created by exactly one of them', async () => {
     const first = await TestService.start(postgres);
     const second = await TestService.start(postgres, { database: first.database });
     try {
@@ -162,8 +162,8 @@ describe('a group that one service deletes (PostgreSQL)', () => {
         assert.equal((await second.resolve(token)).status, 200);
         assert.equal((await second.call('DELETE', `/v1/user-groups/${body.user_group_id}`)).status, 204);
         assertProblem(await first.resolve(token), 'user_group_token_not_found');
-        const answers = await Promise.all([first.get(body), second.get(body)]);
-        assert.equal(answers.filter(({ json }) => json.new_user_group).length, 1);
+        const responses = await Promise.all([first.get(body), second.get(body)]);
+        assert.equal(responses.filter(({ json }) => json.new_user_group).length, 1);
       }
     } finally {
       await second.stop();

@@ -1,10 +1,10 @@
-// Contract: which values each field may have.
+// Contract: the values that each field accepts.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from './database.ts';
-import type { TestAnswer } from './http.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import type { TestResponse } from './support/http.ts';
+import { TestService } from './support/service.ts';
 
 const KIB = 1024;
 /** One code point, two UTF-16 units, four bytes. */
@@ -14,21 +14,21 @@ function entries(count: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
 }
 
-/** Objects in objects, `levels` of them. */
+/** `levels` nested objects. */
 function nested(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }
 
-/** JSON of just so many bytes. */
+/** JSON of exactly this many bytes. */
 function propertiesOf(bytes: number): string {
   return `{"a":"${'é'.repeat(100)}${'x'.repeat(bytes - 208)}"}`;
 }
 
-function pointersOf({ json }: TestAnswer): string[] {
+function pointersOf({ json }: TestResponse): string[] {
   return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
 }
 
-/** A value that is refused for what stands at `pointer`, not for all of it. */
+/** A value that is rejected because of the part at `pointer`. */
 class At {
   readonly value: unknown;
   readonly pointer: string;
@@ -39,7 +39,7 @@ class At {
   }
 }
 
-/** JSON that is sent as it is written. */
+/** JSON text that is sent unchanged. */
 class Raw {
   readonly text: string;
 
@@ -52,7 +52,7 @@ const textOf = (value: unknown): string => (value instanceof Raw ? value.text : 
 
 interface FieldTable {
   accepted: Record<string, unknown>;
-  refused: Record<string, unknown>;
+  rejected: Record<string, unknown>;
 }
 
 const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldTable> = {
@@ -62,17 +62,17 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       '255 characters': 'a'.repeat(255),
       '255 code points beyond the basic plane': WIDE.repeat(255),
       'any script': 'Ünïcode-日本語-עברית-👩‍👩‍👧',
-      'slashes, dots and signs of URLs': '../a/b?c=d&e#f%2F+;',
+      'slashes, dots and URL delimiters': '../a/b?c=d&e#f%2F+;',
       'white space within': 'a b\u00a0c',
       'quotes and a backslash': `'"\\; drop table user_groups --`,
       'invisible characters': 'a\u200b\u200d\u2060',
       'private and unassigned code points': '\ue000\uffff\u{10ffff}',
       'a replacement character': '\ufffd',
-      'names of JavaScript': '__proto__',
+      'JavaScript property names': '__proto__',
       digits: '007',
       'the word null': 'null',
     },
-    refused: {
+    rejected: {
       'a number': 42,
       null: null,
       true: true,
@@ -86,12 +86,12 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       'a null character': 'a\u0000b',
       'a delete character': 'a\u007fb',
       'a control character of Latin-1': 'a\u0085b',
-      'a space before': ' a',
-      'a space after': 'a ',
-      'a no-break space before': '\u00a0a',
-      'an ideographic space after': 'a\u3000',
-      'a line separator after': 'a\u2028',
-      'a zero-width no-break space before': '\ufeffa',
+      'a leading space': ' a',
+      'a trailing space': 'a ',
+      'a leading no-break space': '\u00a0a',
+      'a trailing ideographic space': 'a\u3000',
+      'a trailing line separator': 'a\u2028',
+      'a leading zero-width no-break space': '\ufeffa',
       'only a space': ' ',
     },
   },
@@ -100,12 +100,12 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       'one character': 'a',
       '255 characters': 'a'.repeat(255),
       '255 code points beyond the basic plane': WIDE.repeat(255),
-      'white space around it, which is kept': '  Acme\u00a0',
-      'a line separator before it': '\u2028Acme',
+      'leading and trailing white space': '  Acme\u00a0',
+      'a leading line separator': '\u2028Acme',
       'a paragraph separator within': 'Acme\u2029Ltd',
       'a decomposed letter': 'e\u0301',
     },
-    refused: {
+    rejected: {
       'a number': 42,
       null: null,
       true: true,
@@ -135,7 +135,7 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       'the smallest safe integer': { a: Number.MIN_SAFE_INTEGER },
       zero: { a: 0 },
     },
-    refused: {
+    rejected: {
       'a text': 'a',
       'a number': 1,
       true: true,
@@ -152,20 +152,17 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       'a fraction': new At({ a: 1.5 }, '/mapping/a'),
       '2^53': new At({ a: 2 ** 53 }, '/mapping/a'),
       '-2^53': new At({ a: -(2 ** 53) }, '/mapping/a'),
-      '2^53 + 1, which JavaScript cannot tell from 2^53': new At(
-        new Raw('{"a":9007199254740993}'),
-        '/mapping/a',
-      ),
-      'a fraction that JavaScript takes for an integer': new At(
+      '2^53 + 1, which JavaScript rounds to 2^53': new At(new Raw('{"a":9007199254740993}'), '/mapping/a'),
+      'a fraction that JavaScript rounds to an integer': new At(
         new Raw('{"a":1.00000000000000000001}'),
         '/mapping/a',
       ),
-      'a fraction that JavaScript takes for the largest safe integer': new At(
+      'a fraction that JavaScript rounds to the largest safe integer': new At(
         new Raw('{"a":9007199254740991.4}'),
         '/mapping/a',
       ),
-      'a number that JavaScript takes for zero': new At(new Raw('{"a":1e-400}'), '/mapping/a'),
-      'a key that a pointer has to escape': new At({ 'a/b~c': null }, '/mapping/a~1b~0c'),
+      'a number that JavaScript rounds to zero': new At(new Raw('{"a":1e-400}'), '/mapping/a'),
+      'a key that a JSON pointer escapes': new At({ 'a/b~c': null }, '/mapping/a~1b~0c'),
     },
   },
   properties: {
@@ -173,15 +170,15 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       'no keys': {},
       null: null,
       '100 keys': entries(100),
-      '101 keys below the top': { a: entries(101) },
+      '101 keys below the top level': { a: entries(101) },
       'a key of 255 code points': { [WIDE.repeat(255)]: 1 },
-      'any key below the top': { a: { '': 1, ['k'.repeat(256)]: 2 } },
-      'any JSON inside': { a: [null, true, false, '', [], {}, -1.5e300, ['\u0000']] },
+      'any key below the top level': { a: { '': 1, ['k'.repeat(256)]: 2 } },
+      'any nested JSON': { a: [null, true, false, '', [], {}, -1.5e300, ['\u0000']] },
       '16 levels': new Raw(nested(16)),
       '16 levels of arrays and objects': new Raw(`{"a":${'['.repeat(15)}${']'.repeat(15)}}`),
       '64 KiB': new Raw(propertiesOf(64 * KIB)),
     },
-    refused: {
+    rejected: {
       'a text': '{}',
       'a number': 1,
       true: true,
@@ -189,7 +186,7 @@ const tables: Record<'user_group_id' | 'name' | 'mapping' | 'properties', FieldT
       '101 keys': entries(101),
       'an empty key': new At({ '': 1 }, '/properties/'),
       'a key of 256 characters': new At({ ['k'.repeat(256)]: 1 }, `/properties/${'k'.repeat(256)}`),
-      'one byte more than 64 KiB': new Raw(propertiesOf(64 * KIB + 1)),
+      '64 KiB and one byte': new Raw(propertiesOf(64 * KIB + 1)),
     },
   },
 };
@@ -203,7 +200,7 @@ describeOnEachDatabase('fields', (database) => {
   });
   after(() => service.end());
 
-  /** A body that creates a group, with one field as given. */
+  /** A body that creates a group, with one field set to the value. */
   function bodyWith(field: string, value: unknown): { text: string; id: string } {
     const id = `group-${++groups}`;
     const fields: Record<string, unknown> = { user_group_id: id, name: 'Acme', [field]: value };
@@ -211,10 +208,10 @@ describeOnEachDatabase('fields', (database) => {
     return { text: `{${members.join(',')}}`, id: field === 'user_group_id' ? String(value) : id };
   }
 
-  for (const [field, { accepted, refused }] of Object.entries(tables)) {
+  for (const [field, { accepted, rejected }] of Object.entries(tables)) {
     describe(field, () => {
       for (const [what, value] of Object.entries(accepted)) {
-        it(`may be: ${what}; it comes back the same`, async () => {
+        it(`accepts and returns unchanged: ${what}`, async () => {
           const { text, id } = bodyWith(field, value);
           const created = await service.get(text);
           assert.equal(created.status, 200, created.text);
@@ -230,22 +227,22 @@ describeOnEachDatabase('fields', (database) => {
         });
       }
 
-      for (const [what, entry] of Object.entries(refused)) {
+      for (const [what, entry] of Object.entries(rejected)) {
         const { value, pointer } = entry instanceof At ? entry : new At(entry, `/${field}`);
-        it(`must not be: ${what}`, async () => {
+        it(`rejects: ${what}`, async () => {
           const { text, id } = bodyWith(field, value);
           for (const [method, path] of [
             ['GET', '/api/user'],
             ['PUT', '/api/user'],
             ['POST', '/v1/user-groups'],
           ] as const) {
-            const answer = await service.call(method, path, text);
+            const response = await service.call(method, path, text);
             assert.deepEqual(
-              [answer.status, answer.json.code],
+              [response.status, response.json.code],
               [400, 'invalid_request'],
-              answer.text.slice(0, 500),
+              response.text.slice(0, 500),
             );
-            assert.deepEqual(pointersOf(answer), [pointer]);
+            assert.deepEqual(pointersOf(response), [pointer]);
           }
           if (field === 'user_group_id') return;
           assert.equal((await service.get({ user_group_id: id })).status, 404);
@@ -254,15 +251,15 @@ describeOnEachDatabase('fields', (database) => {
     });
   }
 
-  it('tells who sends a number as user_group_id to send a string', async () => {
+  it('reject a numeric user_group_id with a hint to send a string', async () => {
     const { json } = await service.get({ user_group_id: 42, name: 'Number' });
     assert.match(json.errors[0].detail, /must be a string: send it in double quotes/);
   });
 
-  it('names every field that is at fault', async () => {
+  it('are all named in the error if several are invalid', async () => {
     const body = { user_group_id: 42, name: '', mapping: { a: null, b: 'x', c: [] }, properties: [] };
-    const answer = await service.get(body);
-    assert.deepEqual(pointersOf(answer).sort(), [
+    const response = await service.get(body);
+    assert.deepEqual(pointersOf(response).sort(), [
       '/mapping/a',
       '/mapping/c',
       '/name',
@@ -271,25 +268,25 @@ describeOnEachDatabase('fields', (database) => {
     ]);
   });
 
-  it('refuses properties of more than 16 levels, and points at the level that is too much', async () => {
+  it('reject properties of more than 16 levels, with a pointer to the first excess level', async () => {
     const body = `{"user_group_id":"deep","name":"Deep","properties":${nested(17)}}`;
-    for (const answer of [await service.get(body), await service.put(body)]) {
-      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json']);
-      assert.deepEqual(pointersOf(answer), [`/properties${'/a'.repeat(16)}`]);
-      // The body is a level above the properties.
-      assert.match(answer.json.detail, / must not be deeper than 17 levels, the outermost included /);
+    for (const response of [await service.get(body), await service.put(body)]) {
+      assert.deepEqual([response.status, response.json.code], [400, 'invalid_json']);
+      assert.deepEqual(pointersOf(response), [`/properties${'/a'.repeat(16)}`]);
+      // The body itself is one more level.
+      assert.match(response.json.detail, / must not be deeper than 17 levels, including the outermost /);
     }
   });
 
-  it('survives a body that is nothing but nesting', async () => {
+  it('reject a body of nothing but nesting', async () => {
     for (const opening of ['[', '{"a":']) {
-      const answer = await service.get(opening.repeat(Math.floor((256 * KIB) / opening.length)));
-      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_json']);
+      const response = await service.get(opening.repeat(Math.floor((256 * KIB) / opening.length)));
+      assert.deepEqual([response.status, response.json.code], [400, 'invalid_json']);
     }
   });
 
-  it('compares ids byte for byte: no folding, trimming or normalisation', async () => {
-    const alike = [
+  it('compare ids byte for byte, without case folding, trimming or normalization', async () => {
+    const lookalikes = [
       ...['b', 'B', 'ｂ'],
       ...['\u00e9', 'e\u0301'],
       ...['\u00df', 'ss'],
@@ -299,15 +296,17 @@ describeOnEachDatabase('fields', (database) => {
       ...['i', '\u0131', '\u0130', 'I'],
       ...['K', '\u212a', 'k'],
     ];
-    const created = await Promise.all(alike.map((id) => service.get({ user_group_id: id, name: 'Alike' })));
+    const created = await Promise.all(
+      lookalikes.map((id) => service.get({ user_group_id: id, name: 'Alike' })),
+    );
     assert.deepEqual(
       created.map(({ json }) => [json.user_group.provided_id, json.new_user_group]),
-      alike.map((id) => [id, true]),
+      lookalikes.map((id) => [id, true]),
     );
-    assert.equal(new Set(created.map(({ json }) => json.user_group.token)).size, alike.length);
+    assert.equal(new Set(created.map(({ json }) => json.user_group.token)).size, lookalikes.length);
   });
 
-  it('lets two groups have one name', async () => {
+  it('allow two groups with the same name', async () => {
     const first = await service.get({ user_group_id: 'twin-1', name: 'Twin' });
     const second = await service.get({ user_group_id: 'twin-2', name: 'Twin' });
     assert.deepEqual([first.json.new_user_group, second.json.new_user_group], [true, true]);
@@ -342,22 +341,45 @@ describeOnEachDatabase('fields', (database) => {
       ['POST', '/v1/resolve', { token: 'x', user_group_id: 'u' }, 'user_group_id', /token/],
     ];
     for (const [method, path, body, field, near] of cases) {
-      it(`is refused and named with the nearest known one: ${method} ${path} ${field}`, async () => {
-        const answer = await service.call(method, path, body);
-        assert.deepEqual([answer.status, answer.json.code], [400, 'unknown_field']);
-        assert.deepEqual(pointersOf(answer), [`/${field}`]);
-        assert.ok(answer.json.detail.startsWith(`${field} is not a known field`));
-        assert.match(answer.json.detail, near);
+      it(`is rejected, with the closest known field in the error: ${method} ${path} ${field}`, async () => {
+        const response = await service.call(method, path, body);
+        assert.deepEqual([response.status, response.json.code], [400, 'unknown_field']);
+        assert.deepEqual(pointersOf(response), [`/${field}`]);
+        assert.ok(response.json.detail.startsWith(`${field} is not a known field`));
+        assert.match(response.json.detail, near);
       });
     }
 
-    it('leaves everything as it was', async () => {
+    it('for the environment is rejected with the reason that the API token decides it', async () => {
+      const group = { user_group_id: 'u', name: 'U' };
+      const calls: [method: string, path: string, body?: object][] = [
+        ['GET', '/api/user', group],
+        ['PUT', '/api/user', { user_group_id: 'there' }],
+        ['POST', '/api/user', { current_token: 'x' }],
+        ['POST', '/v1/user-groups', group],
+        ['PATCH', '/v1/user-groups/there', {}],
+        ['POST', '/v1/resolve', { token: 'x' }],
+      ];
+      for (const field of ['api_environment_tag', 'environment']) {
+        const responses = await Promise.all([
+          ...calls.map(([method, path, body]) => service.call(method, path, { ...body, [field]: 'Testing' })),
+          service.call('GET', `/v1/user-groups?${field}=Testing`),
+        ]);
+        for (const { status, json } of responses) {
+          assert.equal(status, 400);
+          assert.match(json.detail, /the API token determines the environment/);
+          assert.doesNotMatch(json.detail, /nearest|did you mean/);
+        }
+      }
+    });
+
+    it('changes nothing', async () => {
       assert.equal((await service.get({ user_group_id: 'u' })).status, 404);
       assert.equal((await service.get({ user_group_id: 'there' })).json.user_group.name, 'There');
     });
   });
 
-  it('refuses fields in the query of the URL, which would be dropped in silence', async () => {
+  it('are rejected in the query string instead of being ignored', async () => {
     for (const query of ['name=Acme', 'x', 'name=Acme?', 'a&b=?']) {
       for (const [method, path] of [
         ['GET', '/api/user'],
@@ -366,13 +388,13 @@ describeOnEachDatabase('fields', (database) => {
         ['POST', '/v1/user-groups'],
         ['POST', '/v1/resolve'],
       ] as const) {
-        const answer = await service.call(method, `${path}?${query}`, { user_group_id: 'there' });
+        const response = await service.call(method, `${path}?${query}`, { user_group_id: 'there' });
         assert.deepEqual(
-          [answer.status, answer.json.code],
+          [response.status, response.json.code],
           [400, 'invalid_request'],
           `${method} ${path}?${query}`,
         );
-        assert.match(answer.json.detail, /query/);
+        assert.match(response.json.detail, /query/);
       }
     }
   });

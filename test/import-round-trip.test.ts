@@ -1,4 +1,4 @@
-// What is exported and imported into another database is the same there: every group to the letter, and its token.
+// An export imported into another database gives identical groups with the same tokens.
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -6,15 +6,15 @@ import fc from 'fast-check';
 import type { Environment } from '../src/domain/user-group.ts';
 import { exportLines } from '../src/operations/export.ts';
 import { ensureWorkspace } from '../src/operations/workspace.ts';
-import { type DatabaseKind, describeOnEachDatabase, postgres, sqlite } from './database.ts';
-import { TestService } from './service.ts';
+import { type DatabaseKind, describeOnEachDatabase, postgres, sqlite } from './support/database.ts';
+import { TestService } from './support/service.ts';
 
 interface Group {
   id: string;
   name: string;
   mapping: string;
   properties: string;
-  /** null for one that the service issues. */
+  /** null if the service issues the token. */
   token: string | null;
   isRotated: boolean;
 }
@@ -23,7 +23,7 @@ const text = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((value) => !/\p{Cc}/u.test(value) && value.trim() === value && [...value].length <= 255);
 
-/** JSON as a caller may write it: numbers that no double holds, keys in any order, characters of all kinds. */
+/** JSON as callers may write it: numbers beyond a double, keys in any order, characters of all kinds. */
 const number = fc.constantFrom(
   '9007199254740993',
   '-0',
@@ -72,19 +72,19 @@ const group: fc.Arbitrary<Group> = fc.record({
 });
 const groups = fc.uniqueArray(group, { selector: ({ id }) => id, minLength: 1, maxLength: 12 });
 
-const ways: [string, DatabaseKind][] = [
+const targets: [string, DatabaseKind][] = [
   ['SQLite', sqlite],
   ['PostgreSQL', postgres],
 ];
-for (const [name, targetKind] of ways) {
-  describeOnEachDatabase(`what is exported and imported into ${name}`, (sourceKind) => {
+for (const [name, targetKind] of targets) {
+  describeOnEachDatabase(`an export imported into ${name}`, (sourceKind) => {
     let source: TestService;
     let target: TestService;
     let workspaces = 0;
     before(async () => {
       source = await TestService.start(sourceKind);
       target = await TestService.start(targetKind);
-      // So that the workspaces of the two have other ids, and the groups other buckets.
+      // Gives the workspaces of the two databases different ids, and so their groups different buckets.
       await ensureWorkspace(target.app.context.store, 'another', 0);
     });
     after(async () => {
@@ -94,12 +94,12 @@ for (const [name, targetKind] of ways) {
 
     async function fill(workspace: string, environment: Environment, list: readonly Group[]): Promise<void> {
       const { token } = await source.apiToken({ workspaceName: workspace, environment });
-      for (const [index, { id, name, mapping, properties, token: brought, isRotated }] of list.entries()) {
+      for (const [index, { id, name, mapping, properties, token: imported, isRotated }] of list.entries()) {
         const body = `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"mapping":${mapping},"properties":${properties}`;
-        if (brought === null) await source.get(`${body}}`, { token });
+        if (imported === null) await source.get(`${body}}`, { token });
         else {
-          // No two of them are equal, also where an example that fails is made smaller.
-          const unique = JSON.stringify(`${brought}/${workspaces}/${index}`);
+          // Tokens stay unique while a failing example is shrunk.
+          const unique = JSON.stringify(`${imported}/${workspaces}/${index}`);
           await source.importLine(`${body},"token":${unique}}`, { workspace, environment });
         }
         const { status, json } = await source.get({ user_group_id: id }, { token });
@@ -108,7 +108,7 @@ for (const [name, targetKind] of ways) {
       }
     }
 
-    async function exported(
+    async function exportOf(
       service: TestService,
       workspace: string,
       environment: Environment,
@@ -120,20 +120,20 @@ for (const [name, targetKind] of ways) {
       return lines;
     }
 
-    it('is the same to the letter, and its tokens resolve to the same groups', async () => {
+    it('is byte-identical when exported again, and its tokens resolve to the same groups', async () => {
       const property = fc.asyncProperty(
         groups,
         fc.constantFrom('Customer', 'Testing'),
         async (list, environment) => {
           const workspace = `workspace-${++workspaces}`;
           await fill(workspace, environment, list);
-          const lines = await exported(source, workspace, environment);
+          const lines = await exportOf(source, workspace, environment);
           assert.equal(lines.length, list.length);
           const results = await Promise.all(
             lines.map((line) => target.importLine(line, { workspace, environment })),
           );
           assert.ok(results.every(({ result }) => result === 'created'));
-          assert.deepEqual(await exported(target, workspace, environment), lines);
+          assert.deepEqual(await exportOf(target, workspace, environment), lines);
 
           const viewer = { token: (await target.apiToken({ workspaceName: workspace, environment })).token };
           for (const line of lines) {

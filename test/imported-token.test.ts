@@ -1,17 +1,17 @@
-// A token that an import has brought serves its group as one that was issued here, and never a second group.
+// An imported token behaves like a token that this service issued, and never belongs to two groups.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase, postgres } from './database.ts';
-import type { TestAnswer } from './http.ts';
-import { TestService } from './service.ts';
-import { runSql } from './sql.ts';
+import { describeOnEachDatabase, postgres } from './support/database.ts';
+import type { TestResponse } from './support/http.ts';
+import { TestService } from './support/service.ts';
+import { runSql } from './support/sql.ts';
 
 const CREATED = { result: 'created' };
 const DAY_SECONDS = 86_400;
 
-/** Sixty-four characters, as the origin of the API made them. */
+/** 64 characters, the format of the API's origin. */
 function newToken(): string {
   return randomBytes(32).toString('hex');
 }
@@ -20,11 +20,11 @@ function assertRefused(result: object, code: string): void {
   assert.deepEqual({ ...result, errors: [] }, { result: 'refused', code, errors: [] });
 }
 
-function assertTokenNotFound({ status, json }: TestAnswer): void {
+function assertTokenNotFound({ status, json }: TestResponse): void {
   assert.deepEqual([status, json.code], [404, 'user_group_token_not_found']);
 }
 
-describeOnEachDatabase('a token that an import has brought', (database) => {
+describeOnEachDatabase('an imported token', (database) => {
   let service: TestService;
   let groups = 0;
   before(async () => {
@@ -32,14 +32,14 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
   });
   after(() => service.end());
 
-  /** The id of a new group that has the token. */
+  /** Imports a group with the token and returns its id. */
   async function importGroup(token: string): Promise<string> {
     const id = `imported-${++groups}`;
     assert.deepEqual(await service.importGroup({ user_group_id: id, name: id, token }), CREATED);
     return id;
   }
 
-  async function rotate(token: string, graceSeconds = 0): Promise<TestAnswer> {
+  async function rotate(token: string, graceSeconds = 0): Promise<TestResponse> {
     return service.post({ current_token: token, grace_period_seconds: graceSeconds });
   }
 
@@ -49,26 +49,26 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
   }
 
   const texts: Record<string, string> = {
-    'of sixteen characters': newToken().slice(0, 16),
-    'of two hundred characters': `${newToken()}${newToken()}${newToken()}`.padEnd(200, 'x'),
-    'of all visible characters': Array.from({ length: 94 }, (_, index) =>
-      String.fromCharCode(33 + index),
-    ).join(''),
-    'with quotes and backslashes': `"\\"${newToken()}\\u0000\\`,
+    '16 characters': newToken().slice(0, 16),
+    '200 characters': `${newToken()}${newToken()}${newToken()}`.padEnd(200, 'x'),
+    'all visible characters': Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join(
+      '',
+    ),
+    'quotes and backslashes': `"\\"${newToken()}\\u0000\\`,
   };
   for (const [what, token] of Object.entries(texts)) {
-    it(`is answered as it is by every call: ${what}`, async () => {
+    it(`is returned unchanged by every call: ${what}`, async () => {
       const id = await importGroup(token);
       const body = { user_group_id: id };
       const read = `/v1/user-groups/${id}`;
-      const answers = [
+      const responses = [
         await service.get(body),
         await service.call('POST', '/v1/user-groups', body),
         await service.put({ ...body, properties: { a: 1 } }),
         await service.call('GET', read),
         await service.call('PATCH', read, { properties: { a: 2 } }),
       ];
-      for (const { text, json } of answers) assert.equal(json.user_group.token, token, text);
+      for (const { text, json } of responses) assert.equal(json.user_group.token, token, text);
       const { json } = await service.resolve(token);
       assert.equal(json.user_group.provided_id, id);
       assert.deepEqual(json.user_group.properties, { a: 2 });
@@ -76,7 +76,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     });
   }
 
-  it('is shown to no API token that may not see tokens, and stands in no list', async () => {
+  it('is hidden from read-only API tokens and from lists', async () => {
     const token = newToken();
     const id = await importGroup(token);
     const reader = { token: (await service.apiToken({ permission: 'read-only' })).token };
@@ -89,7 +89,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     assert.equal(list.text.includes(token), false);
   });
 
-  it('is rotated to one that is issued here, and is dead at once', async () => {
+  it('is replaced by an issued token on rotation, and is invalid immediately', async () => {
     const token = newToken();
     const id = await importGroup(token);
     const { status, json } = await rotate(token);
@@ -99,7 +99,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     assert.equal((await service.resolve(json.user_group.token)).json.user_group.provided_id, id);
   });
 
-  it('gives the same new token when the rotation is repeated', async () => {
+  it('rotates to the same new token if the rotation is repeated', async () => {
     const token = newToken();
     await importGroup(token);
     const [first, second] = [await rotate(token), await rotate(token)];
@@ -107,14 +107,14 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     assert.equal(second.headers.etag, first.headers.etag);
   });
 
-  it('is rotated once by twenty calls at one time', async () => {
+  it('is rotated once by 20 parallel calls', async () => {
     const token = newToken();
     await importGroup(token);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => rotate(token)));
-    assert.deepEqual(new Set(answers.map(({ text }) => text)).size, 1);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => rotate(token)));
+    assert.deepEqual(new Set(responses.map(({ text }) => text)).size, 1);
   });
 
-  it('resolves on for its grace period', async () => {
+  it('resolves until the end of its grace period', async () => {
     const token = newToken();
     const id = await importGroup(token);
     await rotate(token, DAY_SECONDS);
@@ -125,7 +125,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     assertTokenNotFound(await service.resolve(token));
   });
 
-  it('is dead after a second rotation, and then nobody has it any more', async () => {
+  it('is invalid after a second rotation, and can be imported again', async () => {
     const token = newToken();
     await importGroup(token);
     const next = (await rotate(token, DAY_SECONDS)).json.user_group.token;
@@ -136,7 +136,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     assert.equal(await isFree(token), true);
   });
 
-  it('is dead when its group is deleted, and then nobody has it any more', async () => {
+  it('is invalid after its group is deleted, and can be imported again', async () => {
     for (const isRotated of [false, true]) {
       const token = newToken();
       const id = await importGroup(token);
@@ -147,7 +147,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     }
   });
 
-  it('is of no use to another workspace or environment', async () => {
+  it('is not accepted in another workspace or environment', async () => {
     const token = newToken();
     await importGroup(token);
     for (const fields of [{ workspaceName: 'other' }, { environment: 'Testing' } as const]) {
@@ -158,7 +158,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     assert.equal((await service.resolve(token)).status, 200);
   });
 
-  it('stands nowhere in the database', async () => {
+  it('is not stored in plain text', async () => {
     const token = newToken();
     await importGroup(token);
     for (const table of ['user_groups', 'imported_tokens']) {
@@ -168,8 +168,8 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     }
   });
 
-  describe('is refused', () => {
-    it('where another group has it, of whichever workspace and environment', async () => {
+  describe('is rejected', () => {
+    it('if another group in any workspace and environment has it', async () => {
       const token = newToken();
       const id = await importGroup(token);
       const group = { user_group_id: 'second', name: 'S', token };
@@ -179,14 +179,14 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
       assert.equal((await service.get({ user_group_id: 'second' })).status, 404);
     });
 
-    it('where another group has had it until its last rotation', async () => {
+    it('if another group had it until its last rotation', async () => {
       const token = newToken();
       await importGroup(token);
       await rotate(token);
       assert.equal(await isFree(token), false);
     });
 
-    it('where it was issued here, to another group, which has it or had it until its last rotation', async () => {
+    it('if this service issued it to another group that has it or had it until its last rotation', async () => {
       const { json } = await service.get({ user_group_id: 'issued', name: 'I' });
       const { token } = json.user_group;
       assert.equal(await isFree(token), false);
@@ -195,7 +195,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
       assertTokenNotFound(await service.resolve(token));
     });
 
-    it('where its own group has another one', async () => {
+    it('if its group has another token', async () => {
       const id = await importGroup(newToken());
       assertRefused(
         await service.importGroup({ user_group_id: id, name: id, token: newToken() }),
@@ -203,23 +203,23 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
       );
     });
 
-    const useless: Record<string, unknown> = {
+    const invalid: Record<string, unknown> = {
       'too short': 'x'.repeat(15),
       'too long': 'x'.repeat(201),
       'with a space': `${'x'.repeat(16)} `,
       'with a line break': `${'x'.repeat(16)}\n`,
-      'with a character beyond ASCII': `${'x'.repeat(16)}é`,
-      'no string': 1,
+      'with a non-ASCII character': `${'x'.repeat(16)}é`,
+      'not a string': 1,
       null: null,
     };
-    for (const [what, token] of Object.entries(useless)) {
-      it(`where it can be none: ${what}`, async () => {
+    for (const [what, token] of Object.entries(invalid)) {
+      it(`if it is malformed: ${what}`, async () => {
         const result = await service.importGroup({ user_group_id: 'useless', name: 'U', token });
         assertRefused(result, 'invalid_request');
       });
     }
 
-    it('where it is an API token, or a mistyped token of this service', async () => {
+    it('if it is an API token or a mistyped token of this service', async () => {
       const { token } = (await service.get({ user_group_id: 'mistyped', name: 'M' })).json.user_group;
       const mistyped = `${token.slice(0, -1)}${token.at(-1) === '0' ? '1' : '0'}`;
       for (const text of [service.token, mistyped]) {
@@ -230,8 +230,8 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     });
   });
 
-  describe('that was issued here', () => {
-    it('serves a group of another id, workspace or environment, once its own is gone', async () => {
+  describe('that this service issued', () => {
+    it('can be imported for a group with another id, workspace or environment after its own group is deleted', async () => {
       const { json } = await service.get({ user_group_id: 'moved', name: 'M' });
       const { token } = json.user_group;
       await service.call('DELETE', '/v1/user-groups/moved');
@@ -244,7 +244,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
       assert.equal(await isFree(token), true);
     });
 
-    it('comes back to its own group, which was deleted', async () => {
+    it('can be imported for its own deleted group', async () => {
       const group = { user_group_id: 'back', name: 'B' };
       const { token } = (await service.get(group)).json.user_group;
       await service.call('DELETE', '/v1/user-groups/back');
@@ -255,13 +255,13 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     });
   });
 
-  it('serves one group where imports of it meet', async () => {
+  it('belongs to one group if it is imported concurrently', async () => {
     const places = ['default', 'other', 'third', 'fourth'].flatMap((workspace) =>
       (['Customer', 'Testing'] as const).map((environment) => ({ workspace, environment })),
     );
     const { token } = (await service.get({ user_group_id: 'met', name: 'M' })).json.user_group;
     await service.call('DELETE', '/v1/user-groups/met');
-    // The second of them is at home in one of the places, and in no other.
+    // The second token was issued in one of the places.
     for (const each of [newToken(), token]) {
       const group = { user_group_id: 'met', name: 'M', token: each };
       const results = await Promise.all(places.map((place) => service.importGroup(group, place)));
@@ -278,7 +278,7 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
     }
   });
 
-  it('has left no row behind that no group needs', async () => {
+  it('leaves no row that no group needs', async () => {
     const groups = await runSql(
       service.database,
       'select bucket, token_digest, previous_token_digest from user_groups',
@@ -297,8 +297,8 @@ describeOnEachDatabase('a token that an import has brought', (database) => {
   });
 });
 
-describeOnEachDatabase('the imported tokens', (database) => {
-  it('are asked for by no call with a token that was issued here', async (t) => {
+describeOnEachDatabase('the table of imported tokens', (database) => {
+  it('is not queried by calls with a token that this service issued', async (t) => {
     const service = await TestService.start(database);
     t.after(() => service.end());
     const imported = newToken();
@@ -310,7 +310,7 @@ describeOnEachDatabase('the imported tokens', (database) => {
     assert.equal((await service.resolve(token)).json.token.status, 'retiring');
     assert.equal((await service.post({ current_token: rotated.json.user_group.token })).status, 200);
     assert.equal((await service.call('DELETE', '/v1/user-groups/issued')).status, 204);
-    assert.ok((await service.resolve(imported)).status >= 500, 'but with one that an import has brought');
+    assert.ok((await service.resolve(imported)).status >= 500, 'an imported token needs the table');
   });
 });
 
@@ -326,7 +326,7 @@ describe('two services on one PostgreSQL', () => {
     await first.end();
   });
 
-  it('refuse an imported token at once when the other one has rotated it, or deleted its group', async () => {
+  it('reject an imported token as soon as the other one has rotated it or deleted its group', async () => {
     for (let turn = 0; turn < 20; turn++) {
       const token = newToken();
       const id = `turn-${turn}`;
@@ -338,7 +338,7 @@ describe('two services on one PostgreSQL', () => {
     }
   });
 
-  it('give a token to one group where both import it at once', async () => {
+  it('assign a token to one group if both import it concurrently', async () => {
     for (let turn = 0; turn < 50; turn++) {
       const token = newToken();
       const results = await Promise.all(

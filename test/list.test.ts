@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from './database.ts';
-import type { TestAnswer, TestRequest } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import type { TestRequest, TestResponse } from './support/http.ts';
+import { assertProblem } from './support/problem.ts';
+import { TestService } from './support/service.ts';
 
 interface ListedGroup {
   team_id: number;
@@ -27,7 +27,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
   });
   after(() => service.end());
 
-  /** An API token of a workspace that has no groups yet. */
+  /** Creates a workspace without groups and returns an API token of it. */
   async function newWorkspace(): Promise<{ token: string; workspaceName: string }> {
     const workspaceName = `workspace ${++workspaces}`;
     return { ...(await service.apiToken({ workspaceName })), workspaceName };
@@ -37,14 +37,14 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     token: string,
     query: ListQuery = {},
     more: Pick<TestRequest, 'headers'> = {},
-  ): Promise<TestAnswer> {
+  ): Promise<TestResponse> {
     const parameters = new URLSearchParams(
       Object.entries(query).map(([name, value]) => [name, String(value)]),
     );
     return service.call('GET', `/v1/user-groups?${parameters}`, undefined, { token, ...more });
   }
 
-  /** All pages; `between` is called after each. */
+  /** Reads all pages; `between` is called after each. */
   async function list(
     token: string,
     query: ListQuery = {},
@@ -77,7 +77,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     Array.from({ length: count }, (_, index) => `${prefix}${index}`);
   const byBytes = (a: string, b: string) => Buffer.from(a).compare(Buffer.from(b));
 
-  it('answers with the fields of the read but for the token, in its order', async () => {
+  it('returns the same fields as the read, in the same order, without the token', async () => {
     const { token } = await newWorkspace();
     await service.get('{"user_group_id":"one","name":"One","properties":{"b":1.10,"a":[]}}', { token });
     await service.get({ user_group_id: 'two', name: 'Two', mapping: { 40: 213 } }, { token });
@@ -87,20 +87,20 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     const texts = reads.map(({ text }) =>
       text.replace(/^.*"user_group":(.*)}$/, '$1').replace(/"token":"\w+",/, ''),
     );
-    const answer = await page(token);
-    assert.equal(answer.status, 200);
-    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-    assert.equal(answer.headers['cache-control'], 'no-store');
-    assert.equal(answer.text, `{"success":1,"user_groups":[${texts}],"next_cursor":null}`);
-    assert.doesNotMatch(answer.text, /ugt_/);
+    const response = await page(token);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.equal(response.text, `{"success":1,"user_groups":[${texts}],"next_cursor":null}`);
+    assert.doesNotMatch(response.text, /ugt_/);
   });
 
-  it('is empty where there are no groups', async () => {
+  it('returns an empty list if there are no groups', async () => {
     const { token } = await newWorkspace();
     assert.equal((await page(token)).text, '{"success":1,"user_groups":[],"next_cursor":null}');
   });
 
-  it('has 50 groups on a page unless limit says otherwise, and each group on one page', async () => {
+  it('returns 50 groups per page by default, and each group exactly once', async () => {
     const { token } = await newWorkspace();
     const ids = numbered(130);
     await create(token, ids);
@@ -113,7 +113,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     }
   });
 
-  it('has no next_cursor on a last page that is full', async () => {
+  it('returns no next_cursor on a full last page', async () => {
     const { token } = await newWorkspace();
     await create(token, numbered(4));
     assert.equal((await page(token, { limit: 4 })).json.next_cursor, null);
@@ -123,7 +123,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     assert.equal((await page(token, { limit: 2, cursor: first.json.next_cursor })).json.next_cursor, null);
   });
 
-  it('is in the order of the bytes of the ids, in every script', async () => {
+  it('sorts by the bytes of the ids, in every script', async () => {
     const { token } = await newWorkspace();
     const ids = [
       ...[
@@ -152,7 +152,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     assert.deepEqual(idsOf(await list(token, { limit: 3 })), ids.toSorted(byBytes));
   });
 
-  it("has the groups of the API token's workspace and environment only", async () => {
+  it("returns only the groups of the API token's workspace and environment", async () => {
     const { token, workspaceName } = await newWorkspace();
     const testing = (await service.apiToken({ workspaceName, environment: 'Testing' })).token;
     const other = (await newWorkspace()).token;
@@ -161,11 +161,24 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     await create(other, ['other', 'shared']);
     assert.deepEqual(idsOf(await list(token)), ['mine', 'shared']);
     assert.deepEqual(idsOf(await list(testing)), ['shared', 'testing']);
-    assert.deepEqual(idsOf(await list(other, { search: 'sha' })), ['shared']);
-    assert.deepEqual(idsOf(await list(other, { search: 'Name of m' })), []);
+    for (const [caller, own] of [
+      [token, 'mine'],
+      [testing, 'testing'],
+      [other, 'other'],
+    ] as const) {
+      for (const limit of [1, 50]) {
+        assert.deepEqual(idsOf(await list(caller, { search: 'sha', limit })), ['shared']);
+        assert.deepEqual(idsOf(await list(caller, { search: 'Name of', limit })), [own, 'shared'].toSorted());
+        for (const id of ['mine', 'testing', 'other']) {
+          const found = id === own ? [id] : [];
+          assert.deepEqual(idsOf(await list(caller, { search: id, limit })), found);
+          assert.deepEqual(idsOf(await list(caller, { search: `Name of ${id}`, limit })), found);
+        }
+      }
+    }
   });
 
-  it('is open to a read-only API token and closed to one that may only resolve', async () => {
+  it('accepts a read-only API token and rejects one with the permission resolve', async () => {
     const { token, workspaceName } = await newWorkspace();
     await create(token, ['a']);
     const readOnly = await service.apiToken({ workspaceName, permission: 'read-only' });
@@ -175,7 +188,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
   });
 
   describe('search', () => {
-    it('finds the ids that begin with it and then the names that do, each group once', async () => {
+    it('returns matches by id prefix and then matches by name prefix, each group once', async () => {
       const { token } = await newWorkspace();
       const names: Record<string, string> = {
         'ac-2': 'acorn',
@@ -191,7 +204,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       }
     });
 
-    it('compares byte for byte, and takes no character for a wildcard', async () => {
+    it('compares byte for byte, without wildcards', async () => {
       const { token } = await newWorkspace();
       const ids = [
         '%a',
@@ -219,7 +232,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       assert.equal((await found('N')).length, ids.length);
     });
 
-    it('finds names that stand many times, page by page', async () => {
+    it('pages through duplicate names', async () => {
       const { token } = await newWorkspace();
       const ids = numbered(60);
       await create(token, ids, (id) => (id.endsWith('7') ? 'Seven' : 'Same'));
@@ -229,7 +242,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       assert.deepEqual(idsOf(await list(token, { search: 'S', limit: 7 })), [...same, ...seven]);
     });
 
-    it('comes to its end where all names are as their ids, whatever the limit', async () => {
+    it('terminates with any limit if all names equal their ids', async () => {
       const { token } = await newWorkspace();
       const ids = numbered(120);
       await create(token, [...ids, 'x'], (id) => (id === 'x' ? 'group of x' : id));
@@ -241,7 +254,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       }
     });
 
-    it('finds the longest id by the whole of it', async () => {
+    it('finds the longest possible id by its full text', async () => {
       const { token } = await newWorkspace();
       const longest = ['😀'.repeat(255), '\u{10ffff}'.repeat(255)];
       await create(token, longest, () => 'N');
@@ -250,7 +263,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
   });
 
   describe('a cursor', () => {
-    it('is refused for another search, environment or workspace, or where it has changed', async () => {
+    it('is rejected for another search, environment or workspace, or if it was modified', async () => {
       const { token, workspaceName } = await newWorkspace();
       const testing = (await service.apiToken({ workspaceName, environment: 'Testing' })).token;
       const other = (await newWorkspace()).token;
@@ -261,7 +274,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
         cursor,
         (character, at) => cursor.slice(0, at) + (character === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
       );
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         page(testing, { cursor }),
         page(other, { cursor }),
         page(token, { cursor, search: 'g' }),
@@ -272,10 +285,10 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
           page(token, { cursor: each }),
         ),
       ]);
-      for (const answer of answers) assertProblem(answer, 'invalid_request');
+      for (const response of responses) assertProblem(response, 'invalid_request');
     });
 
-    it('is good with any limit, for any API token of the list, after a restart, and more than once', async () => {
+    it('is valid with any limit, for any API token of the same list, after a restart, and repeatedly', async () => {
       const { token, workspaceName } = await newWorkspace();
       await create(token, numbered(5));
       const cursor: string = (await page(token, { limit: 2 })).json.next_cursor;
@@ -293,8 +306,8 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     });
   });
 
-  describe('of groups that come and go', () => {
-    it('neither repeats nor loses one that stays', async () => {
+  describe('while groups are created and deleted', () => {
+    it('returns each remaining group exactly once', async () => {
       const { token } = await newWorkspace();
       const staying = numbered(60, 'stays-');
       const leaving = numbered(60, 'leaves-').concat(numbered(60, 'stays-').map((id) => `${id}-leaves`));
@@ -305,7 +318,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
           gone.map((id) => service.call('DELETE', `/v1/user-groups/${id}`, undefined, { token })),
         );
         await create(token, [`a-new-${pages}`, `stays-${pages}-new`, `z-new-${pages}`]);
-        // Whatever else changes of a group, its place does not.
+        // Changes to a group do not change its position.
         const changed = staying[pages % staying.length]!;
         const { json } = await service.get({ user_group_id: changed }, { token });
         await service.put({ user_group_id: changed, name: `Renamed ${pages}` }, { token });
@@ -319,7 +332,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       );
     });
 
-    it('neither repeats nor loses one in a search, by id or by a name that stays', async () => {
+    it('returns each remaining match of a search by id or by name exactly once', async () => {
       const { token } = await newWorkspace();
       const byId = numbered(20, 'acme-');
       const byName = numbered(20, 'x-');
@@ -333,7 +346,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
           gone.map((id) => service.call('DELETE', `/v1/user-groups/${id}`, undefined, { token })),
         );
         await create(token, [`acme-new-${pages}`], () => 'New');
-        // One that is found by its id may have any name meanwhile.
+        // A match by id stays a match whatever its name becomes.
         await service.put({ user_group_id: byId[pages % 20], name: `acme ${pages}` }, { token });
       });
       const ids = idsOf(groups);
@@ -348,7 +361,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
       );
     });
 
-    it('goes on where the group that a page ended with is deleted', async () => {
+    it('continues after the last group of a page is deleted', async () => {
       const { token } = await newWorkspace();
       await create(token, numbered(6));
       const first = (await page(token, { limit: 3 })).json;
@@ -360,7 +373,7 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     });
   });
 
-  it('ends a page early where the groups are large, and leaves none out', async () => {
+  it('ends a page early if the groups are large, and skips no group', async () => {
     const { token } = await newWorkspace();
     const ids = numbered(40);
     const properties = { text: 'x'.repeat(60_000) };
@@ -374,24 +387,24 @@ describeOnEachDatabase('GET /v1/user-groups', (database) => {
     assert.deepEqual(idsOf(await list(token, { limit: 1_000, search: 'La' })), ids.toSorted(byBytes));
   });
 
-  it('holds up nobody who looks one group up', async () => {
+  it('does not delay lookups of single groups', async () => {
     const { token } = await newWorkspace();
     const ids = Array.from({ length: 100 }, (_, index) => `group ${index}`);
     await create(token, ids);
-    let listed = 0;
+    let completed = 0;
     const lists = Array.from({ length: 60 }, async () => {
       const { status } = await page(token, { limit: 1_000 });
       assert.equal(status, 200);
-      listed++;
+      completed++;
     });
-    const look = async () => {
+    const lookUp = async () => {
       const { status } = await service.get({ user_group_id: ids[0] }, { token });
       assert.equal(status, 200);
-      return listed;
+      return completed;
     };
     await Promise.race(lists);
-    const listedBefore = await look();
+    const completedBefore = await lookUp();
     await Promise.all(lists);
-    assert.ok(listedBefore < lists.length / 2, `${listedBefore} lists were answered before it`);
+    assert.ok(completedBefore < lists.length / 2, `${completedBefore} lists completed before the lookup`);
   });
 });

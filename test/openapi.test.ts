@@ -1,45 +1,51 @@
-// The description of the API at /openapi.json is valid, whole, and what the service does.
+// The API description at /openapi.json is valid, complete and matches the service.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
 import { permissions } from '../src/domain/api-token.ts';
+import { environments } from '../src/domain/user-group.ts';
+import { InFlight } from '../src/http/in-flight.ts';
 import { openApi } from '../src/http/openapi/document.ts';
-import { operationDescriptions } from '../src/http/openapi/operations.ts';
-import { addRoutes, operations } from '../src/http/routes.ts';
-import { RunningOperations } from '../src/http/running-operations.ts';
+import { problems } from '../src/http/problem.ts';
+import * as surface from '../src/http/routes.ts';
+import type { Schema } from '../src/http/schema.ts';
 import type { Context } from '../src/operations/context.ts';
-import { type ProblemCode, problems } from '../src/problem.ts';
-import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from './api-description.ts';
-import { describeOnEachDatabase } from './database.ts';
-import { refusedRequests, requestOf, THERE } from './described-refusal.ts';
-import { send, type TestAnswer, type TestRequest } from './http.ts';
-import { causes } from './problem-cause.ts';
-import { TestService } from './service.ts';
+import type { ProblemCode } from '../src/problem.ts';
+import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from './support/api-description.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import { EXISTING, errorRequests, requestOf } from './support/described-refusal.ts';
+import { send, type TestRequest, type TestResponse } from './support/http.ts';
+import { causes } from './support/problem-cause.ts';
+import { TestService } from './support/service.ts';
 
-const document = openApi(operations);
+const { addRoutes, endpoints } = surface;
+const document = openApi(surface);
 const description = new ApiDescription(document);
 
-/** Every method of every path. HEAD is a GET without a body, and a slash at the end makes no other path. */
+/**
+ * Every method of every path, without HEAD, variants with a trailing slash, and the assets of the documentation pages.
+ */
 function routesOfService(): Set<string> {
   const routes = new Set<string>();
   const app = fastify({ exposeHeadRoutes: false });
   app.addHook('onRoute', ({ method, url }) => {
+    if (url.startsWith('/docs/assets/')) return;
     const path = url.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
     for (const each of [method].flat()) if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
-  addRoutes(app, { context: {} as Context, limit: null, running: new RunningOperations() }, async () => {});
+  addRoutes(app, { context: {} as Context, limit: null, running: new InFlight() }, async () => {});
   return routes;
 }
 
-/** Every schema within that objects can be of, and where it stands. */
+/** Every nested schema that describes objects, with its path. */
 function objectsIn(schema: object, path: string): { path: string; schema: object }[] {
-  const within = Object.entries(schema).flatMap(([key, member]) =>
+  const nested = Object.entries(schema).flatMap(([key, member]) =>
     typeof member === 'object' && member !== null ? objectsIn(member, `${path}/${key}`) : [],
   );
   const isObject = 'type' in schema && [schema.type].flat().includes('object');
-  return isObject ? [{ path, schema }, ...within] : within;
+  return isObject ? [{ path, schema }, ...nested] : nested;
 }
 
 describe('The description of the API', () => {
@@ -50,33 +56,54 @@ describe('The description of the API', () => {
     assert.equal(validator.version, '3.1');
   });
 
-  it('has every route of the service, and none more', () => {
+  it('has exactly the routes of the service', () => {
     const described = description.operations.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(new Set(described), routesOfService());
   });
 
-  it('says of every object which members it may have: generators take one that does not for an empty one', () => {
-    const objects = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
-      objectsIn(schema ?? {}, name),
-    );
+  it('declares the members of every object: generators treat an object without them as empty', () => {
+    const objects = Object.entries(description.schemas).flatMap(([name, schema]) => objectsIn(schema, name));
     assert.ok(objects.length > 20);
     for (const { path, schema } of objects) {
       assert.ok('properties' in schema || 'additionalProperties' in schema, path);
     }
   });
 
-  it('has words for no operation that there is not, and not for two the same', () => {
-    const ids = operations.map(({ operationId }) => operationId);
-    assert.deepEqual(ids.toSorted(), Object.keys(operationDescriptions).toSorted());
+  it('allows null for the environment of a group in every response, as specified', () => {
+    const tags = Object.entries(document.components!.schemas!).flatMap(([name, schema]) =>
+      objectsIn(schema ?? {}, name).flatMap(
+        ({ path, schema: { properties } }: { path: string; schema: Schema }) =>
+          properties?.api_environment_tag === undefined
+            ? []
+            : [{ path, tag: properties.api_environment_tag }],
+      ),
+    );
+    assert.ok(tags.length >= 4);
+    for (const { path, tag } of tags) {
+      const { type, enum: values } = tag as Schema;
+      assert.deepEqual({ type, values }, { type: ['string', 'null'], values: [...environments, null] }, path);
+    }
   });
 
-  it('shows every error code', () => {
-    const shown = description.operations.flatMap((operation) => description.refusals(operation));
+  it('has distinct operationIds and schema names', () => {
+    const ids = description.operations.map(({ operationId }) => operationId);
+    assert.deepEqual(ids, [...new Set(ids)]);
+    const schemas = endpoints.flatMap(({ body, description: { responses } }) => [
+      ...(body.schema === null ? [] : [{ name: body.name, schema: body.schema }]),
+      ...Object.values(responses).flatMap(({ schema }) => schema ?? []),
+    ]);
+    for (const { name, schema } of schemas) {
+      assert.deepEqual(document.components!.schemas![name], schema, name);
+    }
+  });
+
+  it('has an example of every error code', () => {
+    const shown = description.operations.flatMap((operation) => description.errorCodes(operation));
     assert.deepEqual(new Set(shown), new Set(Object.keys(problems)));
   });
 
-  for (const { operationId, body } of operations.filter((each) => each.body.schema !== null)) {
-    it(`shows requests that the service accepts: ${operationId}`, () => {
+  for (const { operationId, body } of endpoints.filter((each) => each.body.schema !== null)) {
+    it(`has request examples that the service accepts: ${operationId}`, () => {
       const examples = Object.values(examplesOf(description.operation(operationId).requestBody));
       assert.ok(examples.length > 0);
       for (const { value } of examples) body.read(Buffer.from(JSON.stringify(value)));
@@ -84,7 +111,7 @@ describe('The description of the API', () => {
   }
 
   for (const operation of description.operations) {
-    it(`shows answers that its schemas allow, each where it belongs: ${operation.operationId}`, () => {
+    it(`has response examples that are valid and under the right status: ${operation.operationId}`, () => {
       for (const status of Object.keys(operation.responses).map(Number)) {
         const response = description.response(operation, status);
         for (const [name, { value }] of Object.entries(examplesOf(response))) {
@@ -98,17 +125,17 @@ describe('The description of the API', () => {
   }
 });
 
-describeOnEachDatabase('The service answers as it is described', (database) => {
+describeOnEachDatabase('The responses of the service match the API description', (database) => {
   let service: TestService;
   before(async () => {
     service = await TestService.start(database);
-    await service.get(THERE);
+    await service.get(EXISTING);
   });
   after(() => service.end());
 
-  it('at every success of every operation', async () => {
+  it('for every success of every operation', async () => {
     const seen = new Set<string>();
-    const call = async (operationId: string, request: TestRequest = {}): Promise<TestAnswer> => {
+    const call = async (operationId: string, request: TestRequest = {}): Promise<TestResponse> => {
       const operation = description.operation(operationId);
       const answer = await send(service.url, { ...requestOf(operation), token: service.token, ...request });
       description.assertDescribed(operation, answer);
@@ -134,6 +161,7 @@ describeOnEachDatabase('The service answers as it is described', (database) => {
     await call('rotateUserGroupToken', { body: { current_token: token, grace_period_seconds: 60 } });
     assert.equal((await call('resolveUserGroupToken', { body: { token } })).json.token.status, 'retiring');
     const read = await call('readUserGroup', { path });
+    await call('readUserGroup', { path, headers: { 'if-none-match': read.headers.etag } });
     await call('resolveUserGroupToken', { body: { token: read.json.user_group.token } });
     assert.equal('token' in (await call('readUserGroup', { path, ...readOnly })).json.user_group, false);
     await call('patchUserGroup', { path, body: { properties: { b: null, c: {} } } });
@@ -141,9 +169,14 @@ describeOnEachDatabase('The service answers as it is described', (database) => {
     const cursor = encodeURIComponent(first.json.next_cursor);
     await call('listUserGroups', { path: `/v1/user-groups?limit=1&cursor=${cursor}`, ...readOnly });
     await call('listUserGroups', { path: '/v1/user-groups?search=a' });
+    const full = { name: 'C', properties: { a: 1 } };
+    assert.equal((await call('replaceUserGroup', { path, body: full })).status, 200);
+    const other = '/v1/user-groups/replaced';
+    assert.equal((await call('replaceUserGroup', { path: other, body: full })).status, 201);
+    await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
     await call('deleteUserGroup', { path });
-    const needNoToken = description.operations.filter(({ security }) => security.length === 0);
-    for (const { operationId } of needNoToken) await call(operationId, { token: null });
+    const publicOperations = description.operations.filter(({ security }) => security.length === 0);
+    for (const { operationId } of publicOperations) await call(operationId, { token: null });
 
     const described = description.operations.flatMap((operation) =>
       description.statuses(operation).successes.map((status) => `${operation.operationId} ${status}`),
@@ -151,34 +184,43 @@ describeOnEachDatabase('The service answers as it is described', (database) => {
     assert.deepEqual(seen, new Set(described));
   });
 
-  /** An API token that the operation refuses, where there is one. */
+  /** An API token without permission for the operation; null if every permission allows it. */
   async function tokenWithoutPermission({ operationId }: DescribedOperation): Promise<string | null> {
-    const permitted = operations.find((each) => each.operationId === operationId)?.permissions ?? permissions;
+    const permitted = endpoints.find((each) => each.operationId === operationId)?.permissions ?? permissions;
     const permission = permissions.find((each) => !permitted.includes(each));
     return permission === undefined ? null : (await service.apiToken({ permission })).token;
   }
 
   for (const operation of description.operations) {
-    it(`at refusals, in the words of its examples: ${operation.operationId}`, async () => {
-      const good = { token: service.token, ...requestOf(operation) };
-      const requests = refusedRequests(operation);
+    it(`for errors, with the codes and titles of the examples: ${operation.operationId}`, async () => {
+      const valid = { token: service.token, ...requestOf(operation) };
+      const requests = errorRequests(operation);
       requests.permission_denied = { token: await tokenWithoutPermission(operation) };
-      for (const code of description.refusals(operation)) {
+      if (operation.operationId === 'rotateUserGroupToken') {
+        const current_token = (await service.get(EXISTING)).json.user_group.token;
+        requests.version_mismatch = { ...requests.version_mismatch, body: { current_token } };
+      }
+      for (const code of description.errorCodes(operation)) {
         if (requests[code] === undefined) continue;
-        const answer = await send(service.url, { ...good, ...requests[code] });
+        const answer = await send(service.url, { ...valid, ...requests[code] });
         description.assertDescribed(operation, answer);
-        const example = description.refusal(operation, code);
-        assert.deepEqual({ ...answer.json, request_id: example.request_id }, example);
+        const example = description.errorExample(operation, code);
+        const { success, type, title, status } = answer.json;
+        assert.deepEqual(
+          { success, type, title, status, code: answer.json.code },
+          { success: 0, type: example.type, title: example.title, status: example.status, code },
+        );
       }
     });
   }
 
   for (const [code, cause] of Object.entries(causes(database, () => service))) {
-    it(`at refusals, whatever raises them: ${code}`, async () => {
-      const refused = (each: DescribedOperation) => description.refusals(each).includes(code as ProblemCode);
+    it(`for errors from every layer: ${code}`, async () => {
+      const hasCode = (each: DescribedOperation) =>
+        description.errorCodes(each).includes(code as ProblemCode);
       const answer = await cause();
       assert.equal(answer.json.code, code);
-      description.assertDescribed(description.operations.find(refused)!, answer);
+      description.assertDescribed(description.operations.find(hasCode)!, answer);
     });
   }
 });

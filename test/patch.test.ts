@@ -1,12 +1,12 @@
-// Contract: PATCH /v1/user-groups/{user_group_id} merges (RFC 7396) into what is stored, exactly and atomically.
+// Contract: PATCH /v1/user-groups/{user_group_id} merges (RFC 7396) into the stored group, exactly and atomically.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase, postgres } from './database.ts';
-import type { TestAnswer, TestRequest } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { TestService } from './service.ts';
-import { runSql } from './sql.ts';
+import { describeOnEachDatabase, postgres } from './support/database.ts';
+import type { TestRequest, TestResponse } from './support/http.ts';
+import { assertProblem } from './support/problem.ts';
+import { TestService } from './support/service.ts';
+import { runSql } from './support/sql.ts';
 
 const KIB = 1024;
 const PARALLEL = 50;
@@ -22,46 +22,46 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
     id: string,
     body: unknown,
     more: Pick<TestRequest, 'token' | 'headers'> = {},
-  ): Promise<TestAnswer> {
+  ): Promise<TestResponse> {
     return service.call('PATCH', `/v1/user-groups/${id}`, body, more);
   }
 
-  /** A new group with these fields, each as its text. */
+  /** Creates a group with these fields, given as JSON text. */
   async function create(
     id: string,
     fields: { mapping?: string; properties?: string } = {},
-  ): Promise<TestAnswer> {
+  ): Promise<TestResponse> {
     const { mapping = 'null', properties = 'null' } = fields;
-    const answer = await service.get(
+    const response = await service.get(
       `{"user_group_id":"${id}","name":"Acme","mapping":${mapping},"properties":${properties}}`,
     );
-    assert.equal(answer.json.new_user_group, true, answer.text);
-    return answer;
+    assert.equal(response.json.new_user_group, true, response.text);
+    return response;
   }
 
-  /** The texts of mapping and properties that an answer shows. */
-  function textsIn({ text }: TestAnswer): { mapping: string; properties: string } {
+  /** The JSON texts of mapping and properties in a response. */
+  function textsIn({ text }: TestResponse): { mapping: string; properties: string } {
     const [, mapping = '', properties = ''] =
       /"mapping":(.*),"properties":(.*),"api_environment_tag"/s.exec(text) ?? [];
     return { mapping, properties };
   }
 
-  it('answers as the read does, byte for byte and with its ETag', async () => {
-    await create('answer', { mapping: '{"40":"213"}', properties: '{"a":1.10}' });
-    const answer = await patch('answer', { name: 'Umbrella', properties: { b: null, c: true } });
-    const read = await service.call('GET', '/v1/user-groups/answer');
-    assert.equal(answer.status, 200);
-    assert.equal(answer.text, read.text);
-    assert.equal(answer.headers.etag, read.headers.etag);
-    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-    assert.deepEqual([answer.json.user_group.name, answer.json.user_group.version], ['Umbrella', 2]);
-    assert.deepEqual(textsIn(answer), { mapping: '{"40":"213"}', properties: '{"a":1.10,"c":true}' });
+  it('returns the same bytes and ETag as the read', async () => {
+    await create('response', { mapping: '{"40":"213"}', properties: '{"a":1.10}' });
+    const response = await patch('response', { name: 'Umbrella', properties: { b: null, c: true } });
+    const read = await service.call('GET', '/v1/user-groups/response');
+    assert.equal(response.status, 200);
+    assert.equal(response.text, read.text);
+    assert.equal(response.headers.etag, read.headers.etag);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+    assert.deepEqual([response.json.user_group.name, response.json.user_group.version], ['Umbrella', 2]);
+    assert.deepEqual(textsIn(response), { mapping: '{"40":"213"}', properties: '{"a":1.10,"c":true}' });
   });
 
   describe('merges', () => {
     const merges: Record<string, [stored: string, patch: string, result: string]> = {
-      'a member that is there, at its place': ['{"b":1,"a":2}', '{"b":3}', '{"b":3,"a":2}'],
-      'a new member, behind the others': ['{"b":1,"1":2}', '{"0":3}', '{"b":1,"1":2,"0":3}'],
+      'an existing member in place': ['{"b":1,"a":2}', '{"b":3}', '{"b":3,"a":2}'],
+      'a new member after the others': ['{"b":1,"1":2}', '{"0":3}', '{"b":1,"1":2,"0":3}'],
       'null by removing the member': ['{"a":1,"b":2,"c":null}', '{"a":null}', '{"b":2,"c":null}'],
       'an object into an object': [
         '{"a":{"b":{"c":1,"d":2}},"e":3}',
@@ -69,19 +69,19 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
         '{"a":{"b":{"d":2}},"e":3}',
       ],
       'an array by replacing it': ['{"a":[1,2,{"b":1}]}', '{"a":[{"b":null}]}', '{"a":[{"b":null}]}'],
-      'into nothing': ['null', '{"a":{"b":null,"c":1}}', '{"a":{"c":1}}'],
-      'null by removing all': ['{"a":1}', 'null', 'null'],
-      'numbers without touching the digits of others': [
+      'into null': ['null', '{"a":{"b":null,"c":1}}', '{"a":{"c":1}}'],
+      'null by clearing the field': ['{"a":1}', 'null', 'null'],
+      'numbers without changing the digits of others': [
         '{"n":9007199254740993,"x":1e400,"y":1.10}',
         '{"z":-0.0}',
         '{"n":9007199254740993,"x":1e400,"y":1.10,"z":-0.0}',
       ],
-      'keys however they are spelt': [
+      'keys whether escaped or not': [
         String.raw`{"é":1,"a\"b":2,"\u0000":3}`,
         String.raw`{"\u00e9":null,"\u0061\"b":4}`,
         String.raw`{"a\"b":4,"\u0000":3}`,
       ],
-      'strings without touching those of others': [
+      'strings without changing others': [
         '{"s":"\\u0000\\n😀/","t":1}',
         '{"t":"\\ud83d\\ude00"}',
         '{"s":"\\u0000\\n😀/","t":"😀"}',
@@ -90,28 +90,28 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
     for (const [index, [what, [stored, sent, result]]] of Object.entries(merges).entries()) {
       it(what, async () => {
         await create(`merge-${index}`, { properties: stored });
-        const answer = await patch(`merge-${index}`, `{"properties":${sent}}`);
-        assert.equal(answer.status, 200, answer.text);
-        assert.equal(textsIn(answer).properties, result);
+        const response = await patch(`merge-${index}`, `{"properties":${sent}}`);
+        assert.equal(response.status, 200, response.text);
+        assert.equal(textsIn(response).properties, result);
       });
     }
 
-    it('mapping as it does properties', async () => {
+    it('mapping in the same way as properties', async () => {
       await create('mapping', { mapping: '{"40":"213","7":9007199254740991,"x":"y"}' });
-      const answer = await patch('mapping', { mapping: { 7: null, 40: 214, new: 'z' } });
-      assert.equal(textsIn(answer).mapping, '{"40":214,"x":"y","new":"z"}');
+      const response = await patch('mapping', { mapping: { 7: null, 40: 214, new: 'z' } });
+      assert.equal(textsIn(response).mapping, '{"40":214,"x":"y","new":"z"}');
       assert.equal(textsIn(await patch('mapping', { mapping: null })).mapping, 'null');
     });
   });
 
-  it('leaves what it does not name, and the token', async () => {
+  it('keeps the fields that it does not name, and the token', async () => {
     const { token } = (await create('rest', { mapping: '{"1":2}', properties: '{"a":1}' })).json.user_group;
     const { user_group: group } = (await patch('rest', { name: 'New' })).json;
     assert.deepEqual([group.token, group.mapping, group.properties], [token, { 1: 2 }, { a: 1 }]);
     assert.equal((await service.resolve(token)).json.user_group.name, 'New');
   });
 
-  it('keeps the version where it changes nothing', async () => {
+  it('keeps the version if it changes nothing', async () => {
     const { headers } = await create('same', { mapping: '{"1":2}', properties: '{"a":1,"b":{"c":2}}' });
     for (const body of [
       {},
@@ -120,12 +120,12 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       { properties: { a: 1 } },
       { properties: { b: { c: 2, d: null } }, mapping: { 1: 2, 3: null } },
     ]) {
-      const answer = await patch('same', body);
-      assert.deepEqual([answer.status, answer.headers.etag], [200, headers.etag], JSON.stringify(body));
+      const response = await patch('same', body);
+      assert.deepEqual([response.status, response.headers.etag], [200, headers.etag], JSON.stringify(body));
     }
   });
 
-  it('takes application/merge-patch+json, application/json and no media type', async () => {
+  it('accepts application/merge-patch+json, application/json and a missing media type', async () => {
     await create('media');
     for (const type of [
       'application/merge-patch+json',
@@ -133,12 +133,12 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       'application/json',
       undefined,
     ]) {
-      const answer = await patch(
+      const response = await patch(
         'media',
         { properties: { type: String(type) } },
         { headers: { 'content-type': type } },
       );
-      assert.equal(answer.json.user_group?.properties.type, String(type), answer.text);
+      assert.equal(response.json.user_group?.properties.type, String(type), response.text);
     }
     assertProblem(
       await patch('media', [], { headers: { 'content-type': 'application/json-patch+json' } }),
@@ -146,7 +146,7 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
     );
   });
 
-  it('is refused where it is no object, takes away the name, or names a field that no patch has', async () => {
+  it('is rejected if it is not an object, removes the name or has a field that cannot be patched', async () => {
     const { headers } = await create('refused');
     for (const body of ['null', '[]', '"name"', '1', 'true']) {
       assertProblem(await patch('refused', body), 'invalid_request');
@@ -158,9 +158,9 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       { mapping: { a: true } },
       { mapping: [] },
     ]) {
-      const answer = await patch('refused', body);
-      assertProblem(answer, 'invalid_request');
-      assert.match(answer.json.errors[0].pointer, new RegExp(`^/${Object.keys(body)[0]}`));
+      const response = await patch('refused', body);
+      assertProblem(response, 'invalid_request');
+      assert.match(response.json.errors[0].pointer, new RegExp(`^/${Object.keys(body)[0]}`));
     }
     for (const field of ['user_group_id', 'token', 'version', 'team_id', 'names']) {
       assertProblem(await patch('refused', { [field]: null }), 'unknown_field');
@@ -168,16 +168,16 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
     assert.equal((await service.get({ user_group_id: 'refused' })).headers.etag, headers.etag);
   });
 
-  it('answers 404 where there is no group, and creates none', async () => {
+  it('returns 404 if the group does not exist, and creates none', async () => {
     for (let time = 0; time < 2; time++) {
-      assertProblem(await patch('nobody', { name: 'Nobody' }), 'user_group_not_found');
+      assertProblem(await patch('missing', { name: 'Missing' }), 'user_group_not_found');
     }
     const { token } = await service.apiToken({ environment: 'Testing' });
     await create('ours');
     assertProblem(await patch('ours', { name: 'Theirs' }, { token }), 'user_group_not_found');
   });
 
-  describe('holds the limits for what it makes of the group, and changes nothing beyond them', () => {
+  describe('applies the limits to the result, and changes nothing if the result exceeds them', () => {
     const entries = (from: number, to: number, text: string) =>
       `{${Array.from({ length: to - from }, (_, index) => `"k${from + index}":${text}`).join(',')}}`;
 
@@ -187,9 +187,9 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
         await create(id, { [field]: entries(0, 60, '1') });
         assert.equal((await patch(id, `{"${field}":${entries(60, 100, '1')}}`)).status, 200);
         const before = await service.call('GET', `/v1/user-groups/${id}`);
-        const answer = await patch(id, `{"${field}":${entries(100, 101, '1')}}`);
-        assertProblem(answer, 'invalid_request');
-        assert.deepEqual(answer.json.errors, [
+        const response = await patch(id, `{"${field}":${entries(100, 101, '1')}}`);
+        assertProblem(response, 'invalid_request');
+        assert.deepEqual(response.json.errors, [
           { pointer: `/${field}`, detail: 'must have at most 100 entries and would have 101' },
         ]);
         assert.equal((await service.call('GET', `/v1/user-groups/${id}`)).text, before.text);
@@ -202,12 +202,12 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       const half = (key: string, bytes: number) =>
         `{"${key}":"${'x'.repeat(bytes - `{"${key}":""}`.length)}"}`;
       await create('bytes', { properties: half('a', 32 * KIB) });
-      // Of two objects one brace each goes, and a comma comes.
+      // Merging two objects removes one brace of each and adds a comma.
       const fits = await patch('bytes', `{"properties":${half('b', 32 * KIB + 1)}}`);
       assert.equal(textsIn(fits).properties.length, 64 * KIB);
-      const answer = await patch('bytes', `{"properties":${half('c', 10)}}`);
-      assertProblem(answer, 'invalid_request');
-      assert.equal(answer.json.errors[0].pointer, '/properties');
+      const response = await patch('bytes', `{"properties":${half('c', 10)}}`);
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, '/properties');
       assert.equal((await patch('bytes', '{"properties":{"a":null,"c":1}}')).status, 200);
     });
 
@@ -215,15 +215,15 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
       await create('levels', { properties: nested(16) });
       assertProblem(await patch('levels', `{"properties":{"b":${nested(16)}}}`), 'invalid_json');
-      const answer = await patch('levels', `{"properties":${nested(15).replace('1', '{"b":2}')}}`);
-      assert.equal(textsIn(answer).properties, nested(15).replace('1', '{"a":1,"b":2}'));
+      const response = await patch('levels', `{"properties":${nested(15).replace('1', '{"b":2}')}}`);
+      assert.equal(textsIn(response).properties, nested(15).replace('1', '{"a":1,"b":2}'));
     });
   });
 
   describe('If-Match', () => {
     const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } });
 
-    it('lets a patch of that version through, and refuses one of another with 412', async () => {
+    it('accepts a patch of the named version, and rejects one of another version with 412', async () => {
       const { headers } = await create('match', { properties: '{"a":1}' });
       const first = await patch('match', { properties: { b: 2 } }, ifMatch(headers.etag!));
       assert.equal(first.status, 200);
@@ -236,21 +236,21 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       assert.equal(textsIn(any).properties, '{"a":1,"b":2,"d":4}');
     });
 
-    it('lets one of many parallel patches of a version through', async () => {
+    it('accepts one of many parallel patches of a version', async () => {
       const { headers } = await create('one');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: PARALLEL }, (_, index) =>
           patch('one', { properties: { [`k${index}`]: 1 } }, ifMatch(headers.etag!)),
         ),
       );
-      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
-      assert.equal(answers.filter(({ status }) => status === 412).length, PARALLEL - 1);
+      assert.equal(responses.filter(({ status }) => status === 200).length, 1);
+      assert.equal(responses.filter(({ status }) => status === 412).length, PARALLEL - 1);
       const { properties } = (await service.call('GET', '/v1/user-groups/one')).json.user_group;
       assert.equal(Object.keys(properties).length, 1);
     });
   });
 
-  it('loses nothing of many parallel patches, updates and rotations', async () => {
+  it('loses none of many parallel patches, updates and rotations', async () => {
     const { token } = (await create('lost')).json.user_group;
     const calls = Array.from({ length: PARALLEL }, (_, index) =>
       patch('lost', { properties: { [`k${index}`]: index } }),
@@ -260,13 +260,13 @@ describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
       service.put({ user_group_id: 'lost', name: 'Updated' }),
       ...Array.from({ length: 10 }, (_, index) => patch('lost', { mapping: { [index]: index } })),
     ];
-    const answers = await Promise.all([...calls, ...others]);
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    const responses = await Promise.all([...calls, ...others]);
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
     const { user_group: group } = (await service.call('GET', '/v1/user-groups/lost')).json;
     assert.equal(Object.keys(group.properties).length, PARALLEL);
     assert.equal(Object.keys(group.mapping).length, 10);
     assert.equal(group.name, 'Updated');
-    assert.equal(group.version, 1 + answers.length);
+    assert.equal(group.version, 1 + responses.length);
   });
 });
 
@@ -275,7 +275,7 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
     const service = await TestService.start(postgres);
     t.after(() => service.end());
     await service.get({ user_group_id: 'once', name: 'Once' });
-    // Of a statement, also of one that finds no row to change.
+    // Fires once per statement, even if the statement changes no row.
     await runSql(
       service.database,
       `create sequence writes;
@@ -283,33 +283,33 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
         begin perform nextval('writes'); return null; end $$;
       create trigger count_writes after update on user_groups for each statement execute function count_write()`,
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: PARALLEL }, (_, index) =>
         service.call('PATCH', '/v1/user-groups/once', { properties: { [`k${index}`]: index } }),
       ),
     );
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
     assert.deepEqual(await runSql(service.database, 'select last_value::integer as writes from writes'), [
       { writes: PARALLEL },
     ]);
   });
 });
 
-// SQLite has one serving process.
+// SQLite is served by one process only.
 describe('two services that patch one group (PostgreSQL)', () => {
-  it('lose nothing of each other', async () => {
+  it('lose no patch of each other', async () => {
     const first = await TestService.start(postgres);
     const second = await TestService.start(postgres, { database: first.database });
     try {
       await first.get({ user_group_id: 'both', name: 'Both' });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: PARALLEL }, (_, index) =>
           (index % 2 === 0 ? first : second).call('PATCH', '/v1/user-groups/both', {
             properties: { [`k${index}`]: 1 },
           }),
         ),
       );
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
       const { properties } = (await first.call('GET', '/v1/user-groups/both')).json.user_group;
       assert.equal(Object.keys(properties).length, PARALLEL);
     } finally {

@@ -1,18 +1,17 @@
-// Contract: requests that are sent without waiting for the answers to those before them are done in their order, and
-// hold up nobody else.
+// Contract: pipelined requests are executed in order, and do not delay other clients.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { describeOnEachDatabase, postgres, sqlite } from './database.ts';
-import { FaultProxy } from './faults/proxy.ts';
-import { eventually } from './process.ts';
-import { RawConnection } from './raw-connection.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase, postgres, sqlite } from './support/database.ts';
+import { FaultProxy } from './support/faults/proxy.ts';
+import { eventually } from './support/process.ts';
+import { RawConnection } from './support/raw-connection.ts';
+import { TestService } from './support/service.ts';
 
-describeOnEachDatabase('Requests that follow each other on a connection', (database) => {
-  it('are done in their order', async (test) => {
+describeOnEachDatabase('Pipelined requests', (database) => {
+  it('are executed in order', async (test) => {
     const service = await TestService.start(database);
     test.after(() => service.end());
     await service.get({ user_group_id: 'a', name: 'Old' });
@@ -32,8 +31,8 @@ describeOnEachDatabase('Requests that follow each other on a connection', (datab
   });
 });
 
-describe('A client that sends many requests at one time', () => {
-  it('holds up nobody who sends one', async (test) => {
+describe('A client that pipelines many requests', () => {
+  it('does not delay a client that sends one', async (test) => {
     const service = await TestService.start(sqlite);
     test.after(() => service.end());
     const requests = 1_000;
@@ -41,15 +40,15 @@ describe('A client that sends many requests at one time', () => {
     const other = await RawConnection.open(service.url);
     many.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
     other.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    await eventually('the one answer', () => other.exchange.answers.length === 1);
+    await eventually('the single response', () => other.exchange.answers.length === 1);
     const before = many.exchange.answers.length;
-    assert.ok(before < requests / 2, `${before} answers before it`);
-    await eventually('the others', () => many.exchange.answers.length === requests);
+    assert.ok(before < requests / 2, `${before} responses before it`);
+    await eventually('the other responses', () => many.exchange.answers.length === requests);
     many.leave();
     other.leave();
   });
 
-  it('is not refused one after the other, but loses its connection', async (test) => {
+  it('is disconnected after repeated rejections instead of getting one per request', async (test) => {
     const database = await postgres.create();
     const proxy = await FaultProxy.start(database.url);
     const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
@@ -60,10 +59,10 @@ describe('A client that sends many requests at one time', () => {
     });
     proxy.delayMs = 400;
     const calls = Array.from({ length: 10 }, () => service.get({ user_group_id: 'a', name: 'A' }));
-    const refused = await RawConnection.open(service.url);
+    const rejected = await RawConnection.open(service.url);
     const request = `GET /v1/user-groups/a HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${service.token}\r\n\r\n`;
-    refused.write(request.repeat(100));
-    const { answers, isEnded } = await refused.finish();
+    rejected.write(request.repeat(100));
+    const { answers, isEnded } = await rejected.finish();
     await Promise.all(calls);
     assert.ok(isEnded);
     assert.deepEqual(
@@ -75,32 +74,32 @@ describe('A client that sends many requests at one time', () => {
     );
   });
 
-  it('loses its connection where more wait than a process keeps, and others do not', async (test) => {
+  it('is disconnected if its requests exceed the buffer of the process, while earlier clients stay connected', async (test) => {
     const service = await TestService.start(sqlite);
     test.after(() => service.end());
-    // None takes the answers, so none has its next turn.
+    // The clients do not read the responses, so their next requests stay queued.
     const requests = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_400);
     const clients = await Promise.all(
-      Array.from({ length: 40 }, () => sendAndTakeNothing(service.url, requests)),
+      Array.from({ length: 40 }, () => sendWithoutReading(service.url, requests)),
     );
-    const cut = () => clients.filter((client) => client.destroyed).length;
-    await eventually('some to be cut off', () => {
-      // Who does not read learns of the end by writing.
+    const countClosed = () => clients.filter((client) => client.destroyed).length;
+    await eventually('some to be disconnected', () => {
+      // A client that does not read detects the disconnect by writing.
       for (const client of clients) client.write('\r\n');
-      return cut() > 0;
+      return countClosed() > 0;
     });
-    assert.ok(cut() < clients.length, 'those before stay');
+    assert.ok(countClosed() < clients.length, 'earlier clients stay connected');
     for (const client of clients) client.destroy();
-    await eventually('room for others', async () => {
+    await eventually('capacity for other clients', async () => {
       const connection = await RawConnection.open(service.url);
       connection.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
-      await eventually('an answer', () => connection.exchange.answers.length > 0);
+      await eventually('a response', () => connection.exchange.answers.length > 0);
       return (await connection.finish(100)).answers.length === 2;
     });
   });
 });
 
-async function sendAndTakeNothing(url: string, requests: string): Promise<Socket> {
+async function sendWithoutReading(url: string, requests: string): Promise<Socket> {
   const client = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
   await once(client, 'connect');
   client.pause().write(requests);

@@ -1,4 +1,4 @@
-// A test that fails shows no token, though it compares some.
+// The test report: short, and without the tokens that tests compare.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -6,32 +6,142 @@ import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
-import { Folder, Program } from './process.ts';
+import { Folder, Program } from './support/process.ts';
 
-const REPORTER = new URL('reporter.ts', import.meta.url).href;
+const REPORTER = new URL('./support/reporter.ts', import.meta.url).href;
 
-describe('The report of a test that fails', () => {
-  for (const FORCE_COLOR of ['0', '1']) {
-    it(`shows no token, with FORCE_COLOR=${FORCE_COLOR}`, async () => {
-      using folder = new Folder();
+describe('The report of a failure', () => {
+  for (const [FORCE_COLOR, TEST_REPORT] of [
+    ['0', ''],
+    ['1', ''],
+    ['0', 'full'],
+    ['1', 'full'],
+  ] as const) {
+    it(`shows no token, with FORCE_COLOR=${FORCE_COLOR} and TEST_REPORT=${TEST_REPORT}`, async () => {
       const [one, other] = [0, 0].map((bucket) => mintUserGroupToken(bucket as Bucket).reveal());
-      const file = folder.join('fails.test.mjs');
-      writeFileSync(file, failing(JSON.stringify([one, other])));
-      const args = ['--test', `--test-reporter=${REPORTER}`, '--test-reporter-destination=stdout', file];
-      await using program = new Program(folder, args, { command: process.execPath, env: { FORCE_COLOR } });
-      const { code, stdout, stderr } = await program.exit();
-      assert.equal(code, 1);
-      const printed = stripVTControlCharacters(stdout + stderr);
+      const files = { 'fails.test.mjs': comparing(JSON.stringify([one, other])) };
+      const printed = await report(files, { FORCE_COLOR, TEST_REPORT });
       assert.match(printed, /fail 4/);
       assert.match(printed, /token":"\[redacted\]"/);
       for (const token of [one!, other!])
         for (let at = 0; at + 12 < token.length; at++) assert.ok(!printed.includes(token.slice(at, at + 12)));
     });
   }
+
+  it('names the file, the test and the path of the first difference, and prints nothing else of the values', async () => {
+    const printed = await report({
+      'list.test.mjs': failing(`
+        const groups = Array.from({ length: 500 }, (_, index) => ({ id: index, properties: { seats: index } }));
+        const changed = structuredClone(groups);
+        changed[3].properties = { seats: 'many' };
+        changed[7].id = -1;
+        describe('A list', () => it('is whole', () => assert.deepEqual({ status: 200, groups }, { status: 200, groups: changed })));
+      `),
+    });
+    const [failure] = printed.split('✖ list.test.mjs (1 failed');
+    assert.equal(
+      failure,
+      [
+        '✖ list.test.mjs: A list › is whole',
+        '    at groups[3].properties.seats',
+        "    expected 'many'",
+        '    actual   3',
+        '    at TestContext.<anonymous> (list.test.mjs:8:62)',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  const comparisons: Record<string, [assertion: string, shown: RegExp]> = {
+    'a status': [
+      "assert.equal(404, 200, 'of the answer')",
+      /fails\n +of the answer\n +expected 200\n +actual {3}404\n/,
+    ],
+    'long texts': [
+      "assert.equal('a'.repeat(2000) + 'b', 'a'.repeat(2000) + 'c')",
+      /expected …a{40}c'\n +actual {3}…a{40}b'\n/,
+    ],
+    'an element too many': ['assert.deepEqual([1, 2], [1])', /at \[1\]\n +expected nothing\n +actual {3}2\n/],
+    'a member too few': [
+      "assert.deepEqual({}, { 'a-b': 1 })",
+      /at \["a-b"\]\n +expected 1\n +actual {3}nothing\n/,
+    ],
+    sets: [
+      'assert.deepEqual(new Set([200, 500]), new Set([200]))',
+      /at \(member\)\n +expected nothing\n +actual {3}500\n/,
+    ],
+    prototypes: ['assert.deepEqual(new Date(0), { })', /expected {}\n +actual {3}1970-01-01T00:00:00.000Z\n/],
+    'a long message': [
+      "assert.ok(false, Array.from({ length: 99 }, (_, line) => 'line ' + line).join('\\n'))",
+      /line 7\n +… \(91 more lines\)\n/,
+    ],
+    'an error and its cause': [
+      "throw new Error('not done', { cause: new Error('disk full') })",
+      /not done\n +caused by disk full\n/,
+    ],
+  };
+  for (const [what, [assertion, shown]] of Object.entries(comparisons)) {
+    it(`shows the first difference of ${what}`, async () => {
+      assert.match(await report({ 'x.test.mjs': failing(`it('fails', () => { ${assertion}; });`) }), shown);
+    });
+  }
 });
 
-/** Compares the tokens in every way in which tests compare. */
-function failing(tokens: string): string {
+describe('The report of several files', () => {
+  const files = {
+    'a.test.mjs': failing("it('passes', () => {});"),
+    'b.test.mjs': failing("it('passes too', () => {}); process.on('exit', () => { process.exitCode = 3; });"),
+    'c.test.mjs': failing(
+      "describe('s', () => { before(() => { throw new Error('no') }); it('x', () => {}); it('y', () => {}); });",
+    ),
+  };
+
+  it('has a line per file with the progress, and ends with the failures and the totals', async () => {
+    const printed = await report(files);
+    assert.match(printed, /^✔ a\.test\.mjs \(1 tests, [\d.]+ s\) \[1\/3 files, [\d.]+ s\]\n/);
+    assert.match(printed, /\n✖ b\.test\.mjs \(the process ended with 3, /);
+    assert.equal(printed.split('was cancelled').length, 2, 'one cancelled test stands for all');
+    const [, ending] = printed.split('--full');
+    assert.deepEqual(ending!.split('\n').slice(1, 8), [
+      '✖ b.test.mjs: the process ended with 3',
+      '✖ c.test.mjs: s › x',
+      '✖ c.test.mjs: s › y',
+      '✖ c.test.mjs: s',
+      '',
+      'ℹ tests 5',
+      'ℹ suites 1',
+    ]);
+  });
+
+  it('names each test and shows each failure completely with TEST_REPORT=full', async () => {
+    assert.match(await report(files, { TEST_REPORT: 'full' }), /✔ passes too /);
+  });
+});
+
+/** The output of a run of the files, one of which fails. */
+async function report(files: Record<string, string>, env: Record<string, string> = {}): Promise<string> {
+  using folder = new Folder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(folder.join(name), text);
+  const options = [
+    '--test-concurrency=1',
+    `--test-reporter=${REPORTER}`,
+    '--test-reporter-destination=stdout',
+  ];
+  const args = ['--test', ...options, ...Object.keys(files)];
+  await using program = new Program(folder, args, { command: process.execPath, env });
+  const { code, stdout, stderr } = await program.exit();
+  assert.equal(code, 1);
+  return stripVTControlCharacters(stdout + stderr);
+}
+
+function failing(body: string): string {
+  return `import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+${body}`;
+}
+
+/** Compares the tokens with every kind of assertion that tests use. */
+function comparing(tokens: string): string {
   return `
     import assert from 'node:assert/strict';
     import { it } from 'node:test';

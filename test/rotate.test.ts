@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { bucketOf } from '../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../src/domain/token.ts';
-import { describeOnEachDatabase, postgres, sqlite } from './database.ts';
-import type { TestAnswer } from './http.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase, postgres, sqlite } from './support/database.ts';
+import type { TestResponse } from './support/http.ts';
+import { TestService } from './support/service.ts';
 
 const TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
 const MINUTE_MS = 60_000;
@@ -32,36 +32,36 @@ describeOnEachDatabase('POST /api/user', (database) => {
 
   async function rotate(token: string, gracePeriodSeconds?: number): Promise<string> {
     const body = { current_token: token, grace_period_seconds: gracePeriodSeconds };
-    const answer = await service.post(body);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.json.user_group.token;
+    const response = await service.post(body);
+    assert.equal(response.status, 200, response.text);
+    return response.json.user_group.token;
   }
 
-  /** `current`, `retiring`, or the code of the refusal. */
+  /** `current`, `retiring`, or the error code. */
   async function statusOf(token: string): Promise<string> {
     const { json } = await service.resolve(token);
     return json.success === 1 ? json.token.status : json.code;
   }
 
-  it('answers with the fields of the specification, in its order and no others', async () => {
+  it('returns exactly the specified fields in the specified order', async () => {
     const { id, token, teamId } = await createGroup();
-    const answer = await service.post({ current_token: token });
-    assert.equal(answer.status, 200);
-    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
-    const next = answer.json.user_group.token;
+    const response = await service.post({ current_token: token });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
+    const next = response.json.user_group.token;
     assert.match(next, TOKEN);
     assert.notEqual(next, token);
     assert.equal(
-      answer.text,
+      response.text,
       `{"success":1,"user_group":{"team_id":${teamId},"token":"${next}","name":"Acme","provided_id":"${id}",` +
         '"api_environment_tag":"Customer"}}',
     );
   });
 
-  it('is the same at /api/user/ with a slash at the end', async () => {
+  it('is also served at /api/user/ with a trailing slash', async () => {
     const { token } = await createGroup();
-    const answer = await service.call('POST', '/api/user/', { current_token: token });
-    assert.match(answer.json.user_group.token, TOKEN);
+    const response = await service.call('POST', '/api/user/', { current_token: token });
+    assert.match(response.json.user_group.token, TOKEN);
   });
 
   it('changes nothing but the token', async () => {
@@ -81,7 +81,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
   });
 
   describe('without a grace period', () => {
-    it('makes the new token valid and the old one dead at once', async () => {
+    it('makes the new token valid and the old one invalid immediately', async () => {
       let { token } = await createGroup();
       for (let round = 0; round < 10; round++) {
         const old = token;
@@ -93,14 +93,14 @@ describeOnEachDatabase('POST /api/user', (database) => {
       }
     });
 
-    it('makes the old token dead in the very millisecond of the rotation', async ({ mock }) => {
+    it('makes the old token invalid in the exact millisecond of the rotation', async ({ mock }) => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() });
       const { token } = await createGroup();
       await rotate(token);
       assert.equal(await statusOf(token), 'user_group_token_not_found');
     });
 
-    it('keeps the old token dead where a clock is set back', async () => {
+    it('keeps the old token invalid if a clock is set back', async () => {
       const { token } = await createGroup();
       await rotate(token, 0);
       service.clockAheadMs = -MINUTE_MS;
@@ -109,7 +109,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
   });
 
   describe('with a grace period', () => {
-    it('lets the old token resolve until it ends, to the millisecond, and says when that is', async ({
+    it('resolves the old token until the exact millisecond of its expiry, and returns the expiry', async ({
       mock,
     }) => {
       const now = Date.now();
@@ -128,7 +128,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
       );
     });
 
-    it('keeps one old token alive at most: a second rotation ends the grace of an older one', async () => {
+    it('keeps at most one old token valid: a second rotation ends the grace period of an older one', async () => {
       const { token: first } = await createGroup();
       const second = await rotate(first, 3_600);
       const third = await rotate(second, 3_600);
@@ -140,19 +140,19 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.equal(await statusOf(second), 'user_group_token_not_found');
     });
 
-    it('takes a whole number of seconds from 0 to 2 592 000', async () => {
+    it('accepts a whole number of seconds from 0 to 2 592 000', async () => {
       for (const seconds of [0, 1, 2_592_000]) await rotate((await createGroup()).token, seconds);
-      const refused = [-1, 2_592_001, 1.5, 1e300, '60', null, true, [60], {}];
-      for (const grace_period_seconds of refused) {
+      const rejected = [-1, 2_592_001, 1.5, 1e300, '60', null, true, [60], {}];
+      for (const grace_period_seconds of rejected) {
         const { token } = await createGroup();
-        const answer = await service.post({ current_token: token, grace_period_seconds });
+        const response = await service.post({ current_token: token, grace_period_seconds });
         assert.deepEqual(
-          [answer.status, answer.json.code],
+          [response.status, response.json.code],
           [400, 'invalid_request'],
           `${grace_period_seconds}`,
         );
         assert.deepEqual(
-          answer.json.errors.map(({ pointer }: { pointer: string }) => pointer),
+          response.json.errors.map(({ pointer }: { pointer: string }) => pointer),
           ['/grace_period_seconds'],
         );
         assert.equal(await statusOf(token), 'current');
@@ -160,8 +160,8 @@ describeOnEachDatabase('POST /api/user', (database) => {
     });
   });
 
-  describe('posted again with the token that the last rotation replaced', () => {
-    it('gives the same answer and rotates nothing', async () => {
+  describe('repeated with the token that the last rotation replaced', () => {
+    it('returns the same response and does not rotate', async () => {
       for (const gracePeriodSeconds of [0, 3_600]) {
         const { token } = await createGroup();
         const body = { current_token: token, grace_period_seconds: gracePeriodSeconds };
@@ -174,7 +174,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
       }
     });
 
-    it('does so after the grace period too', async () => {
+    it('also returns it after the grace period', async () => {
       const { token } = await createGroup();
       const next = await rotate(token, 60);
       service.clockAheadMs = 2 * MINUTE_MS;
@@ -183,7 +183,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.equal(await statusOf(token), 'user_group_token_not_found');
     });
 
-    it('neither prolongs nor ends the grace period', async () => {
+    it('neither extends nor ends the grace period', async () => {
       const { token } = await createGroup();
       await rotate(token, 600);
       const before = (await service.resolve(token)).json.token;
@@ -192,17 +192,17 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.deepEqual((await service.resolve(token)).json.token, before);
     });
 
-    it('refuses a token that an earlier rotation replaced', async () => {
+    it('rejects a token that an earlier rotation replaced', async () => {
       const { token: first } = await createGroup();
       const second = await rotate(first, 3_600);
       await rotate(second, 3_600);
-      const answer = await service.post({ current_token: first });
-      assert.deepEqual([answer.status, answer.json.code], [404, 'user_group_token_not_found']);
+      const response = await service.post({ current_token: first });
+      assert.deepEqual([response.status, response.json.code], [404, 'user_group_token_not_found']);
     });
   });
 
-  describe('called at the same time with one token', () => {
-    it('rotates once and gives both callers the same new token', async () => {
+  describe('called in parallel with one token', () => {
+    it('rotates once and returns the same new token to both callers', async () => {
       for (let round = 0; round < 10; round++) {
         const { token } = await createGroup();
         const [first, second] = await Promise.all([
@@ -223,19 +223,19 @@ describeOnEachDatabase('POST /api/user', (database) => {
       const { id, token } = await createGroup();
       const before = await service.get({ user_group_id: id });
       const calls = Array.from({ length: 100 }, () => service.post({ current_token: token }));
-      const answers = await Promise.all(calls);
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-      assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-      const etags = new Set(answers.map(({ headers }) => headers.etag));
+      const responses = await Promise.all(calls);
+      assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
+      assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
+      const etags = new Set(responses.map(({ headers }) => headers.etag));
       assert.equal(etags.size, 1);
       const found = await service.get({ user_group_id: id });
-      assert.equal(found.headers.etag, answers[0]?.headers.etag);
+      assert.equal(found.headers.etag, responses[0]?.headers.etag);
       assert.notEqual(found.headers.etag, before.headers.etag);
     });
   });
 
   describe('with a token that cannot be rotated', () => {
-    async function refusals(): Promise<Record<string, TestAnswer>> {
+    async function rejections(): Promise<Record<string, TestResponse>> {
       const { token } = await createGroup();
       const second = await rotate(token, 3_600);
       const third = await rotate(second);
@@ -245,9 +245,9 @@ describeOnEachDatabase('POST /api/user', (database) => {
       };
       const post = (current_token: string) => service.post({ current_token });
       return {
-        unknown: await post(mintUserGroupToken(bucketOf(1, 'Customer', 'nobody')).reveal()),
-        dead: await post(token),
-        malformed: await post('no token at all'),
+        unknown: await post(mintUserGroupToken(bucketOf(1, 'Customer', 'missing')).reveal()),
+        replaced: await post(token),
+        malformed: await post('not a token'),
         mistyped: await post(third.slice(0, -1) + (third.endsWith('0') ? '1' : '0')),
         'an API token': await post(mintApiToken().reveal()),
         'white space around it': await post(` ${third} `),
@@ -256,11 +256,11 @@ describeOnEachDatabase('POST /api/user', (database) => {
       };
     }
 
-    it('gives one and the same 404, whatever is wrong with it', async () => {
+    it('returns the same 404 for every cause', async () => {
       const texts = new Set<string>();
-      for (const [reason, answer] of Object.entries(await refusals())) {
-        assert.deepEqual([answer.status, answer.json.code], [404, 'user_group_token_not_found'], reason);
-        texts.add(JSON.stringify({ ...answer.json, request_id: '' }));
+      for (const [reason, response] of Object.entries(await rejections())) {
+        assert.deepEqual([response.status, response.json.code], [404, 'user_group_token_not_found'], reason);
+        texts.add(JSON.stringify({ ...response.json, request_id: '' }));
       }
       assert.equal(texts.size, 1);
     });
@@ -273,20 +273,20 @@ describeOnEachDatabase('POST /api/user', (database) => {
       assert.equal(await statusOf(token), 'current');
     });
 
-    it('repeats no lost answer for another workspace or environment', async () => {
+    it('does not repeat the response for another workspace or environment', async () => {
       const { token } = await createGroup();
       await rotate(token, 3_600);
       for (const fields of [{ workspaceName: 'other' }, { environment: 'Testing' }] as const) {
-        const answer = await service.post(
+        const response = await service.post(
           { current_token: token },
           { token: (await service.apiToken(fields)).token },
         );
-        assert.deepEqual([answer.status, answer.json.code], [404, 'user_group_token_not_found']);
+        assert.deepEqual([response.status, response.json.code], [404, 'user_group_token_not_found']);
       }
     });
   });
 
-  it('answers 400 where current_token is missing, empty, null or not a string', async () => {
+  it('returns 400 if current_token is missing, empty, null or not a string', async () => {
     const bodies = [
       {},
       { current_token: '' },
@@ -295,29 +295,29 @@ describeOnEachDatabase('POST /api/user', (database) => {
       { current_token: {} },
     ];
     for (const body of bodies) {
-      const answer = await service.post(body);
-      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], JSON.stringify(body));
-      assert.equal(answer.json.errors[0].pointer, '/current_token');
+      const response = await service.post(body);
+      assert.deepEqual([response.status, response.json.code], [400, 'invalid_request'], JSON.stringify(body));
+      assert.equal(response.json.errors[0].pointer, '/current_token');
     }
   });
 
-  it('explains a GET that was turned into POST, and names the call to use', async () => {
-    const answer = await service.post({ user_group_id: 'turned', name: 'Turned' });
-    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request']);
-    assert.match(answer.json.detail, /client or a proxy has turned GET into POST/);
-    assert.match(answer.json.detail, /POST \/v1\/user-groups/);
+  it('explains a GET that a client or proxy turned into POST, and names the endpoint to use', async () => {
+    const response = await service.post({ user_group_id: 'turned', name: 'Turned' });
+    assert.deepEqual([response.status, response.json.code], [400, 'invalid_request']);
+    assert.match(response.json.detail, /client or proxy has changed GET to POST/);
+    assert.match(response.json.detail, /POST \/v1\/user-groups/);
     assert.equal((await service.get({ user_group_id: 'turned' })).status, 404);
   });
 
-  it('gives no such explanation where current_token is there', async () => {
+  it('does not mention GET if current_token is present', async () => {
     const { token } = await createGroup();
-    const answer = await service.post({ current_token: token, user_group_id: 'x' });
-    assert.deepEqual([answer.status, answer.json.code], [400, 'unknown_field']);
-    assert.doesNotMatch(answer.json.detail, /GET/);
+    const response = await service.post({ current_token: token, user_group_id: 'x' });
+    assert.deepEqual([response.status, response.json.code], [400, 'unknown_field']);
+    assert.doesNotMatch(response.json.detail, /GET/);
     assert.equal(await statusOf(token), 'current');
   });
 
-  it('survives a restart, with the grace period', async () => {
+  it('survives a restart, including the grace period', async () => {
     const { token } = await createGroup();
     const next = await rotate(token, 3_600);
     const before = (await service.resolve(token)).json.token;
@@ -334,7 +334,7 @@ describeOnEachDatabase('the default grace period of the server', (database) => {
   });
   after(() => service.end());
 
-  it('holds where a rotation names none, and only there', async () => {
+  it('applies only to rotations without a grace period of their own', async () => {
     for (const [sent, status] of [
       [undefined, 200],
       [0, 404],
@@ -346,7 +346,7 @@ describeOnEachDatabase('the default grace period of the server', (database) => {
   });
 });
 
-// SQLite has one serving process.
+// SQLite is served by one process only.
 describe('two services on one database (PostgreSQL)', () => {
   let first: TestService;
   let second: TestService;
@@ -359,7 +359,7 @@ describe('two services on one database (PostgreSQL)', () => {
     await first.end();
   });
 
-  it('refuse a rotated token and take the new one from the next request on, whichever rotated it', async () => {
+  it('reject a rotated token and accept the new one from the next request on, whichever rotated it', async () => {
     let { token } = (await first.get({ user_group_id: 'shared', name: 'Shared' })).json.user_group;
     for (let round = 0; round < 20; round++) {
       const [one, other] = round % 2 === 0 ? [first, second] : [second, first];
@@ -372,28 +372,28 @@ describe('two services on one database (PostgreSQL)', () => {
     }
   });
 
-  it('rotate once where both are called at the same time with one token', async () => {
+  it('rotate once if both are called in parallel with one token', async () => {
     for (let round = 0; round < 20; round++) {
       const { token } = (await first.get({ user_group_id: `race-${round}`, name: 'R' })).json.user_group;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [first, second].map((service) => service.post({ current_token: token })),
       );
       assert.deepEqual(
-        answers.map(({ status }) => status),
+        responses.map(({ status }) => status),
         [200, 200],
       );
-      assert.equal(answers[1]?.text, answers[0]?.text);
+      assert.equal(responses[1]?.text, responses[0]?.text);
     }
   });
 
-  it('give a repeated call the same answer, whichever is asked', async () => {
+  it('return the same response to a repeated call, whichever receives it', async () => {
     const { token } = (await first.get({ user_group_id: 'repeated', name: 'R' })).json.user_group;
-    const answer = await first.post({ current_token: token });
-    assert.equal((await second.post({ current_token: token })).text, answer.text);
+    const response = await first.post({ current_token: token });
+    assert.equal((await second.post({ current_token: token })).text, response.text);
   });
 });
 
-// The row is changed behind the service's back, which takes the file itself.
+// The test changes the row in the database file directly.
 describe('a stored token that was tampered with (SQLite)', () => {
   let service: TestService;
   before(async () => {
@@ -420,19 +420,15 @@ describe('a stored token that was tampered with (SQLite)', () => {
     return sealed.slice(0, 30) + (sealed[30] === 'A' ? 'B' : 'A') + sealed.slice(31);
   }
 
-  const ways: Record<string, (id: string) => Promise<void>> = {
+  const damages: Record<string, (id: string) => Promise<void>> = {
     'a changed character': async (id) => tamper(id, 'token_ciphertext', flipped(sealedTokenOf(id))),
-    'a text cut short': async (id) => tamper(id, 'token_ciphertext', sealedTokenOf(id).slice(0, 20)),
+    'a truncated text': async (id) => tamper(id, 'token_ciphertext', sealedTokenOf(id).slice(0, 20)),
     'an empty text': async (id) => tamper(id, 'token_ciphertext', ''),
     'the sealed token of another group': async (id) => {
       await service.get({ user_group_id: `${id} neighbour`, name: 'N' });
       tamper(id, 'token_ciphertext', sealedTokenOf(`${id} neighbour`));
     },
-    'a key that the ring lacks': async (id) => {
-      tamper(id, 'token_key_id', '00000000');
-      // What a process has opened once it knows, and rightly so.
-      await service.restart();
-    },
+    'a key that is not in the ring': async (id) => tamper(id, 'token_key_id', '00000000'),
     'the sealed token from before a rotation': async (id) => {
       const old = sealedTokenOf(id);
       const { token } = (await service.get({ user_group_id: id })).json.user_group;
@@ -441,37 +437,37 @@ describe('a stored token that was tampered with (SQLite)', () => {
     },
   };
 
-  for (const [way, damage] of Object.entries(ways)) {
-    it(`is answered 503 and never replaced: ${way}`, async () => {
-      const id = `damaged by ${way}`;
+  for (const [what, damage] of Object.entries(damages)) {
+    it(`gets 503 and is never replaced: ${what}`, async () => {
+      const id = `damaged by ${what}`;
       await service.get({ user_group_id: id, name: 'Damaged' });
       await damage(id);
       const damaged = sealedTokenOf(id);
-      for (const answer of [
+      for (const response of [
         await service.get({ user_group_id: id, name: 'Damaged' }),
         await service.put({ user_group_id: id }),
         await service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'Damaged' }),
       ]) {
-        assert.deepEqual([answer.status, answer.json.code], [503, 'database_unavailable']);
-        assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
-        assert.equal('user_group' in answer.json, false);
+        assert.deepEqual([response.status, response.json.code], [503, 'database_unavailable']);
+        assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);
+        assert.equal('user_group' in response.json, false);
       }
       assert.equal(sealedTokenOf(id), damaged);
     });
   }
 
-  it('raises an alarm in the log that names the request', async () => {
+  it('is logged as an error with the request id', async () => {
     await service.get({ user_group_id: 'alarm', name: 'Alarm' });
     tamper('alarm', 'token_ciphertext', flipped(sealedTokenOf('alarm')));
     const { json } = await service.get({ user_group_id: 'alarm' });
-    const alarm = service.logLines
+    const entry = service.logLines
       .map((line) => JSON.parse(line))
-      .find((entry) => entry.requestId === json.request_id);
-    assert.deepEqual([alarm?.level, alarm?.code], [50, 'database_unavailable']);
-    assert.match(alarm.err.message, /does not open/);
+      .find(({ requestId }) => requestId === json.request_id);
+    assert.deepEqual([entry?.level, entry?.code], [50, 'database_unavailable']);
+    assert.match(entry.err.message, /does not decrypt/);
   });
 
-  it('still resolves, since a look-up needs no more than the digest', async () => {
+  it('still resolves, because the lookup needs only the digest', async () => {
     const { token } = (await service.get({ user_group_id: 'resolves', name: 'R' })).json.user_group;
     tamper('resolves', 'token_ciphertext', flipped(sealedTokenOf('resolves')));
     assert.equal((await service.resolve(token)).json.token.status, 'current');

@@ -1,14 +1,14 @@
-// Contract: what comes in goes out the same: numbers keep their digits, keys their order, strings their code points.
+// Contract: values round-trip unchanged: numbers keep their digits, keys their order, strings their code points.
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import fc from 'fast-check';
-import { describeOnEachDatabase } from './database.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import { TestService } from './support/service.ts';
 
 const KIB = 1024;
 
-describeOnEachDatabase('what comes in goes out the same', (database) => {
+describeOnEachDatabase('values that round-trip unchanged', (database) => {
   let service: TestService;
   let groups = 0;
   before(async () => {
@@ -16,7 +16,7 @@ describeOnEachDatabase('what comes in goes out the same', (database) => {
   });
   after(() => service.end());
 
-  /** The texts in which properties, and then mapping, come back from every call that shows them. */
+  /** The JSON texts of properties and mapping in the responses of every call that returns them. */
   async function roundTrip(
     properties: string,
     mapping = 'null',
@@ -45,17 +45,17 @@ describeOnEachDatabase('what comes in goes out the same', (database) => {
 
   const same: Record<string, string> = {
     'integers beyond 2^53': '{"n":[9007199254740993,-123456789012345678901234567890]}',
-    'zeros at the end of numbers': '{"n":[1.10,0.0,-0,-0.0,100e-2]}',
-    'exponents as they are written': '{"n":[1e400,1E5,1e+05,-0.0E-00,5e-324]}',
+    'trailing zeros of numbers': '{"n":[1.10,0.0,-0,-0.0,100e-2]}',
+    exponents: '{"n":[1e400,1E5,1e+05,-0.0E-00,5e-324]}',
     'more digits than a double holds': '{"n":0.1000000000000000055511151231257827021181583404541015625}',
-    'the order of keys, integers among them': '{"b":0,"2":{"z":0,"10":0,"9":0},"a":0,"1":0,"-1":0}',
-    'names of JavaScript': '{"toString":1,"constructor":{"prototype":[]},"length":0}',
-    'empty values of each kind': '{"a":[null,true,false,"",[],{},0],"b":{"":""}}',
-    'strings code point for code point':
+    'the order of keys, including integers': '{"b":0,"2":{"z":0,"10":0,"9":0},"a":0,"1":0,"-1":0}',
+    'JavaScript property names': '{"toString":1,"constructor":{"prototype":[]},"length":0}',
+    'empty values of every kind': '{"a":[null,true,false,"",[],{},0],"b":{"":""}}',
+    'the code points of strings':
       '{"s":["é","e\u0301","😀","\u2028\u2029","\u007f\u0085","\ufffd\uffff\ufeff"]}',
     'control characters': '{"s":"\\u0000\\u0001\\b\\t\\n\\f\\r\\u001f\\"\\\\"}',
     'keys with quotes, backslashes and null characters': '{"\\"\\\\\\u0000":{"\\u0000":1}}',
-    'what looks like markup or SQL': '{"s":["</script>","\'; drop table x; --","$1 ? :a %s"]}',
+    'text that looks like markup or SQL': '{"s":["</script>","\'; drop table x; --","$1 ? :a %s"]}',
   };
   for (const [what, text] of Object.entries(same)) {
     it(what, async () => {
@@ -63,7 +63,7 @@ describeOnEachDatabase('what comes in goes out the same', (database) => {
     });
   }
 
-  it('escapes that are not needed become what they stand for, and white space between values goes', async () => {
+  it('except unnecessary escapes, which are decoded, and white space between values, which is removed', async () => {
     const sent = '{ "\\u0061" :\t"\\u00e9\\/\\ud83d\\ude00\\u0041" ,\r\n"b":[ 1.0 , { } ]\n}';
     const text = '{"a":"é/😀A","b":[1.0,{}]}';
     assert.deepEqual((await roundTrip(sent)).properties, [text, text, text, text]);

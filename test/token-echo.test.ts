@@ -1,14 +1,14 @@
-// Contract: no refusal echoes a token, wherever a caller has put it.
+// Contract: no error response echoes a token, wherever the request contains it.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, it } from 'node:test';
-import { describeOnEachDatabase } from './database.ts';
-import type { TestAnswer } from './http.ts';
-import { exchangeOne } from './raw-connection.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import type { TestResponse } from './support/http.ts';
+import { exchangeOne } from './support/raw-connection.ts';
+import { TestService } from './support/service.ts';
 
-describeOnEachDatabase('a token where it does not belong', (database) => {
+describeOnEachDatabase('a misplaced token', (database) => {
   let service: TestService;
   let tokens: string[];
   before(async () => {
@@ -20,8 +20,8 @@ describeOnEachDatabase('a token where it does not belong', (database) => {
   });
   after(() => service.end());
 
-  /** Requests that hold a token where it does not belong. */
-  function requestsWith(token: string): Promise<TestAnswer>[] {
+  /** Requests with the token in the wrong place. */
+  function requestsWith(token: string): Promise<TestResponse>[] {
     const escaped = token.replaceAll('_', '\\u005f');
     const bodies = [
       { [token]: 1 },
@@ -51,7 +51,7 @@ describeOnEachDatabase('a token where it does not belong', (database) => {
       { authorization: [`Token ${token}`, token] },
       { expect: token },
     ];
-    const id = { user_group_id: 'nobody' };
+    const id = { user_group_id: 'missing' };
     return [
       ...bodies.flatMap((body) => [
         service.get(body),
@@ -74,17 +74,17 @@ describeOnEachDatabase('a token where it does not belong', (database) => {
     ];
   }
 
-  it('stands neither in the body nor in a header of the refusal', async () => {
+  it('is neither in the body nor in a header of the error response', async () => {
     for (const token of tokens) {
-      for (const answer of await Promise.all(requestsWith(token))) {
-        assert.equal(answer.json.success, 0, answer.text);
-        const whole = answer.text + JSON.stringify(answer.headers);
+      for (const response of await Promise.all(requestsWith(token))) {
+        assert.equal(response.json.success, 0, response.text);
+        const whole = response.text + JSON.stringify(response.headers);
         assert.equal(whole.includes(token.slice(4, 40)), false, whole);
       }
     }
   });
 
-  it('does not stand in the log', async () => {
+  it('is not in the log', async () => {
     for (const token of tokens) {
       await Promise.all(requestsWith(token));
       assert.equal(service.logLines.join('').includes(token.slice(4, 40)), false);

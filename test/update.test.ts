@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from './database.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import { TestService } from './support/service.ts';
 
 describeOnEachDatabase('PUT /api/user', (database) => {
   let service: TestService;
@@ -12,7 +12,7 @@ describeOnEachDatabase('PUT /api/user', (database) => {
   });
   after(() => service.end());
 
-  /** A new group with every field; `stored` tells what is stored of it now. */
+  /** Creates a group with every field; `stored` reads its current state. */
   async function createGroup(id: string) {
     const body = {
       user_group_id: id,
@@ -28,84 +28,84 @@ describeOnEachDatabase('PUT /api/user', (database) => {
     return { body, token, teamId, stored };
   }
 
-  it('answers with the fields of the specification, in its order and no others', async () => {
+  it('returns exactly the specified fields in the specified order', async () => {
     const { token, teamId } = await createGroup('bytes');
-    const answer = await service.put(
+    const response = await service.put(
       '{"properties":{"b":1.10,"a":[]},"user_group_id":"bytes","name":"Bytes \\u00e9"}',
     );
-    assert.equal(answer.status, 200);
-    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    assert.equal(response.status, 200);
+    assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
     assert.equal(
-      answer.text,
+      response.text,
       `{"success":1,"user_group":{"team_id":${teamId},"token":"${token}","name":"Bytes é","provided_id":"bytes",` +
         '"properties":{"b":1.10,"a":[]},"api_environment_tag":"Customer"}}',
     );
   });
 
-  it('is the same at /api/user/ with a slash at the end', async () => {
+  it('is also served at /api/user/ with a trailing slash', async () => {
     await createGroup('slash');
-    const answer = await service.call('PUT', '/api/user/', { user_group_id: 'slash', name: 'Slash' });
-    assert.deepEqual([answer.status, answer.json.user_group.name], [200, 'Slash']);
+    const response = await service.call('PUT', '/api/user/', { user_group_id: 'slash', name: 'Slash' });
+    assert.deepEqual([response.status, response.json.user_group.name], [200, 'Slash']);
   });
 
   describe('a field that is absent', () => {
     const sent = { name: 'New', mapping: { 1: 2 }, properties: { new: true } };
     for (const field of ['name', 'mapping', 'properties'] as const) {
-      it(`stays as it is when only ${field} is sent`, async () => {
+      it(`stays unchanged if only ${field} is sent`, async () => {
         const { body, stored } = await createGroup(`only-${field}`);
         const { user_group_id, ...before } = body;
-        const answer = await service.put({ user_group_id, [field]: sent[field] });
-        assert.equal(answer.status, 200);
+        const response = await service.put({ user_group_id, [field]: sent[field] });
+        assert.equal(response.status, 200);
         assert.deepEqual(await stored(), { ...before, [field]: sent[field] });
       });
     }
 
-    it('stays as it is when only the id is sent', async () => {
+    it('stays unchanged if only the id is sent', async () => {
       const { body, stored } = await createGroup('only-id');
       const { user_group_id, ...before } = body;
-      const answer = await service.put({ user_group_id });
-      assert.equal(answer.status, 200);
-      assert.deepEqual(answer.json.user_group.properties, body.properties);
+      const response = await service.put({ user_group_id });
+      assert.equal(response.status, 200);
+      assert.deepEqual(response.json.user_group.properties, body.properties);
       assert.deepEqual(await stored(), before);
     });
   });
 
   describe('a field that is present', () => {
-    it('replaces the stored one whole, without merging', async () => {
+    it('replaces the stored field completely, without merging', async () => {
       const { body, stored } = await createGroup('whole');
       const fields = { mapping: { 41: 8 }, properties: { limits: { rows: 9 } } };
       await service.put({ user_group_id: 'whole', ...fields });
       assert.deepEqual(await stored(), { name: body.name, ...fields });
     });
 
-    it('replaces by an empty object without clearing', async () => {
+    it('is stored as an empty object if it is one, without clearing', async () => {
       const { stored } = await createGroup('empty');
-      const answer = await service.put({ user_group_id: 'empty', mapping: {}, properties: {} });
-      assert.deepEqual(answer.json.user_group.properties, {});
+      const response = await service.put({ user_group_id: 'empty', mapping: {}, properties: {} });
+      assert.deepEqual(response.json.user_group.properties, {});
       assert.deepEqual(await stored(), { name: 'Acme', mapping: {}, properties: {} });
     });
 
-    it('clears mapping and properties with null', async () => {
+    it('clears mapping and properties if it is null', async () => {
       const { stored } = await createGroup('clear');
       await service.put({ user_group_id: 'clear', mapping: null });
       assert.equal((await stored()).mapping, null);
       assert.notEqual((await stored()).properties, null);
-      const answer = await service.put({ user_group_id: 'clear', properties: null });
-      assert.equal(answer.json.user_group.properties, null);
+      const response = await service.put({ user_group_id: 'clear', properties: null });
+      assert.equal(response.json.user_group.properties, null);
       assert.equal((await stored()).properties, null);
     });
 
-    it('cannot clear the name: null is refused, and nothing of the request is done', async () => {
+    it('cannot clear the name: null is rejected, and nothing changes', async () => {
       const { body, stored } = await createGroup('null-name');
       const { user_group_id, ...before } = body;
-      const answer = await service.put({ user_group_id, name: null, properties: null });
-      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request']);
-      assert.deepEqual(answer.json.errors, [{ pointer: '/name', detail: 'must be a string' }]);
+      const response = await service.put({ user_group_id, name: null, properties: null });
+      assert.deepEqual([response.status, response.json.code], [400, 'invalid_request']);
+      assert.deepEqual(response.json.errors, [{ pointer: '/name', detail: 'must be a string' }]);
       assert.deepEqual(await stored(), before);
     });
   });
 
-  it('shows the stored properties whether they were sent or not, and null where there are none', async () => {
+  it('returns the stored properties whether they were sent or not, and null if there are none', async () => {
     const { body } = await createGroup('shown');
     const renamed = await service.put({ user_group_id: 'shown', name: 'Shown' });
     assert.deepEqual(renamed.json.user_group.properties, body.properties);
@@ -114,17 +114,17 @@ describeOnEachDatabase('PUT /api/user', (database) => {
     assert.equal(bare.json.user_group.properties, null);
   });
 
-  it('answers 404 for a missing group and creates nothing', async () => {
+  it('returns 404 for a missing group and creates nothing', async () => {
     const missing = { user_group_id: 'missing', name: 'Missing' };
-    const answer = await service.put(missing);
-    assert.deepEqual([answer.status, answer.json.code], [404, 'user_group_not_found']);
+    const response = await service.put(missing);
+    assert.deepEqual([response.status, response.json.code], [404, 'user_group_not_found']);
     assert.equal((await service.get({ user_group_id: 'missing' })).status, 404);
   });
 
-  it('needs the user_group_id', async () => {
-    const answer = await service.put({ name: 'Nobody' });
-    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request']);
-    assert.deepEqual(answer.json.errors, [{ pointer: '/user_group_id', detail: 'is required' }]);
+  it('requires the user_group_id', async () => {
+    const response = await service.put({ name: 'No id' });
+    assert.deepEqual([response.status, response.json.code], [400, 'invalid_request']);
+    assert.deepEqual(response.json.errors, [{ pointer: '/user_group_id', detail: 'is required' }]);
   });
 
   it('keeps the team_id, the token and the id', async () => {
@@ -135,7 +135,7 @@ describeOnEachDatabase('PUT /api/user', (database) => {
     assert.deepEqual([user_group.team_id, user_group.token, user_group.provided_id], [teamId, token, 'kept']);
   });
 
-  it('is seen by the next request', async () => {
+  it('is visible to the next request', async () => {
     const { token } = await createGroup('seen');
     for (let round = 0; round < 20; round++) {
       await service.put({ user_group_id: 'seen', name: `Name ${round}`, properties: { round } });
@@ -152,11 +152,11 @@ describeOnEachDatabase('PUT /api/user', (database) => {
       { user_group_id, name: `${user_group_id} new` },
       { user_group_id, mapping: { 1: user_group_id } },
       { user_group_id, properties: { of: user_group_id } },
-      { user_group_id: `${user_group_id}-missing`, name: 'Nobody' },
+      { user_group_id: `${user_group_id}-missing`, name: 'Missing' },
     ]);
-    const answers = await Promise.all(updates.map((update) => service.put(update)));
+    const responses = await Promise.all(updates.map((update) => service.put(update)));
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       groups.flatMap(() => [200, 200, 200, 404]),
     );
     for (const { body, stored } of groups) {

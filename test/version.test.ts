@@ -1,9 +1,9 @@
-// Contract: ETag names the life and version of a group, and If-Match makes an update conditional.
+// Contract: the ETag identifies a group and its version, and If-Match makes an update conditional.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from './database.ts';
-import { TestService } from './service.ts';
+import { describeOnEachDatabase } from './support/database.ts';
+import { TestService } from './support/service.ts';
 
 describeOnEachDatabase('versions', (database) => {
   let service: TestService;
@@ -12,7 +12,7 @@ describeOnEachDatabase('versions', (database) => {
   });
   after(() => service.end());
 
-  /** A new group; `etag` looks up its version now. */
+  /** Creates a group; `etag` reads its current version. */
   async function createGroup(id: string) {
     const fields = { name: 'Acme', mapping: { 1: 'a' }, properties: { a: 1, b: [1.5] } };
     const created = await service.get({ user_group_id: id, ...fields });
@@ -25,23 +25,23 @@ describeOnEachDatabase('versions', (database) => {
   }
 
   describe('ETag', () => {
-    it('stands on every answer of the three operations, strong and quoted, beside Cache-Control: no-store', async () => {
-      const { token } = await createGroup('stands');
-      const body = { user_group_id: 'stands' };
-      const answers = [
+    it('is strong and quoted in every response of the three operations, with Cache-Control: no-store', async () => {
+      const { token } = await createGroup('tagged');
+      const body = { user_group_id: 'tagged' };
+      const responses = [
         await service.get(body),
         await service.put(body),
         await service.call('POST', '/v1/user-groups', body),
         await service.post({ current_token: token }),
       ];
-      for (const { status, headers } of answers) {
+      for (const { status, headers } of responses) {
         assert.equal(status, 200);
         assert.match(headers.etag!, /^"[!#-~]+"$/);
         assert.equal(headers['cache-control'], 'no-store');
       }
     });
 
-    it('changes with every update and rotation, to a value that the group never had', async () => {
+    it('changes with every update and rotation to a value that the group never had', async () => {
       const { first, token, etag } = await createGroup('grows');
       const seen = [first];
       for (const fields of [
@@ -61,7 +61,7 @@ describeOnEachDatabase('versions', (database) => {
       assert.equal(new Set(seen).size, seen.length);
     });
 
-    it('stays where a mutation changes nothing', async () => {
+    it('stays the same if a mutation changes nothing', async () => {
       const { fields, token, first, etag } = await createGroup('stays');
       const spaced = '{"user_group_id":"stays","properties":{ "\\u0061":1, "b": [1.5] }}';
       const unchanged: unknown[] = [
@@ -80,7 +80,7 @@ describeOnEachDatabase('versions', (database) => {
       assert.equal((await service.post({ current_token: token })).headers.etag, rotated.headers.etag);
     });
 
-    it('stays where null clears what is clear', async () => {
+    it('stays the same if null clears an empty field', async () => {
       for (const none of [{}, { mapping: null, properties: null }]) {
         const id = `clear-${Object.keys(none).length}`;
         const created = await service.get({ user_group_id: id, name: 'Clear', ...none });
@@ -89,14 +89,14 @@ describeOnEachDatabase('versions', (database) => {
       }
     });
 
-    it('is never that of another group', async () => {
+    it('is unique to the group', async () => {
       const created = await Promise.all(
         Array.from({ length: 50 }, (_, index) => createGroup(`own-${index}`)),
       );
       assert.equal(new Set(created.map(({ first }) => first)).size, 50);
     });
 
-    it('never repeats after the group was deleted and made again', async () => {
+    it('never repeats after the group is deleted and created again', async () => {
       const { first } = await createGroup('reborn');
       const deleted = await service.call('DELETE', '/v1/user-groups/reborn');
       assert.equal(deleted.status, 204);
@@ -114,39 +114,39 @@ describeOnEachDatabase('versions', (database) => {
   });
 
   describe('If-Match', () => {
-    it('lets an update of that version through', async () => {
+    it('accepts an update of the named version', async () => {
       const { first, etag } = await createGroup('match');
-      const answer = await putIfMatch('match', first, { name: 'New' });
-      assert.deepEqual([answer.status, answer.json.user_group.name], [200, 'New']);
-      assert.equal(answer.headers.etag, await etag());
+      const response = await putIfMatch('match', first, { name: 'New' });
+      assert.deepEqual([response.status, response.json.user_group.name], [200, 'New']);
+      assert.equal(response.headers.etag, await etag());
     });
 
-    it('answers 412 to an update of another version, and changes nothing', async () => {
+    it('returns 412 and changes nothing if it names another version', async () => {
       const { first, token, etag } = await createGroup('mismatch');
       await service.put({ user_group_id: 'mismatch', name: 'Second' });
       const before = await etag();
       const stored = (await service.resolve(token)).text;
       for (const fields of [{ name: 'Third' }, { mapping: null, properties: null }, {}, { name: 'Second' }]) {
-        const answer = await putIfMatch('mismatch', first, fields);
-        assert.deepEqual([answer.status, answer.json.code], [412, 'version_mismatch']);
+        const response = await putIfMatch('mismatch', first, fields);
+        assert.deepEqual([response.status, response.json.code], [412, 'version_mismatch']);
       }
       assert.equal(await etag(), before);
       assert.equal((await service.resolve(token)).text, stored);
     });
 
-    it('takes a rotation for a change', async () => {
+    it('returns 412 after a rotation', async () => {
       const { first, token } = await createGroup('rotated');
       await service.post({ current_token: token });
       assert.equal((await putIfMatch('rotated', first, { name: 'Stale' })).status, 412);
     });
 
-    it('takes a list, of which one must match', async () => {
+    it('accepts a list of which one tag must match', async () => {
       const { first } = await createGroup('list');
       assert.equal((await putIfMatch('list', '"x", "y,z"', {})).status, 412);
       assert.equal((await putIfMatch('list', `"x",${first} , "y,z"`, {})).status, 200);
     });
 
-    it('takes * for any version', async () => {
+    it('accepts any version with *', async () => {
       await createGroup('any');
       assert.equal((await putIfMatch('any', '*', { name: 'Any' })).status, 200);
     });
@@ -156,38 +156,48 @@ describeOnEachDatabase('versions', (database) => {
       assert.equal((await putIfMatch('weak', `W/${first}`, {})).status, 412);
     });
 
+    it("never matches a tag that contains the group's tag as a substring", async () => {
+      const { first } = await createGroup('part');
+      const tag = first.slice(1, -1);
+      for (const longer of [`0-0,${tag}`, `${tag},0-0`, `${tag}0`]) {
+        assert.equal((await putIfMatch('part', `"${longer}"`, { name: 'B' })).status, 412, longer);
+      }
+      // A space is not allowed in an entity tag.
+      assert.equal((await putIfMatch('part', `" ${tag}"`, { name: 'B' })).status, 400);
+    });
+
     it('never matches the version of another group', async () => {
       await createGroup('mine');
       const { first } = await createGroup('theirs');
       assert.equal((await putIfMatch('mine', first, {})).status, 412);
     });
 
-    it('answers 404 where there is no group, and creates none', async () => {
+    it('returns 404 if the group does not exist, and creates none', async () => {
       const { first } = await createGroup('other');
       for (const tag of [first, '*']) {
-        const answer = await putIfMatch('nobody', tag, { name: 'Nobody' });
-        assert.deepEqual([answer.status, answer.json.code], [404, 'user_group_not_found']);
+        const response = await putIfMatch('missing', tag, { name: 'Missing' });
+        assert.deepEqual([response.status, response.json.code], [404, 'user_group_not_found']);
       }
-      assert.equal((await service.get({ user_group_id: 'nobody' })).status, 404);
+      assert.equal((await service.get({ user_group_id: 'missing' })).status, 404);
     });
 
-    it('answers 400 to what is no entity tag, instead of updating without a condition', async () => {
+    it('returns 400 for a malformed entity tag instead of updating unconditionally', async () => {
       const { first, etag } = await createGroup('malformed');
       for (const tag of [first.slice(1, -1), '"', '""x', `${first} ${first}`, '', '*, "x"', "'x'"]) {
-        const answer = await putIfMatch('malformed', tag, { name: 'Unconditional' });
-        assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], tag);
+        const response = await putIfMatch('malformed', tag, { name: 'Unconditional' });
+        assert.deepEqual([response.status, response.json.code], [400, 'invalid_request'], tag);
       }
       assert.equal(await etag(), first);
     });
 
-    it('lets one of many parallel updates of a version through, so that none is lost', async () => {
+    it('accepts one of many parallel updates of a version, so that no update is lost', async () => {
       const { first, token } = await createGroup('lost');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 30 }, (_, index) => putIfMatch('lost', first, { name: `Name ${index}` })),
       );
-      const winners = answers.filter(({ status }) => status === 200);
+      const winners = responses.filter(({ status }) => status === 200);
       assert.equal(winners.length, 1);
-      assert.ok(answers.every(({ status }) => status === 200 || status === 412));
+      assert.ok(responses.every(({ status }) => status === 200 || status === 412));
       const stored = (await service.resolve(token)).json.user_group.name;
       assert.equal(stored, winners[0]?.json.user_group.name);
     });

@@ -1,6 +1,6 @@
-// What a team writes in an afternoon, and the least of it: Express and pg, a query per request. It checks the API
-// token against one of its settings and answers the stored ciphertext as the token, so it asks nothing for the one
-// and decrypts nothing for the other. It reads and writes the table of the service.
+// A minimal implementation with Express and pg, with one query per request. It compares the API token with a setting and
+// returns the stored ciphertext as the token, so it neither queries API tokens nor decrypts anything. It uses the table
+// of the service.
 
 import express, { type Request, type Response } from 'express';
 import pg from 'pg';
@@ -30,7 +30,7 @@ app.get('/api/user', async ({ body }: Request, response: Response) => {
   const { rows } = await pool.query(FIND, [1, 'Customer', body.user_group_id]);
   const [row] = rows;
   if (row === undefined) response.status(404).json({ success: 0 });
-  else response.json(answer(false, row.team_id, row.token_ciphertext, row.name, body.user_group_id));
+  else response.json(responseBody(false, row.team_id, row.token_ciphertext, row.name, body.user_group_id));
 });
 
 app.post('/v1/user-groups', async ({ body }: Request, response: Response) => {
@@ -50,10 +50,16 @@ app.post('/v1/user-groups', async ({ body }: Request, response: Response) => {
     token,
     Date.now(),
   ]);
-  response.status(201).json(answer(true, teamId, token, body.name, body.user_group_id));
+  response.status(201).json(responseBody(true, teamId, token, body.name, body.user_group_id));
 });
 
-function answer(isNew: boolean, teamId: number, token: string, name: string, providedId: string): object {
+function responseBody(
+  isNew: boolean,
+  teamId: number,
+  token: string,
+  name: string,
+  providedId: string,
+): object {
   return {
     success: 1,
     new_user_group: isNew,

@@ -1,52 +1,80 @@
-// What a caller gives, checked before anything is sent: where it could not arrive as it is, a TypeError says so at once.
-// What arrives and is wrong, the service refuses.
+// Checks arguments before a request is sent. Values that cannot be transmitted unchanged throw a TypeError; all other
+// validation is left to the service.
 
-export function checkedUrl(url: string | URL): string {
-  // The error of `new URL` would show a password.
-  if (URL.canParse(url)) {
+const UNSET = /^\s*(?:undefined|null)?\s*$/;
+
+export function checkedUrl(url: string | URL | undefined): string {
+  if (UNSET.test(String(url ?? ''))) {
+    throw new TypeError('url is not set: check the environment variable that it is read from.');
+  }
+  // The error of `new URL` would reveal a password.
+  if (url !== undefined && URL.canParse(url)) {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
     const isPlain = [username, password, search, hash].every((part) => part === '');
     if (isPlain && (protocol === 'http:' || protocol === 'https:'))
       return (origin + pathname).replace(/\/+$/, '');
   }
-  throw new TypeError(
-    'The url must be one of http or https without user name, password, query and fragment.',
-  );
+  throw new TypeError('url must be an http or https URL without user name, password, query and fragment.');
 }
 
-/** `fetch` would show a token that no header can carry in its error. */
-export function checkedToken(apiToken: string): string {
-  if (typeof apiToken === 'string' && /^[\x21-\x7e]+$/.test(apiToken)) return apiToken;
-  throw new TypeError('The apiToken must be a text of visible ASCII characters.');
+/** The first match is reported. No message contains the token. */
+const TOKEN_FAULTS: readonly (readonly [RegExp, string])[] = [
+  [UNSET, 'is not set: check the environment variable that it is read from, such as process.env.API_TOKEN.'],
+  [/^token\s/i, 'starts with "Token ", which the client adds itself: pass the token alone.'],
+  [/^bearer\s/i, 'starts with "Bearer ", which the service does not use: pass the token alone.'],
+  [/^authorization:/i, 'starts with "Authorization:", which the client adds itself: pass the token alone.'],
+  [/^\s|\s$/, 'starts or ends with whitespace: trim it, for example after reading it from a file.'],
+  [/^["']|["']$/, 'is in quotation marks: pass the token alone.'],
+  // The error of `fetch` would reveal the token.
+  [/[^\x21-\x7e]/, 'must contain only visible ASCII characters.'],
+];
+
+export function checkedToken(apiToken: string | undefined): string {
+  const token = typeof apiToken === 'string' ? apiToken : '';
+  const [, fault] = TOKEN_FAULTS.find(([pattern]) => pattern.test(token)) ?? [];
+  if (fault === undefined) return token;
+  throw new TypeError(`apiToken ${fault}`);
 }
 
-/** Infinity is no limit. */
+/** Infinity means no limit. */
 export function checkedTime(name: string, durationMs: number): number {
   if (typeof durationMs === 'number' && durationMs > 0) return durationMs;
-  throw new TypeError(`${name} must be a number of milliseconds, more than 0.`);
+  throw new TypeError(`${name} must be a number of milliseconds greater than 0.`);
 }
 
-/** Infinity is no limit. */
+/** Infinity means no limit. */
 export function checkedCount(name: string, count: number): number {
   if (typeof count === 'number' && count >= 0) return count;
   throw new TypeError(`${name} must be a number, 0 or more.`);
 }
 
-export function checkedEntityTag(ifMatch: string): string {
-  if (typeof ifMatch === 'string' && /^[\x20-\x7e]*$/.test(ifMatch)) return ifMatch;
-  throw new TypeError('The ifMatch must be an etag as an answer had it, which is ASCII.');
+export function checkedEntityTag(name: string, etag: string): string {
+  if (typeof etag === 'string' && /^[\x20-\x7e]*$/.test(etag)) return etag;
+  throw new TypeError(`${name} must be the etag of a response, which is ASCII, or "*".`);
 }
 
 export function pathOf(userGroupId: string): string {
-  const id = wellFormed('The id of a user group', userGroupId);
-  // A URL takes "." and ".." for steps, also where they are percent-encoded.
+  const id = wellFormed('userGroupId', userGroupId);
+  // URLs treat "." and ".." as path segments to resolve, even when percent-encoded.
   if (['', '.', '..'].includes(id))
-    throw new TypeError(`The path of a URL cannot name a user group "${id}".`);
+    throw new TypeError(`A URL path cannot contain the user group id "${id}".`);
   return `/v1/user-groups/${encodeURIComponent(id)}`;
 }
 
-/** In a URL half of a surrogate pair would become another character, and a missing value the word "undefined". */
+/** In a URL, a lone surrogate becomes another character, and a missing value becomes "undefined". */
 export function wellFormed(name: string, text: string): string {
-  if (typeof text === 'string' && !/\p{Surrogate}/u.test(text)) return text;
-  throw new TypeError(`${name} must be a text without lone surrogates.`);
+  if (isWellFormed(text)) return text;
+  throw new TypeError(`${name} must be a string without lone surrogates.`);
+}
+
+/** Much longer than any token, and much shorter than the maximum body. */
+const MAX_TOKEN_LENGTH = 4_096;
+
+/** Returns false if the service cannot know the token, so that no request is needed. */
+export function canBeToken(token: unknown): token is string {
+  return isWellFormed(token) && token !== '' && token.length <= MAX_TOKEN_LENGTH;
+}
+
+function isWellFormed(text: unknown): text is string {
+  return typeof text === 'string' && !/\p{Surrogate}/u.test(text);
 }

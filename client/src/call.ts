@@ -1,37 +1,37 @@
-// One call: sent, waited for, and sent again where that is right. It knows HTTP and errors, and no operation.
+// One API call with timeouts, retries and backoff. Knows HTTP and error codes, but no individual operation.
 
-import { type Answer, type AnswerHeaders, readAnswer } from './answer.ts';
 import { checkedCount, checkedEntityTag, checkedTime } from './argument.ts';
 import { type ErrorCode, UserGroupServiceError } from './error.ts';
+import { type ApiResponse, type ResponseHeaders, readResponse } from './response.ts';
 
-/** What a replaced `fetch` is given. */
+/** The request that is passed to `fetch`. */
 export interface FetchRequest {
   method: string;
   headers: Record<string, string>;
   body?: string;
-  /** An answer that leads elsewhere is not followed: the API token goes to no other place. */
+  /** Redirects are not followed, so that the API token is never sent to another host. */
   redirect: 'manual';
-  /** Aborts when the time is over, or when the caller aborts. */
+  /** Aborts on timeout, or when the caller aborts. */
   signal: AbortSignal;
 }
 
-/** What a replaced `fetch` gives: as much of a `Response` as is used. */
+/** The part of a `Response` that the client uses. */
 export interface FetchResponse {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
   text(): Promise<string>;
 }
 
-/** The platform's `fetch` is one, and so is undici's. */
+/** Compatible with the `fetch` of the platform and of undici. */
 export type Fetch = (url: string, request: FetchRequest) => Promise<FetchResponse>;
 
-/** From JSON text to values and back. */
+/** Parses and serializes JSON. */
 export interface JsonCodec {
   parse(text: string): unknown;
   stringify(value: object): string;
 }
 
-/** How calls are made, all calls of a client alike. */
+/** Settings shared by all calls of a client. */
 export interface Connection {
   url: string;
   apiToken: string;
@@ -46,42 +46,46 @@ export interface CallRequest {
   method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body?: object;
-  /** The entity tag that the group must have. */
+  /** Precondition: the group has this entity tag. */
   ifMatch?: string | undefined;
+  /** Precondition: the group does not have this entity tag; `*`: the group does not exist. */
+  ifNoneMatch?: string | undefined;
+  /** false if a repeated call has another effect; true if absent. */
+  isIdempotent?: false;
 }
 
 export interface CallOptions {
-  /** Ends the call, which then rejects with the reason of the signal. */
+  /** Aborts the call, which then rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
-  /** In place of the client's. */
+  /** Overrides the timeout of the client. */
   timeoutMs?: number | undefined;
-  /** In place of the client's. */
+  /** Overrides the limit of the client. */
   maxRetries?: number | undefined;
 }
 
-/** Answers that prove that the call has changed nothing. */
+/** Errors that guarantee that the call has changed nothing. */
 const REFUSED: readonly ErrorCode[] = ['rate_limited', 'overloaded', 'shutting_down', 'request_timeout'];
-/** The call may have been done, or not. */
+/** Errors after which the call may or may not have taken effect. */
 const UNCERTAIN: readonly ErrorCode[] = ['network_error', 'timeout', 'database_unavailable'];
-/** What a proxy answers for a service that is away or busy. */
+/** Statuses that a proxy returns if the service is unreachable or busy. */
 const PROXY_STATUSES: readonly (number | null)[] = [429, 502, 503, 504];
 
-/** A timer that is set for longer goes off at once. */
+/** A timer with a longer delay fires immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const FIRST_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
 
-/** Throws `UserGroupServiceError`, or the reason of the caller's signal where that aborts; a TypeError for bad options. */
+/** Throws `UserGroupServiceError`, the reason of the caller's signal if it aborts, or a TypeError for invalid options. */
 export async function call<Body>(
   connection: Connection,
   request: CallRequest,
   { signal, ...options }: CallOptions,
-): Promise<Answer<Body>> {
+): Promise<ApiResponse<Body>> {
   const timeoutMs = checkedTime('timeoutMs', options.timeoutMs ?? connection.timeoutMs);
   const maxRetries = checkedCount('maxRetries', options.maxRetries ?? connection.maxRetries);
   const message = messageOf(connection, request);
   const deadline = performance.now() + timeoutMs;
-  let mayBeDone = false;
+  let mayHaveSucceeded = false;
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted();
     const limitMs = Math.min(connection.attemptTimeoutMs, deadline - performance.now());
@@ -89,52 +93,56 @@ export async function call<Body>(
       return await send(connection, connection.url + request.path, message, limitMs, signal);
     } catch (error) {
       if (!(error instanceof UserGroupServiceError)) throw error;
-      if (mayBeDone && isGone(request, error)) return NOTHING as Answer<Body>;
+      if (mayHaveSucceeded && isAlreadyDeleted(request, error)) return EMPTY as ApiResponse<Body>;
       const waitMs = backoffMs(attempt, error);
       const isInTime = performance.now() + waitMs < deadline;
-      if (attempt >= maxRetries || !isInTime || !mayRepeat(request, error)) throw error;
-      mayBeDone ||= !REFUSED.includes(error.code);
+      if (attempt >= maxRetries || !isInTime || !isRetryable(request, error)) throw error;
+      mayHaveSucceeded ||= !REFUSED.includes(error.code);
       await sleep(waitMs, signal);
-      // A busy process wakes late.
+      // In a busy process the timer may fire late.
       if (performance.now() >= deadline) throw error;
     }
   }
 }
 
 /**
- * Every call can be repeated: a creation finds what it made, an update sets what it set, a rotation gives its
- * result again, a deletion finds nothing. Only a change with `If-Match` that was done is refused the second time,
- * as `version_mismatch`: such a call is repeated where it was certainly not done.
+ * Idempotent calls are retried: a create returns the existing group, an update sets the same values, a rotation by
+ * token returns the same token, a deletion finds no group. A call with a precondition would fail the second time with
+ * `version_mismatch`, and a rotation by id would rotate twice: these are retried only if they certainly had no effect.
  */
-function mayRepeat(request: CallRequest, { code, status }: UserGroupServiceError): boolean {
+function isRetryable(request: CallRequest, { code, status }: UserGroupServiceError): boolean {
   if (REFUSED.includes(code)) return true;
-  if (request.ifMatch !== undefined && request.method !== 'DELETE') return false;
+  const isConditional = request.ifMatch !== undefined || request.ifNoneMatch !== undefined;
+  if (request.isIdempotent === false || (isConditional && request.method !== 'DELETE')) return false;
   return UNCERTAIN.includes(code) || (code === 'unexpected_answer' && PROXY_STATUSES.includes(status));
 }
 
-const NOTHING: Answer<unknown> = { body: undefined, etag: '', drift: [] };
+const EMPTY: ApiResponse<unknown> = { status: 204, body: undefined, etag: '', drift: [] };
 
-/** A deletion whose answer was lost finds nothing when it is repeated. */
-function isGone(request: CallRequest, error: UserGroupServiceError): boolean {
+/** A retried deletion finds no group if the response to the first attempt was lost. */
+function isAlreadyDeleted(request: CallRequest, error: UserGroupServiceError): boolean {
   return request.method === 'DELETE' && error.code === 'user_group_not_found';
 }
 
 /**
- * By chance, so that clients that failed together do not come back together; but half of it for certain where no
- * `Retry-After` holds, so that a call outlasts a restart whatever chance wills.
+ * Exponential backoff with jitter, so that clients that failed together do not retry together. Without `Retry-After`,
+ * jitter applies to only half of the delay, so that the retries always outlast a restart of the service.
  */
 function backoffMs(attempt: number, { code, retryAfterSeconds }: UserGroupServiceError): number {
-  const spreadMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
-  // A process that ends speaks of itself. Who waits for it may come to another one when that is being replaced.
-  if (retryAfterSeconds === null || code === 'shutting_down') return ((1 + Math.random()) / 2) * spreadMs;
-  return retryAfterSeconds * 1_000 + Math.random() * spreadMs;
+  const exponentialMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
+  // The `Retry-After` of a process that shuts down does not apply to the other processes, which may be up already.
+  if (retryAfterSeconds === null || code === 'shutting_down')
+    return ((1 + Math.random()) / 2) * exponentialMs;
+  return retryAfterSeconds * 1_000 + Math.random() * exponentialMs;
 }
 
 type Message = Omit<FetchRequest, 'signal'>;
 
-function messageOf({ apiToken, json }: Connection, { method, body, ifMatch }: CallRequest): Message {
+function messageOf({ apiToken, json }: Connection, request: CallRequest): Message {
+  const { method, body, ifMatch, ifNoneMatch } = request;
   const headers: Record<string, string> = { authorization: `Token ${apiToken}` };
-  if (ifMatch !== undefined) headers['if-match'] = checkedEntityTag(ifMatch);
+  if (ifMatch !== undefined) headers['if-match'] = checkedEntityTag('ifMatch', ifMatch);
+  if (ifNoneMatch !== undefined) headers['if-none-match'] = checkedEntityTag('ifNoneMatch', ifNoneMatch);
   if (body === undefined) return { method, headers, redirect: 'manual' };
   headers['content-type'] = 'application/json';
   return { method, headers, body: json.stringify(body), redirect: 'manual' };
@@ -146,35 +154,38 @@ async function send<Body>(
   message: Message,
   limitMs: number,
   signal: AbortSignal | undefined,
-): Promise<Answer<Body>> {
-  // Not AbortSignal.any: on Node 20 that keeps something of every attempt for as long as `signal` lives.
-  const ending = new AbortController();
-  const abort = (): void => ending.abort();
+): Promise<ApiResponse<Body>> {
+  // Not AbortSignal.any, which on Node 20 leaks memory per attempt until `signal` is garbage collected.
+  const attempt = new AbortController();
+  const abort = (): void => attempt.abort();
   signal?.addEventListener('abort', abort);
   const timer = setTimeout(abort, Math.min(limitMs, MAX_TIMER_MS));
   try {
-    const response = await fetch(url, { ...message, signal: ending.signal });
-    return readAnswer(message.method, response, await response.text(), (text) => json.parse(text));
+    const response = await fetch(url, { ...message, signal: attempt.signal });
+    return readResponse(message.method, response, await response.text(), (text) => json.parse(text));
   } catch (error) {
     if (error instanceof UserGroupServiceError) throw error;
     signal?.throwIfAborted();
-    if (ending.signal.aborted) {
-      throw new UserGroupServiceError('timeout', `No answer came within ${Math.round(limitMs)} ms.`);
+    if (attempt.signal.aborted) {
+      throw new UserGroupServiceError('timeout', `Timed out: no response within ${Math.round(limitMs)} ms.`);
     }
-    throw new UserGroupServiceError('network_error', `No answer came: ${reasonOf(error, apiToken)}`);
+    throw new UserGroupServiceError(
+      'network_error',
+      `No response from the service: ${reasonOf(error, apiToken)}`,
+    );
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
 }
 
-/** The messages of an error and its causes, without tokens: `fetch` tells why it failed in the cause only. */
+/** Joins the messages of an error and its causes, without tokens: `fetch` reports the reason only in the cause. */
 function reasonOf(error: unknown, apiToken: string): string {
   const reasons: string[] = [];
   for (let cause = error; cause instanceof Error && reasons.length < 4; cause = cause.cause) {
     reasons.push(cause.message || ('code' in cause ? String(cause.code) : cause.name));
   }
-  const reason = reasons.join(': ') || 'the reason is not known';
+  const reason = reasons.join(': ') || 'unknown reason';
   return reason.replaceAll(apiToken, '[redacted]').replace(/ug[at]_\w+/g, '[redacted]');
 }
 

@@ -1,6 +1,6 @@
-// The one error of the client, told apart by its code.
+// The error class of the client. Callers distinguish errors by code.
 
-/** The codes that the service answers with. */
+/** The error codes of the service. */
 export const serviceCodes = [
   'invalid_json',
   'invalid_request',
@@ -20,6 +20,7 @@ export const serviceCodes = [
   'rate_limited',
   'headers_too_large',
   'internal_error',
+  'not_implemented',
   'overloaded',
   'database_unavailable',
   'shutting_down',
@@ -27,14 +28,14 @@ export const serviceCodes = [
 
 export type ErrorCode =
   | (typeof serviceCodes)[number]
-  /** No answer came: the service could not be reached, or the connection broke. */
+  /** No response: the service is unreachable, or the connection broke. */
   | 'network_error'
-  /** No answer came in time. */
+  /** No response within the timeout. */
   | 'timeout'
-  /** An answer came that is none of the service, or bears a code that this version does not know. */
+  /** A response that is not from the service, or has an error code that this version does not know. */
   | 'unexpected_answer';
 
-/** One place in the request that is at fault: an RFC 6901 pointer into the body, and what is wrong there. */
+/** An invalid part of the request: an RFC 6901 pointer into the body, and the reason. */
 export interface FieldError {
   pointer: string;
   detail: string;
@@ -48,19 +49,19 @@ interface ErrorFields {
 }
 
 /**
- * A call that did not succeed. It never holds the API token, and so it has no `cause` either: the error of a
- * replaced `fetch` may hold the whole request.
+ * A failed call. Never contains the API token. Therefore it has no `cause`: the error of a custom `fetch` may contain
+ * the whole request.
  */
 export class UserGroupServiceError extends Error {
   override readonly name = 'UserGroupServiceError';
   readonly code: ErrorCode;
-  /** The HTTP status; null where no answer came. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** Finds the call in the log of the service; null where no answer of the service came. */
+  /** Identifies the call in the log of the service; null without a response of the service. */
   readonly requestId: string | null;
-  /** The fields at fault, if any. */
+  /** The invalid fields, if any. */
   readonly errors: readonly FieldError[];
-  /** How long the service asks to wait; null where it does not say. */
+  /** The `Retry-After` of the response; null if it has none. */
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, fields: ErrorFields = {}) {
@@ -75,4 +76,13 @@ export class UserGroupServiceError extends Error {
 
 export function isServiceCode(code: unknown): code is (typeof serviceCodes)[number] {
   return (serviceCodes as readonly unknown[]).includes(code);
+}
+
+/** The error that the service returns for an unknown token, for tokens that need no request. */
+export function tokenNotFound(): UserGroupServiceError {
+  return new UserGroupServiceError(
+    'user_group_token_not_found',
+    'No user group has this token. It may be mistyped, replaced by a rotation, or of another workspace or environment.',
+    { status: 404 },
+  );
 }

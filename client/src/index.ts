@@ -1,8 +1,15 @@
-// The client of the User Group Service: its operations, a method each. It uses no GET with a body, which `fetch`
-// refuses and many proxies drop.
+// The client of the User Group Service, with one method per operation. It never sends a body with GET, which `fetch`
+// rejects and many proxies drop.
 
-import type { Answer } from './answer.ts';
-import { checkedCount, checkedTime, checkedToken, checkedUrl, pathOf, wellFormed } from './argument.ts';
+import {
+  canBeToken,
+  checkedCount,
+  checkedTime,
+  checkedToken,
+  checkedUrl,
+  pathOf,
+  wellFormed,
+} from './argument.ts';
 import {
   type CallOptions,
   type CallRequest,
@@ -11,10 +18,15 @@ import {
   type Fetch,
   type JsonCodec,
 } from './call.ts';
+import { tokenNotFound } from './error.ts';
+import type { ApiResponse } from './response.ts';
 import type {
   FoundUserGroup,
   ListedUserGroup,
   ListQuery,
+  Mapping,
+  MergePatch,
+  Properties,
   ResolvedUserGroup,
   RotatedUserGroup,
   RotateRequest,
@@ -22,6 +34,7 @@ import type {
   TokenState,
   UpdatedUserGroup,
   UserGroupPatch,
+  UserGroupReplacement,
   UserGroupRequest,
 } from './wire.ts';
 
@@ -30,62 +43,86 @@ export { type ErrorCode, type FieldError, UserGroupServiceError } from './error.
 export type * from './wire.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as https://user-groups.example.com, or with a path before its own. */
-  url: string | URL;
-  apiToken: string;
-  /** What a call may take, with its repetitions and the waits between them. 30 000 where it is absent. */
+  /** Base URL of the service, such as https://user-groups.example.com, optionally with a path prefix. */
+  url: string | URL | undefined;
+  /** The token alone, without `Token `. `undefined`, such as an unset environment variable, throws a TypeError. */
+  apiToken: string | undefined;
+  /** Timeout of a call, including retries and the delays between them. Default: 30 000. */
   timeoutMs?: number | undefined;
-  /** What one attempt may take. 10 000 where it is absent. */
+  /** Timeout of a single attempt. Default: 10 000. */
   attemptTimeoutMs?: number | undefined;
-  /** How often a call is sent again at most. 5 where it is absent, which takes three seconds or more; 0 for never. */
+  /** Maximum number of retries. Default: 5, which take at least three seconds; 0 disables retries. */
   maxRetries?: number | undefined;
-  /** In place of the platform's: for a proxy, a certificate, a trace, a test. */
+  /** Replaces the `fetch` of the platform, for example for a proxy, a certificate, tracing or tests. */
   fetch?: Fetch | undefined;
-  /** In place of JavaScript's own, for numbers that it cannot hold. */
+  /** Replaces `JSON`, for example for numbers that JavaScript cannot represent. */
   json?: JsonCodec | undefined;
 }
 
+export interface GetOrCreateOptions extends CallOptions {
+  /** `*` only creates: fails with `version_mismatch` if the group exists. */
+  ifNoneMatch?: '*' | undefined;
+}
+
 export interface ChangeOptions extends CallOptions {
-  /** The `etag` that the group must still have; else `version_mismatch`, and nothing is changed. */
+  /** The expected `etag` of the group. If it differs, the call fails with `version_mismatch` and changes nothing. */
   ifMatch?: string | undefined;
 }
 
-/** A user group, and the name of the version that it has. */
+export interface ReplaceOptions extends ChangeOptions {
+  /** `*` only creates: `version_mismatch` if the group exists. */
+  ifNoneMatch?: '*' | undefined;
+}
+
+export interface RotateByIdOptions extends ChangeOptions {
+  /** How long the replaced token still resolves; the default of the service if absent. 0: dead immediately. */
+  gracePeriodSeconds?: number | undefined;
+}
+
+/** A user group and the entity tag of its version. */
 export interface Versioned<Group> {
   user_group: Group;
   etag: string;
 }
 
-export interface GetOrCreateResult extends Versioned<FoundUserGroup> {
+export interface GetOrCreateResult<P extends object = Properties> extends Versioned<FoundUserGroup<P>> {
   new_user_group: boolean;
-  /** The sent fields that differ from what is stored; nothing was changed. */
+  /** The sent fields that differ from the stored ones, which are not changed. */
   drift: ('name' | 'mapping' | 'properties')[];
 }
 
-export interface Resolution {
-  user_group: ResolvedUserGroup;
+export interface ReplaceResult<P extends object = Properties> extends Versioned<StoredUserGroup<P>> {
+  /** Whether this call created the group. */
+  new_user_group: boolean;
+}
+
+export interface Resolution<P extends object = Properties> {
+  user_group: ResolvedUserGroup<P>;
   token: TokenState;
 }
 
-export interface Page {
-  user_groups: ListedUserGroup[];
+export interface Page<P extends object = Properties> {
+  user_groups: ListedUserGroup<P>[];
   /** null on the last page. */
   next_cursor: string | null;
 }
 
 /**
- * Every method rejects with `UserGroupServiceError`, or with the reason of your signal; with a TypeError, and nothing is
- * sent, where an argument could not arrive as it is.
+ * Methods reject with `UserGroupServiceError`, with the reason of your signal if it aborts, or with a TypeError if an
+ * argument cannot be transmitted unchanged; in that case no request is sent.
+ *
+ * `P` is the type of the stored properties, such as your own interface. It is not checked at run time. Sent values have
+ * separate type parameters (`Sent`, `SentMapping`), because they may differ from the stored values.
  */
 export class UserGroupClient {
   readonly #connection: Connection;
 
-  /** Throws a TypeError for a URL, an API token or a limit that cannot be one. */
+  /** Throws a TypeError for an invalid URL, API token or limit. */
   constructor({ url, apiToken, ...options }: ClientOptions) {
     this.#connection = {
       url: checkedUrl(url),
       apiToken: checkedToken(apiToken),
-      // The platform's `fetch` refuses to be called as a method.
+      // The `fetch` of browsers throws if it is called as a method of another object.
       fetch: options.fetch ?? ((address, request) => fetch(address, request)),
       json: options.json ?? { parse: JSON.parse, stringify },
       timeoutMs: checkedTime('timeoutMs', options.timeoutMs ?? 30_000),
@@ -95,82 +132,147 @@ export class UserGroupClient {
   }
 
   /**
-   * The group of the id as it is stored, or a new one where there is none and a name is sent; without a name
-   * `user_group_not_found`. Changes no group.
+   * Returns the group with the id. If it does not exist, creates it if the request has a name, otherwise fails with
+   * `user_group_not_found`. Never changes an existing group.
    */
-  async getOrCreate(group: UserGroupRequest, options: CallOptions = {}): Promise<GetOrCreateResult> {
-    const request: CallRequest = { method: 'POST', path: '/v1/user-groups', body: group };
-    const { body, etag, drift } = await this.#call<Omit<GetOrCreateResult, 'etag' | 'drift'>>(
+  async getOrCreate<
+    P extends object = Properties,
+    Sent extends object = P,
+    SentMapping extends object = Mapping,
+  >(
+    group: UserGroupRequest<Sent, SentMapping>,
+    { ifNoneMatch, ...options }: GetOrCreateOptions = {},
+  ): Promise<GetOrCreateResult<P>> {
+    const request: CallRequest = { method: 'POST', path: '/v1/user-groups', body: group, ifNoneMatch };
+    const { body, etag, drift } = await this.#call<Omit<GetOrCreateResult<P>, 'etag' | 'drift'>>(
       request,
       options,
     );
     return { user_group: body.user_group, new_user_group: body.new_user_group, etag, drift };
   }
 
-  /** Replaces each sent field whole and leaves the others. `user_group_not_found` where there is no such group. */
-  async update(group: UserGroupRequest, options: ChangeOptions = {}): Promise<Versioned<UpdatedUserGroup>> {
+  /** Replaces each sent field as a whole and keeps the others. Fails with `user_group_not_found`. */
+  async update<P extends object = Properties, Sent extends object = P, SentMapping extends object = Mapping>(
+    group: UserGroupRequest<Sent, SentMapping>,
+    options: ChangeOptions = {},
+  ): Promise<Versioned<UpdatedUserGroup<P>>> {
     return this.#callVersioned({ method: 'PUT', path: '/api/user', body: group }, options);
   }
 
   /**
-   * Gives the group of the token a new one. The token that the last rotation replaced gives the same new one again.
-   * `user_group_token_not_found` where it is no group's.
+   * Replaces the token of a group with a new one. Repeating the call with the replaced token returns the same new token.
+   * Fails with `user_group_token_not_found`. With `ifMatch`, repeating the call for the same version fails with
+   * `version_mismatch`, even with the same token.
    */
-  async rotate(rotation: RotateRequest, options: CallOptions = {}): Promise<Versioned<RotatedUserGroup>> {
+  async rotate(rotation: RotateRequest, options: ChangeOptions = {}): Promise<Versioned<RotatedUserGroup>> {
     return this.#callVersioned({ method: 'POST', path: '/api/user', body: rotation }, options);
   }
 
-  /** Whose token it is. `user_group_token_not_found` where it is nobody's, or not any more. */
-  async resolve(token: string, options: CallOptions = {}): Promise<Resolution> {
+  /**
+   * Returns the group that the token belongs to. Fails with `user_group_token_not_found` if the token is unknown, was
+   * replaced, or is absent or empty because the viewer presents none.
+   */
+  async resolve<P extends object = Properties>(
+    token: string | null | undefined,
+    options: CallOptions = {},
+  ): Promise<Resolution<P>> {
+    // The viewer presents the token, so an invalid one is not a bug of the caller and must not throw a TypeError.
+    if (!canBeToken(token)) throw tokenNotFound();
     const request: CallRequest = { method: 'POST', path: '/v1/resolve', body: { token } };
-    const { body } = await this.#call<Resolution>(request, options);
+    const { body } = await this.#call<Resolution<P>>(request, options);
     return { user_group: body.user_group, token: body.token };
   }
 
-  /** All that is stored of a group. `user_group_not_found` where there is none. */
-  async read(userGroupId: string, options: CallOptions = {}): Promise<Versioned<StoredUserGroup>> {
+  /** Returns all stored fields of a group. Fails with `user_group_not_found`. */
+  async read<P extends object = Properties>(
+    userGroupId: string,
+    options: CallOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
     return this.#callVersioned({ method: 'GET', path: pathOf(userGroupId) }, options);
   }
 
   /**
-   * Merges the changes into the group (RFC 7396): members of `mapping` and `properties` are set, those that are null
-   * are removed, the others stay.
+   * Merges the changes into the group (RFC 7396): sets the sent members of `mapping` and `properties`, removes those
+   * that are null, and keeps the others.
    */
-  async patch(
+  async patch<
+    P extends object = Properties,
+    Sent extends object = MergePatch<P>,
+    SentMapping extends object = MergePatch<Mapping>,
+  >(
     userGroupId: string,
-    changes: UserGroupPatch,
+    changes: UserGroupPatch<Sent, SentMapping>,
     options: ChangeOptions = {},
-  ): Promise<Versioned<StoredUserGroup>> {
+  ): Promise<Versioned<StoredUserGroup<P>>> {
     return this.#callVersioned({ method: 'PATCH', path: pathOf(userGroupId), body: changes }, options);
   }
 
-  /** Deletes the group; its token is dead at once. `user_group_not_found` where there is none. */
+  /**
+   * Creates the group, or replaces all fields of an existing one: an absent `mapping` or `properties` becomes null. The
+   * token of an existing group is unchanged.
+   */
+  async replace<P extends object = Properties, Sent extends object = P, SentMapping extends object = Mapping>(
+    userGroupId: string,
+    group: UserGroupReplacement<Sent, SentMapping>,
+    { ifMatch, ifNoneMatch, ...options }: ReplaceOptions = {},
+  ): Promise<ReplaceResult<P>> {
+    const request: CallRequest = {
+      method: 'PUT',
+      path: pathOf(userGroupId),
+      body: group,
+      ifMatch,
+      ifNoneMatch,
+    };
+    const { body, etag, status } = await this.#call<Versioned<StoredUserGroup<P>>>(request, options);
+    return { user_group: body.user_group, etag, new_user_group: status === 201 };
+  }
+
+  /**
+   * Rotates the token of the group with this id. Not idempotent: the client retries only if the first attempt certainly
+   * had no effect. After a `network_error` or `timeout`, read the group to see whether its version changed.
+   */
+  async rotateById<P extends object = Properties>(
+    userGroupId: string,
+    { gracePeriodSeconds, ...options }: RotateByIdOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
+    const body = gracePeriodSeconds === undefined ? {} : { grace_period_seconds: gracePeriodSeconds };
+    const path = `${pathOf(userGroupId)}/rotate`;
+    return this.#callVersioned({ method: 'POST', path, body, isIdempotent: false }, options);
+  }
+
+  /** Deletes the group; its token stops working immediately. Fails with `user_group_not_found`. */
   async delete(userGroupId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
     await this.#call({ method: 'DELETE', path: pathOf(userGroupId), ifMatch }, options);
   }
 
-  /** All groups, or those that `search` finds, page by page as they are asked for. */
-  async *list(query: ListQuery = {}, options: CallOptions = {}): AsyncGenerator<ListedUserGroup, void, void> {
+  /** Iterates over all groups, or those that match `search`, and fetches pages as needed. */
+  async *list<P extends object = Properties>(
+    query: ListQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<ListedUserGroup<P>, void, void> {
     let cursor = query.cursor ?? null;
     do {
-      const page = await this.listPage(cursor === null ? query : { ...query, cursor }, options);
+      const page = await this.listPage<P>(cursor === null ? query : { ...query, cursor }, options);
       yield* page.user_groups;
       cursor = page.next_cursor;
     } while (cursor !== null);
   }
 
-  /** One page of `list`. */
-  async listPage({ search, limit, cursor }: ListQuery = {}, options: CallOptions = {}): Promise<Page> {
+  /** Returns one page of `list`. */
+  async listPage<P extends object = Properties>(
+    { search, limit, cursor }: ListQuery = {},
+    options: CallOptions = {},
+  ): Promise<Page<P>> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ search, limit, cursor })) {
       if (value !== undefined) query.set(name, wellFormed(name, String(value)));
     }
     const path = `/v1/user-groups${query.size > 0 ? `?${query}` : ''}`;
-    const { body } = await this.#call<Page>({ method: 'GET', path }, options);
+    const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };
   }
 
-  #call<Body>(request: CallRequest, options: CallOptions): Promise<Answer<Body>> {
+  #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {
     return call(this.#connection, request, options);
   }
 
@@ -183,11 +285,11 @@ export class UserGroupClient {
   }
 }
 
-/** Refuses NaN and the infinities, which `JSON.stringify` would turn into null. */
+/** Throws for NaN and the infinities, which `JSON.stringify` would turn into null. */
 function stringify(value: object): string {
   return JSON.stringify(value, (key, member: unknown) => {
     if (typeof member === 'number' && !Number.isFinite(member)) {
-      throw new TypeError(`JSON has no number ${member}, which ${key} is.`);
+      throw new TypeError(`${key} is ${member}, which JSON cannot represent.`);
     }
     return member;
   });

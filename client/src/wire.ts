@@ -1,4 +1,4 @@
-// What travels: the bodies of requests and answers, under the names that they have on the wire. Types only.
+// Types of the request and response bodies, with the names used on the wire.
 
 export type JsonValue =
   | string
@@ -8,53 +8,85 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined };
 
-/** What dashboards read as variables: any JSON under at most 100 keys, at most 64 KiB. */
+/** Variables for dashboards: arbitrary JSON values, at most 100 keys and 64 KiB. */
 export type Properties = { readonly [key: string]: JsonValue | undefined };
 
-/** Schema id to data source: the data source's id, or your own id of it. */
+/** Maps a schema id to a data source, by its id or your own id for it. */
 export type Mapping = { readonly [schemaId: string]: string | number };
+
+/**
+ * `T` if it consists of JSON values; members that are not JSON become `never`, so that a value of `T` is not assignable.
+ * Accepts interfaces, which lack the index signature that `Properties` requires.
+ */
+type Json<T> = T extends JsonValue | undefined
+  ? T
+  : T extends (...args: never) => unknown
+    ? never
+    : T extends object
+      ? { [Key in keyof T]: Json<T[Key]> }
+      : never;
+
+/** Like `Json`, for a JSON object. */
+type JsonObject<T> = T extends readonly unknown[] ? never : Json<T>;
+
+/** A JSON Merge Patch of `T`: all members are optional, and null removes one. Arrays are replaced as a whole. */
+export type MergePatch<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [Key in keyof T]?: MergePatch<T[Key]> | null | undefined }
+    : T;
 
 export type Environment = 'Customer' | 'Testing';
 
 /** A field that is absent or undefined is not sent. */
-export interface UserGroupFields {
+export interface UserGroupFields<P extends object = Properties, M extends object = Mapping> {
   name?: string | undefined;
-  /** null: none. */
-  mapping?: Mapping | null | undefined;
-  /** null: none. */
-  properties?: Properties | null | undefined;
+  /** null clears it. */
+  mapping?: (M & { readonly [Key in keyof M]: string | number }) | null | undefined;
+  /** null clears it. */
+  properties?: (P & JsonObject<P>) | null | undefined;
 }
 
-export interface UserGroupRequest extends UserGroupFields {
-  /** Your own id of the customer. */
+export interface UserGroupRequest<P extends object = Properties, M extends object = Mapping>
+  extends UserGroupFields<P, M> {
+  /** Your own id for the customer. */
   user_group_id: string;
 }
 
-/** null removes the name of a member, or all of a field. */
-export interface UserGroupPatch {
+/** All fields of a group: an absent `mapping` or `properties` becomes null. */
+export interface UserGroupReplacement<P extends object = Properties, M extends object = Mapping>
+  extends UserGroupFields<P, M> {
+  name: string;
+}
+
+/** null removes a member, or clears a whole field. */
+export interface UserGroupPatch<
+  P extends object = MergePatch<Properties>,
+  M extends object = MergePatch<Mapping>,
+> {
   name?: string | undefined;
-  mapping?: { readonly [schemaId: string]: string | number | null } | null | undefined;
-  properties?: Properties | null | undefined;
+  mapping?: (M & { readonly [Key in keyof M]: string | number | null | undefined }) | null | undefined;
+  properties?: (P & JsonObject<P>) | null | undefined;
 }
 
 export interface RotateRequest {
-  /** The token that the group has now. */
+  /** The current token of the group. */
   current_token: string;
-  /** How long it goes on resolving; the service's own default where it is absent. 0: dead at once. */
+  /** How long the replaced token keeps resolving. Default: a setting of the service; 0: it stops working immediately. */
   grace_period_seconds?: number | undefined;
 }
 
 export interface ListQuery {
-  /** The first characters of an id or of a name. */
+  /** Prefix of an id or a name. */
   search?: string | undefined;
-  /** Groups in a page, 1 to 1000; 50 where it is absent. */
+  /** Groups per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string | undefined;
 }
 
 interface UserGroupIdentity {
-  /** The service's own number of the group. */
+  /** Number that the service assigned to the group. */
   team_id: number;
   name: string;
   /** The `user_group_id` of the requests. */
@@ -62,39 +94,44 @@ interface UserGroupIdentity {
 }
 
 interface WithToken {
-  /** Identifies who is viewing. A secret: keep it on your server. */
+  /**
+   * Identifies the viewer. Share it only with your backend, the viewers of this group and the server of their
+   * dashboards. Does not expire.
+   */
   token: string;
 }
 
-export interface FoundUserGroup extends UserGroupIdentity, WithToken {
-  /** As they are stored; there exactly where the request had `properties`. */
-  properties?: Properties | null;
+export interface FoundUserGroup<P extends object = Properties> extends UserGroupIdentity, WithToken {
+  /** The stored properties; present only if the request had `properties`. */
+  properties?: P | null;
 }
 
 export interface RotatedUserGroup extends UserGroupIdentity, WithToken {
   api_environment_tag: Environment;
 }
 
-export interface UpdatedUserGroup extends RotatedUserGroup {
-  properties: Properties | null;
+export interface UpdatedUserGroup<P extends object = Properties> extends RotatedUserGroup {
+  properties: P | null;
 }
 
-export interface ResolvedUserGroup extends UserGroupIdentity {
-  properties: Properties | null;
+export interface ResolvedUserGroup<P extends object = Properties> extends UserGroupIdentity {
+  properties: P | null;
   mapping: Mapping | null;
   api_environment_tag: Environment;
 }
 
-export interface ListedUserGroup extends ResolvedUserGroup {
-  /** 1 when created, one more with every change. */
+export interface ListedUserGroup<P extends object = Properties> extends ResolvedUserGroup<P> {
+  /** 1 at creation, incremented by every change. */
   version: number;
   /** RFC 3339, UTC. */
   created_at: string;
   updated_at: string;
 }
 
-/** `token` only where the API token is `read-write`. */
-export interface StoredUserGroup extends ListedUserGroup, Partial<WithToken> {}
+/** `token` is present only if the API token is `read-write`. */
+export interface StoredUserGroup<P extends object = Properties>
+  extends ListedUserGroup<P>,
+    Partial<WithToken> {}
 
 /** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC). */
 export type TokenState = { status: 'current'; expires_at: null } | { status: 'retiring'; expires_at: string };

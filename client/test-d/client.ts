@@ -1,4 +1,4 @@
-// Compiled and never run: what the types of the client allow, what they refuse, and what they say of answers.
+// Compiled, never run: tests which arguments the types of the client accept and reject, and the types of results.
 
 import {
   type ErrorCode,
@@ -10,15 +10,41 @@ import {
   type StoredUserGroup,
   type TokenState,
   UserGroupClient,
+  type UserGroupRequest,
   UserGroupServiceError,
 } from '../src/index.ts';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Does not compile where the two types are not the same. */
+/** As in Node, Deno and Bun, whose types this project does not include. */
+declare const process: { env: { readonly [name: string]: string | undefined } };
+
+/** Compiles only if the two types are identical. */
 function same<A, B>(..._proof: Equal<A, B> extends true ? [] : [never]): void {}
 
 const client = new UserGroupClient({ url: 'http://127.0.0.1:8080', apiToken: 'uga_x' });
+
+export async function replace(): Promise<void> {
+  const { user_group, new_user_group, etag } = await client.replace('a', { name: 'Acme', mapping: null });
+  same<typeof new_user_group, boolean>();
+  same<typeof user_group, StoredUserGroup>();
+  await client.replace('a', { name: 'Acme' }, { ifMatch: etag });
+  await client.replace('a', { name: 'Acme' }, { ifNoneMatch: '*' });
+  // @ts-expect-error: the name is required.
+  await client.replace('a', { properties: {} });
+  // @ts-expect-error: the id is not part of the body.
+  await client.replace('a', { user_group_id: 'a', name: 'Acme' });
+  // @ts-expect-error: JSON has no dates.
+  await client.replace('a', { name: 'Acme', properties: { since: new Date() } });
+}
+
+export async function rotateById(): Promise<void> {
+  const { user_group, etag } = await client.rotateById('a');
+  same<typeof user_group, StoredUserGroup>();
+  await client.rotateById('a', { gracePeriodSeconds: 60, ifMatch: etag });
+  // @ts-expect-error: seconds are a number.
+  await client.rotateById('a', { gracePeriodSeconds: '60' });
+}
 
 export async function getOrCreate(): Promise<void> {
   const { user_group, new_user_group, drift, etag } = await client.getOrCreate({
@@ -33,7 +59,7 @@ export async function getOrCreate(): Promise<void> {
   same<typeof user_group.token, string>();
   same<typeof user_group.team_id, number>();
   same<typeof user_group.properties, Properties | null | undefined>();
-  // @ts-expect-error: the answer of this call has no mapping.
+  // @ts-expect-error: the response to this call has no mapping.
   user_group.mapping;
 
   await client.getOrCreate({ user_group_id: 'a', mapping: null, properties: null });
@@ -46,14 +72,104 @@ export async function getOrCreate(): Promise<void> {
   await client.getOrCreate({ user_group_id: 'a', nmae: 'Acme' });
   // @ts-expect-error: a name cannot be cleared.
   await client.getOrCreate({ user_group_id: 'a', name: null });
-  // @ts-expect-error: a mapping leads to data sources only.
+  // @ts-expect-error: values of a mapping are strings or numbers.
   await client.getOrCreate({ user_group_id: 'a', mapping: { 40: { id: 213 } } });
   // @ts-expect-error: JSON has no dates.
   await client.getOrCreate({ user_group_id: 'a', properties: { since: new Date() } });
   // @ts-expect-error: JSON has no big integers.
   await client.getOrCreate({ user_group_id: 'a', properties: { seats: 1n } });
-  // @ts-expect-error: a creation has no version to match.
+  // @ts-expect-error: get-or-create does not support If-Match.
   await client.getOrCreate({ user_group_id: 'a' }, { ifMatch: etag });
+  await client.getOrCreate({ user_group_id: 'a', name: 'Acme' }, { ifNoneMatch: '*' });
+  // @ts-expect-error: the only value of If-None-Match is "*".
+  await client.getOrCreate({ user_group_id: 'a', name: 'Acme' }, { ifNoneMatch: etag });
+}
+
+interface Plan {
+  plan: string;
+  seats: number;
+  features?: { beta: boolean; tags: string[] };
+}
+
+interface SalesMapping {
+  sales: string;
+  40: number;
+}
+
+/** A number type that a custom codec may produce. */
+declare class ExactNumber {
+  toString(): string;
+}
+
+/** A recursive type. */
+interface Region {
+  name: string;
+  parts?: readonly Region[];
+}
+
+export async function typedProperties(plan: Plan, mapping: SalesMapping, region: Region): Promise<void> {
+  // An interface is accepted without a type argument; the stored type may differ from the sent type.
+  const group = { user_group_id: 'a', name: 'A', properties: plan, mapping };
+  const untyped = await client.getOrCreate(group);
+  same<typeof untyped.user_group.properties, Properties | null | undefined>();
+  await client.update(group);
+  await client.patch('a', { properties: plan, mapping });
+  await client.update<Region>({ user_group_id: 'a', properties: region });
+  await client.update({ user_group_id: 'a', properties: region });
+  await client.patch<Region>('a', { properties: { parts: [region] } });
+  const request: UserGroupRequest<Plan> = { user_group_id: 'a', properties: plan };
+  await client.getOrCreate(request);
+
+  const created = await client.getOrCreate<Plan>({ user_group_id: 'a', name: 'A', properties: plan });
+  same<typeof created.user_group.properties, Plan | null | undefined>();
+  const updated = await client.update<Plan>({ user_group_id: 'a', properties: { plan: 'gold', seats: 1 } });
+  same<typeof updated.user_group.properties, Plan | null>();
+  const patched = await client.patch<Plan>('a', { properties: { seats: 2, features: { beta: null } } });
+  same<typeof patched.user_group.properties, Plan | null>();
+  const read = await client.read<Plan>('a');
+  same<typeof read.user_group.properties, Plan | null>();
+  const viewer = await client.resolve<Plan>('ugt_x');
+  same<typeof viewer.user_group.properties, Plan | null>();
+  for await (const listed of client.list<Plan>()) same<typeof listed.properties, Plan | null>();
+  const page = await client.listPage<Plan>();
+  same<typeof page, Page<Plan>>();
+  const exact = await client.resolve<{ seats: ExactNumber }>('ugt_x');
+  same<typeof exact.user_group.properties, { seats: ExactNumber } | null>();
+}
+
+interface Since {
+  since: Date;
+}
+
+export async function properties(since: Since, numbers: { seats: number }[]): Promise<void> {
+  // @ts-expect-error: seats is missing.
+  await client.update<Plan>({ user_group_id: 'a', properties: { plan: 'gold' } });
+  // @ts-expect-error: Plan has no member of this name.
+  await client.update<Plan>({ user_group_id: 'a', properties: { plan: 'gold', seats: 1, extra: true } });
+  // @ts-expect-error: seats is a number.
+  await client.patch<Plan>('a', { properties: { seats: 'many' } });
+  // @ts-expect-error: Plan has no member of this name.
+  await client.patch<Plan>('a', { properties: { extra: true } });
+  // @ts-expect-error: JSON has no dates, nor in an interface.
+  await client.getOrCreate({ user_group_id: 'a', properties: since });
+  // @ts-expect-error: JSON has no dates, nor with a type argument.
+  await client.update<Since>({ user_group_id: 'a', properties: since });
+  // @ts-expect-error: JSON has no functions.
+  await client.patch('a', { properties: { call: () => 1 } });
+  // @ts-expect-error: JSON has no maps.
+  await client.update({ user_group_id: 'a', properties: { deep: [new Map()] } });
+  // @ts-expect-error: unknown may be anything.
+  await client.update({ user_group_id: 'a', properties: { deep: {} as unknown } });
+  // @ts-expect-error: properties must be an object.
+  await client.update({ user_group_id: 'a', properties: numbers });
+  // @ts-expect-error: properties must be an object.
+  await client.update({ user_group_id: 'a', properties: 'gold' });
+  // @ts-expect-error: values of a mapping are strings or numbers, also in an interface.
+  await client.update({ user_group_id: 'a', mapping: since });
+  // @ts-expect-error: a type argument does not permit unknown fields.
+  await client.getOrCreate<Plan>({ user_group_id: 'a', nmae: 'A' });
+  // @ts-expect-error: stored properties are an object.
+  await client.resolve<string>('ugt_x');
 }
 
 export async function change(): Promise<void> {
@@ -67,7 +183,7 @@ export async function change(): Promise<void> {
   );
   same<typeof patched.user_group, StoredUserGroup>();
   same<typeof patched.user_group.token, string | undefined>();
-  // @ts-expect-error: an id is not changed.
+  // @ts-expect-error: an id cannot be changed.
   await client.patch('a', { user_group_id: 'b' });
   // @ts-expect-error: a name cannot be removed.
   await client.patch('a', { name: null });
@@ -77,16 +193,22 @@ export async function change(): Promise<void> {
 
 export async function tokens(): Promise<void> {
   const { user_group } = await client.rotate({ current_token: 'ugt_x', grace_period_seconds: 60 });
+  await client.rotate({ current_token: 'ugt_x' }, { ifMatch: '"1-1"' });
   same<typeof user_group.token, string>();
-  // @ts-expect-error: which token?
+  // @ts-expect-error: the current token is missing.
   await client.rotate({});
   const { token, user_group: viewer } = await client.resolve('ugt_x');
   same<typeof token, TokenState>();
   if (token.status === 'retiring') same<typeof token.expires_at, string>();
   else same<typeof token.expires_at, null>();
   same<typeof viewer.mapping, Mapping | null>();
-  // @ts-expect-error: who resolves a token gets none.
+  // @ts-expect-error: resolving does not return the user group token.
   viewer.token;
+  // A viewer may present no token.
+  await client.resolve(new URLSearchParams().get('token'));
+  await client.resolve(undefined);
+  // @ts-expect-error: a token is a string.
+  await client.resolve(7);
 }
 
 export async function lists(): Promise<void> {
@@ -118,16 +240,18 @@ export function actOn(error: unknown): string {
   }
 }
 
-/** The platform's own fits; so does a function that gives only what is used. */
+/** Accepts the `fetch` of the platform and functions that return only the required members. */
 export const fetches: Fetch[] = [
   fetch,
   async (url, request) => fetch(new Request(url, request)),
   async () => ({ status: 200, headers: new Headers(), text: async () => '{}' }),
-  // @ts-expect-error: nothing to read the answer from.
+  // @ts-expect-error: headers and text are missing.
   async () => ({ status: 200 }),
 ];
 
-// @ts-expect-error: an API token is needed.
+// An environment variable may be unset: the types permit it, and the constructor throws.
+new UserGroupClient({ url: process.env.USER_GROUPS_URL, apiToken: process.env.API_TOKEN });
+// @ts-expect-error: an API token is required.
 new UserGroupClient({ url: 'http://127.0.0.1:8080' });
 // @ts-expect-error: no such option.
 new UserGroupClient({ url: 'http://127.0.0.1:8080', apiToken: 'x', timeout: 1 });

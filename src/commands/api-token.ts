@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { permissions, statusOf } from '../domain/api-token.ts';
-import { createApiToken, type NewApiToken, revokeApiToken } from '../operations/api-token.ts';
-import type { BatchedStore } from '../store/batched-store.ts';
-import type { ApiTokenRow } from '../store/store.ts';
+import { apiTokenPages, createApiToken, type NewApiToken, revokeApiToken } from '../operations/api-token.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { ApiTokenRow } from '../store/port.ts';
 import {
   type DatabaseOptions,
   databaseOption,
@@ -11,22 +11,29 @@ import {
   withExistingDatabase,
 } from './database-option.ts';
 import { NotFound } from './exit-code.ts';
-import { formatInstant, printJson, printTable } from './output.ts';
-import { environmentOption, parseName, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
+import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
+import {
+  createWorkspaceOption,
+  environmentOption,
+  type NewWorkspaceOptions,
+  parseName,
+  refuseUnknownWorkspace,
+  workspaceOption,
+} from './workspace-option.ts';
 
-const PAGE = 1_000;
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 } as const;
-const LONGEST_YEARS = 100;
+const MAX_YEARS = 100;
 
 type CreateOptions = DatabaseOptions &
-  WorkspaceOptions &
+  NewWorkspaceOptions &
   Pick<NewApiToken, 'permission'> & { name?: string; expires?: number };
 
 export function apiTokenCommand(): Command {
   return new Command('api-token')
-    .summary('make, list and revoke the tokens that callers authenticate with')
+    .summary('create, list and revoke the API tokens that callers authenticate with')
     .description(
-      'API tokens authenticate calls. These commands work while the service runs, and act from its next request on.',
+      'API tokens authenticate requests. These commands can run while the service is running; changes take effect with ' +
+        'its next request.',
     )
     .addCommand(createCommand())
     .addCommand(listCommand())
@@ -35,32 +42,39 @@ export function apiTokenCommand(): Command {
 
 function createCommand(): Command {
   return new Command('create')
-    .summary('make an API token; it is shown once')
+    .summary('create an API token; it is shown only once')
     .description(
-      'Makes an API token, and its workspace where there is none of the name. The token is shown once and kept nowhere.',
+      'Creates an API token. The token is shown once; only its digest is stored. The first workspace of an installation ' +
+        'is created together with its first API token; further workspaces require --create-workspace, because an unknown ' +
+        'name may be a typo.',
     )
-    .addOption(workspaceOption('the workspace it belongs to'))
-    .addOption(environmentOption('the environment it sees'))
+    .addOption(workspaceOption('workspace that the token belongs to'))
+    .addOption(createWorkspaceOption())
+    .addOption(environmentOption('environment that the token can access'))
     .addOption(
-      new Option('--permission <permission>', 'what it may do').choices(permissions).default('read-write'),
+      new Option('--permission <permission>', 'what the token permits')
+        .choices(permissions)
+        .default('read-write'),
     )
     .addOption(
-      new Option('--expires <time>', 'how long it works, such as 12h, 90d, 1y (default: for ever)').argParser(
-        parseDuration,
-      ),
+      new Option(
+        '--expires <duration>',
+        'lifetime of the token, such as 12h, 90d or 1y (default: never expires)',
+      ).argParser(parseDuration),
     )
-    .addOption(new Option('--name <name>', 'a name to know it by').argParser(parseName))
+    .addOption(new Option('--name <name>', 'label of the token in "api-token list"').argParser(parseName))
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: CreateOptions) => withDatabase(options, ({ store }) => create(store, options)));
 }
 
-async function create(store: BatchedStore, options: CreateOptions): Promise<void> {
+async function create(store: BatchingStore, options: CreateOptions): Promise<void> {
   const { workspace, environment, permission, name = null, expires } = options;
+  await refuseUnknownWorkspace(store, options);
   const expiresAt = expires === undefined ? null : Date.now() + expires;
   const fields = { workspaceName: workspace, environment, permission, name, expiresAt };
   const { apiToken, token, workspaceCreated } = await createApiToken({ store, clock: Date.now }, fields);
-  if (workspaceCreated) console.error(`Made the workspace ${workspace}.`);
+  if (workspaceCreated) console.error(`Created workspace ${workspace}.`);
   if (options.json) {
     printJson({
       id: apiToken.apiTokenId,
@@ -74,39 +88,39 @@ async function create(store: BatchedStore, options: CreateOptions): Promise<void
     return;
   }
   console.log(
-    `API token ${apiToken.apiTokenId} (${permission}, ${workspace}, ${environment}). It is shown this once:\n\n${token.reveal()}`,
+    `Created API token ${apiToken.apiTokenId} (${permission}, ${workspace}, ${environment}). It is shown only once:\n\n${token.reveal()}`,
   );
 }
 
 function listCommand(): Command {
   return new Command('list')
-    .summary('list the API tokens, never their text')
+    .summary('list the API tokens, without the tokens themselves')
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
       withExistingDatabase(options, async ({ store }) => {
-        const tokens: ApiTokenRow[] = [];
-        for (let after = 0; ; after = tokens.at(-1)!.apiTokenId) {
-          const page = await store.read({ kind: 'listApiTokens', after, limit: PAGE });
-          tokens.push(...page);
-          if (page.length < PAGE) break;
-        }
-        if (options.json) return printJson(tokens.map(toJson));
-        printTable(
+        const pages = apiTokenPages(store);
+        if (options.json) return printJsonPages(pages, toJson);
+        return printTablePages(
           ['ID', 'WORKSPACE', 'ENVIRONMENT', 'PERMISSION', 'STATUS', 'CREATED', 'EXPIRES', 'NAME'],
-          tokens.map((token) => [
-            String(token.apiTokenId),
-            token.workspaceName,
-            token.environment,
-            token.permission,
-            statusOf(token, Date.now()),
-            formatInstant(token.createdAt),
-            formatInstant(token.expiresAt),
-            token.name ?? '-',
-          ]),
+          pages,
+          toRow,
         );
       }),
     );
+}
+
+function toRow(token: ApiTokenRow): string[] {
+  return [
+    String(token.apiTokenId),
+    token.workspaceName,
+    token.environment,
+    token.permission,
+    statusOf(token, Date.now()),
+    formatInstant(token.createdAt),
+    formatInstant(token.expiresAt),
+    token.name ?? '-',
+  ];
 }
 
 function toJson(token: ApiTokenRow): object {
@@ -126,32 +140,35 @@ function toJson(token: ApiTokenRow): object {
 
 function revokeCommand(): Command {
   return new Command('revoke')
-    .summary('end an API token, from the next request on')
-    .argument('<id>', 'the id that "api-token list" shows', parseId)
+    .summary('revoke an API token, effective with the next request')
+    .argument('<id>', 'id of the API token, as shown by "api-token list"', parseId)
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((id: number, options: DatabaseOptions) =>
       withExistingDatabase(options, async ({ store }) => {
         const found = await revokeApiToken({ store, clock: Date.now }, id);
-        if (!found) throw new NotFound(`there is no API token ${id}; "api-token list" shows them`);
+        if (!found)
+          throw new NotFound(`API token ${id} does not exist; run "api-token list" to see the API tokens`);
         if (options.json) printJson({ id, status: 'revoked' });
-        else console.log(`API token ${id} is revoked.`);
+        else console.log(`Revoked API token ${id}.`);
       }),
     );
 }
 
 function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new InvalidArgumentError('It must be a number that "api-token list" shows.');
+    throw new InvalidArgumentError('It must be an id, a number shown by "api-token list".');
   return Number(text);
 }
 
-/** A duration in milliseconds. */
+/** Returns milliseconds. */
 function parseDuration(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
   const ms = Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
-  if (!(ms > 0 && ms <= LONGEST_YEARS * UNITS_MS.y)) {
-    throw new InvalidArgumentError('It must be a number and a unit (m, h, d, w, y), such as 90d.');
+  if (!(ms > 0 && ms <= MAX_YEARS * UNITS_MS.y)) {
+    throw new InvalidArgumentError(
+      `It must be a number and a unit (m, h, d, w, y), such as 90d, and at most ${MAX_YEARS}y.`,
+    );
   }
   return ms;
 }

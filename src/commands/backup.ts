@@ -8,23 +8,27 @@ import { type ProgressBar, progressBar } from './progress.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
-    .summary('copy a SQLite database to a file, while it is served')
+    .summary('back up a SQLite database to a file while the service is running')
     .description(
-      'Copies a SQLite database, as it is at one moment, to a new file, while the service goes on. The key ring is not in ' +
-        'it: keep a copy of the file token-keys elsewhere, for a backup is worth nothing without it, and the two together are ' +
-        'all that a thief needs. A PostgreSQL database is backed up with pg_dump.',
+      'Writes a consistent snapshot of a SQLite database to a new file while the service is running. The backup does not ' +
+        'contain the key ring. Keep a copy of the file token-keys in a different place: without it the backup is useless, ' +
+        'and the two together are all that an attacker needs. Use pg_dump to back up a PostgreSQL database.',
     )
-    .argument('<file>', 'the file to make')
+    .argument('<file>', 'file to create')
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action(runBackup);
 }
 
 async function runBackup(file: string, options: DatabaseOptions): Promise<void> {
+  if (file === '-')
+    throw new UsageError(
+      'cannot write a backup to standard output; name a file (./- for a file that is called -)',
+    );
   const { databaseUrl } = configOf(options);
   if (databaseUrl.engine !== 'sqlite')
-    throw new UsageError('backup is for SQLite; use pg_dump for PostgreSQL');
-  if (!existsSync(databaseUrl.path)) throw new NotFound(`there is no database ${databaseUrl.path}`);
+    throw new UsageError('backup supports only SQLite; use pg_dump for PostgreSQL');
+  if (!existsSync(databaseUrl.path)) throw new NotFound(`database ${databaseUrl.path} does not exist`);
   using bars = new DisposableStack();
   let bar: ProgressBar | null = null;
   const userGroups = await backupFile(databaseUrl.path, file, (pages, of) => {
@@ -35,6 +39,6 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
   if (options.json) printJson({ file, user_groups: userGroups });
   else
     console.log(
-      `${userGroups} user groups are in ${file}; the key ring is not, so keep a copy of it elsewhere.`,
+      `Backed up ${userGroups} user groups to ${file}. The key ring is not included: keep a copy of it elsewhere.`,
     );
 }

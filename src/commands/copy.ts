@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
-import { type CommandDatabase, openAlone } from '../database.ts';
+import { type CommandDatabase, openExclusively } from '../database.ts';
+import { keyFileOf, loadKeyRing } from '../key-ring-source.ts';
 import { type CopiedDatabase, type CopiedTable, type CopyStep, copyDatabase } from '../operations/copy.ts';
-import { keyFileOf, loadKeyRing } from '../token-keys.ts';
 import { jsonOption } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printTable } from './output.ts';
@@ -21,14 +21,15 @@ const target = { ...settings.databaseUrl, env: 'TARGET_DATABASE_URL', flag: '--t
 
 export function copyCommand(): Command {
   const command = new Command('copy')
-    .summary('move everything to another database, such as from SQLite to PostgreSQL')
+    .summary('copy all data to another database, such as from SQLite to PostgreSQL')
     .description(
-      'Copies workspaces, API tokens and user groups with their tokens to an empty database, and compares both sides when ' +
-        'it is done. Every token goes on working. Killed or cut off at any point, it is run again and goes on where it was.' +
-        '\n\nNobody may serve either database meanwhile, or changes are lost. A SQLite file that is served is refused; of ' +
-        'PostgreSQL nobody can tell: stop every process yourself.' +
-        '\n\nTokens stay encrypted as they are, so the target is served with the key ring of the source, and copy needs that ' +
-        'ring: UGS_TOKEN_KEYS, UGS_TOKEN_KEYS_FILE, or the file token-keys beside a SQLite source.',
+      'Copies workspaces, API tokens and user groups with their tokens to an empty database, then verifies that source ' +
+        'and target are identical. All tokens keep working. If the copy is interrupted, run it again: it resumes where ' +
+        'it stopped.' +
+        '\n\nStop every process that serves either database first, or changes are lost. A SQLite file in use by a serving ' +
+        'process is refused; processes that serve a PostgreSQL database cannot be detected.' +
+        '\n\nTokens are copied in encrypted form. The target therefore needs the key ring of the source, and so does copy: ' +
+        'UGS_TOKEN_KEYS, UGS_TOKEN_KEYS_FILE, or the file token-keys next to a SQLite source.',
     );
   for (const setting of [source, target]) {
     const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variablesOf(setting)})`;
@@ -41,7 +42,7 @@ async function copy({ json, ...flags }: CopyOptions): Promise<void> {
   const config = readConfig(process.env);
   const from = { ...config, databaseUrl: readUrl(source, flags.from) };
   const to = { ...config, databaseUrl: readUrl(target, flags.to) };
-  refuseUseless(from.databaseUrl, to.databaseUrl);
+  refuseInvalidPair(from.databaseUrl, to.databaseUrl);
   const copied = await copyBetween(from, to);
   const { workspaces, apiTokens, userGroups } = copied;
   if (json) printJson({ workspaces, api_tokens: apiTokens, user_groups: userGroups });
@@ -53,30 +54,30 @@ async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Copied
   await using to = await open(toConfig);
   const keyRing = await loadKeyRing(fromConfig, from.store);
   using bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
-  const copying = { from: from.store, to: to.store, keyRing, now: Date.now() };
-  return await copyDatabase(copying, (step, seen) => bars.show(step, seen));
+  const job = { from: from.store, to: to.store, keyRing, now: Date.now() };
+  return await copyDatabase(job, (step, seen) => bars.show(step, seen));
 }
 
 function readUrl(setting: typeof source | typeof target, flag: string | undefined): DatabaseUrl {
   const { env } = setting;
   if (flag === undefined && !process.env[env] && !process.env[`${env}_FILE`]) {
-    throw new UsageError(`${setting.flag} is missing, and ${env} and ${env}_FILE are not set`);
+    throw new UsageError(`${setting.flag} is required, because neither ${env} nor ${env}_FILE is set`);
   }
   return readSetting(setting, process.env, flag);
 }
 
-function refuseUseless(from: DatabaseUrl, to: DatabaseUrl): void {
+function refuseInvalidPair(from: DatabaseUrl, to: DatabaseUrl): void {
   if (from.engine === 'sqlite' && !existsSync(from.path)) {
-    throw new NotFound(`there is no database ${from.path}`);
+    throw new NotFound(`database ${from.path} does not exist`);
   }
-  const [same, other] = [from, to].map((url) =>
+  const [fromAddress, toAddress] = [from, to].map((url) =>
     url.engine === 'sqlite' ? resolve(url.path) : url.url.reveal(),
   );
-  if (same === other) throw new UsageError('the source and the target are the same database');
+  if (fromAddress === toAddress) throw new UsageError('the source and the target are the same database');
 }
 
 async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> {
-  const database = await openAlone(config);
+  const database = await openExclusively(config);
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
@@ -88,15 +89,15 @@ function print({ workspaces, apiTokens, userGroups }: CopiedDatabase, from: Conf
     digest,
   ];
   printTable(
-    ['', 'ROWS', 'COPIED NOW', 'SHA-256 OF BOTH SIDES'],
+    ['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'],
     [row('workspaces', workspaces), row('API tokens', apiTokens), row('user groups', userGroups)],
   );
   const keyFile = keyFileOf(from);
   const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;
-  console.log(`\nServe the target with ${ring}, and the source no more.`);
+  console.log(`\nServe the target with ${ring}, and stop serving the source.`);
 }
 
-/** A bar for each step, one after the other. */
+/** One progress bar per step. */
 class StepBars implements Disposable {
   readonly #total: number;
   #step: CopyStep | null = null;

@@ -1,4 +1,4 @@
-// What the commands share that work on the database, beside a serving process or without one.
+// Options and database access shared by the commands, which may run while the service is running.
 
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
@@ -14,14 +14,14 @@ export interface DatabaseOptions {
 export function databaseOption(): Option {
   const { flag, fallback } = settings.databaseUrl;
   const variables = variablesOf(settings.databaseUrl);
-  return new Option(flag, `the database (environment: ${variables}; default: ${fallback})`);
+  return new Option(flag, `database to use (environment: ${variables}; default: ${fallback})`);
 }
 
 export function jsonOption(): Option {
   return new Option('--json', 'print JSON for scripts');
 }
 
-/** Opens the database, runs the work and closes it. Says on standard error when it has made a new one. */
+/** Opens the database, runs `work` and closes the database. Reports on standard error that it created a SQLite file. */
 export async function withDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
@@ -30,7 +30,7 @@ export async function withDatabase<Result>(
   const { databaseUrl } = config;
   const isNew = databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path);
   const database = await openForCommand(config);
-  if (isNew) console.error(`Made a new database: ${databaseUrl.path}`);
+  if (isNew) console.error(`Created database ${databaseUrl.path}.`);
   try {
     return await work(database, config);
   } finally {
@@ -38,14 +38,14 @@ export async function withDatabase<Result>(
   }
 }
 
-/** The same for work that makes no database: throws `NotFound` where there is none. */
+/** Like `withDatabase`, but throws `NotFound` instead of creating a SQLite database. */
 export async function withExistingDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const { databaseUrl } = configOf(options);
   if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path))
-    throw new NotFound(`there is no database ${databaseUrl.path}`);
+    throw new NotFound(`database ${databaseUrl.path} does not exist`);
   return withDatabase(options, work);
 }
 

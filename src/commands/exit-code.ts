@@ -1,13 +1,14 @@
-// Exit codes of the command line; those from 64 on are the ones of sysexits.h.
+// Exit codes of the command line. Those from 64 on follow sysexits.h.
 
 import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
 import { AlreadyServed, SchemaTooNew, ServerUnfit } from '../database.ts';
 import { DatabasesDiffer } from '../operations/copy.ts';
-import { OtherKeyInUse } from '../operations/reseal.ts';
-import { StoredTokenUnreadable } from '../operations/stored-token.ts';
-import { FileExists } from '../publish.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoredTokenUnreadable } from '../operations/open-stored-token.ts';
+import { OtherKeyInUse } from '../operations/reencrypt.ts';
+import { WorkspaceDeleted } from '../operations/workspace.ts';
+import { StoreUnavailable } from '../store/port.ts';
+import { FileExists } from '../system/atomic-file.ts';
 
 export const exitCodes = {
   ok: 0,
@@ -21,27 +22,32 @@ export const exitCodes = {
 } as const;
 
 export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
-  ok: 'done',
-  failed: 'a mistake of the program; the message has the details',
-  usage: 'unknown command or flag, or a bad argument',
-  notFound: 'there is no such thing',
-  data: 'lines of an import were refused, or two databases are not what a copy needs or makes; the message has the details',
-  unavailable: 'the database cannot be opened or does not answer',
-  busy: 'the port is taken, or another process serves the database file',
-  config: 'a setting or the key ring is not right, or the versions of database and service do not fit',
+  ok: 'success',
+  failed: 'internal error (a bug); the message has the details',
+  usage: 'unknown command or option, or an invalid argument',
+  notFound: 'database, file, workspace or API token not found',
+  data: 'import refused lines, a workspace is not empty, or source and target of a copy differ; the message has the details',
+  unavailable: 'database unavailable: it cannot be opened or does not respond',
+  busy: 'port already in use, or another process is serving the database file',
+  config: 'invalid setting or key ring, or incompatible versions of database and service',
 };
 
-/** A command finds that what it was asked for is not there. */
+/** An object that an argument names does not exist. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
 
-/** Lines of an import were refused, and each was told of. */
+/** An import refused lines and has reported each of them. */
 export class LinesRefused extends Error {
   override readonly name = 'LinesRefused';
 }
 
-/** An argument is not right. */
+/** A workspace that is in use cannot be deleted. */
+export class WorkspaceNotEmpty extends Error {
+  override readonly name = 'WorkspaceNotEmpty';
+}
+
+/** An argument is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -49,8 +55,9 @@ export class UsageError extends Error {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
-  if (error instanceof NotFound) return exitCodes.notFound;
+  if (error instanceof NotFound || error instanceof WorkspaceDeleted) return exitCodes.notFound;
   if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
+  if (error instanceof WorkspaceNotEmpty) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof OtherKeyInUse) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
@@ -58,12 +65,12 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return exitCodes.busy;
-  if (code === 'EACCES' || isNoAddress(error)) return exitCodes.config;
+  if (code === 'EACCES' || isListenError(error)) return exitCodes.config;
   return exitCodes.failed;
 }
 
-/** Whether it is Node's error where the service cannot listen as it is told to. */
-export function isNoAddress(error: unknown): boolean {
+/** Whether Node failed to resolve the configured host or to listen on it. */
+export function isListenError(error: unknown): boolean {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === 'listen' || syscall === 'getaddrinfo';
 }

@@ -3,15 +3,14 @@ import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';
 import { limits } from '../domain/field.ts';
-import { type Line, linesOf } from '../domain/lines.ts';
 import { redact } from '../domain/secret.ts';
+import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { IdLease } from '../operations/id-lease.ts';
-import { importLine, type LineResult, previewLine, type RefusedLine } from '../operations/import.ts';
+import type { LineResult, RefusedLine } from '../operations/import.ts';
+import { KeyedMutex } from '../operations/keyed-mutex.ts';
 import { gatherStatistics } from '../operations/statistics.ts';
-import { Turns } from '../operations/turns.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace.ts';
-import { StoreUnavailable } from '../store/store.ts';
-import { loadKeyRing, registerActiveKey } from '../token-keys.ts';
+import { StoreUnavailable } from '../store/port.ts';
 import {
   type DatabaseOptions,
   databaseOption,
@@ -19,38 +18,49 @@ import {
   withExistingDatabase,
 } from './database-option.ts';
 import { LinesRefused, NotFound, UsageError } from './exit-code.ts';
-import { explainFile } from './file-error.ts';
+import { explainFileError } from './explain-file-error.ts';
+import { type Line, linesOf } from './ndjson.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
-import { environmentOption, type WorkspaceOptions, workspaceOption } from './workspace-option.ts';
+import {
+  createWorkspaceOption,
+  environmentOption,
+  type NewWorkspaceOptions,
+  refuseUnknownWorkspace,
+  workspaceOption,
+} from './workspace-option.ts';
 
-type ImportOptions = DatabaseOptions & WorkspaceOptions & { update?: boolean; dryRun?: boolean };
+type ImportOptions = DatabaseOptions & NewWorkspaceOptions & { update?: boolean; dryRun?: boolean };
 
 type ImportOne = (line: Buffer) => Promise<LineResult>;
 
-/** Of the lines that are in memory at one time. */
+/** Limits the lines that are in memory at a time. */
 const BATCH = { lineBytes: limits.lineBytes, maxLines: MAX_BATCH, maxBytes: 1024 * 1024 };
 
 export function importCommand(): Command {
   return new Command('import')
-    .summary('bring user groups from elsewhere, with the tokens that they have')
+    .summary('import user groups, with their existing tokens, from another system')
     .description(
-      'Creates the user groups of a file of JSON lines, one object a line: user_group_id, name and, where there are such, ' +
-        'mapping, properties and token, under the rules of the API. A token of 16 to 200 visible ASCII characters is kept as ' +
-        'it is, so that dashboards that are embedded with it go on working; without one a new one is made.' +
-        '\n\nA group that is there already stays as it is: a line that says the same counts as unchanged, one that differs is ' +
-        'refused, and with --update replaces the fields that it has. No import ever replaces a token, and none gives a ' +
-        'token to a second group. Refused lines are told with their numbers; all others are imported.' +
-        '\n\nRuns beside the service. Killed or cut off at any point, it is run again and finds done what is done. Ends ' +
-        'with 65 where lines were refused.',
+      'Creates user groups from a file of JSON lines, one object per line: user_group_id, name and, optionally, mapping, ' +
+        'properties and token, under the rules of the API. An existing token of 16 to 200 visible ASCII characters is kept, ' +
+        'so that dashboards embedded with it keep working; a group without a token gets a new one.' +
+        '\n\nA group that already exists is not changed: a line with the same content counts as unchanged, and a line that ' +
+        'differs is refused, unless --update is set, which replaces the fields that the line contains. An import never ' +
+        'replaces a token and never assigns a token to a second group. Refused lines are reported with their line numbers; ' +
+        'all other lines are imported.' +
+        '\n\nImport can run while the service is running. If it is interrupted, run it again: lines already imported count ' +
+        'as unchanged. The exit code is 65 if lines were refused.',
     )
-    .argument('<file>', 'the file, or - for standard input')
-    .addOption(workspaceOption('the workspace they go to; made where there is none of the name'))
-    .addOption(environmentOption('the environment they go to'))
-    .addOption(new Option('--update', 'replace the fields of groups that are there and differ'))
-    .addOption(new Option('--dry-run', 'change nothing, and say what would be done with each line by itself'))
+    .argument('<file>', 'file to import, or - for standard input')
+    .addOption(workspaceOption('workspace to import into; created if it is the first of the installation'))
+    .addOption(createWorkspaceOption())
+    .addOption(environmentOption('environment to import into'))
+    .addOption(new Option('--update', 'replace the fields of existing groups that differ'))
+    .addOption(
+      new Option('--dry-run', 'report what would happen to each line, taken separately, and change nothing'),
+    )
     .addOption(databaseOption())
-    .addOption(new Option('--json', 'print a JSON line for each line, and a last one with the counts'))
+    .addOption(new Option('--json', 'print a JSON line for each line, and a final one with the counts'))
     .action((file: string, options: ImportOptions) => runImport(file, options));
 }
 
@@ -59,11 +69,12 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const report = new Report(options);
   const open = options.dryRun ? withExistingDatabase : withDatabase;
   await open(options, async (database, config) => {
+    await refuseUnknownWorkspace(database.store, options);
     const importOne = await (options.dryRun ? previewer : importer)(database, config, options);
     using bar = progressBar('bytes', input.size);
     for await (const lines of linesOf(input.chunks, BATCH)) {
       const results = await Promise.all(lines.map((line) => resultOf(line, importOne))).catch((error) =>
-        interrupted(error, lines[0]!),
+        explainInterruption(error, lines[0]!),
       );
       report.add(lines, results, bar);
       bar.show(lines.at(-1)!.end);
@@ -81,11 +92,13 @@ async function importer(
   const keyRing = await loadKeyRing(config, store);
   await registerActiveKey(keyRing, store, Date.now());
   const { workspace, created } = await ensureWorkspace(store, name, Date.now());
-  if (created) console.error(`Made the workspace ${name}.`);
+  if (created) console.error(`Created workspace ${name}.`);
   const teamIds = new IdLease(store, 'team_id');
-  const context = { store, keyRing, teamIds, turns: new Turns(), clock: Date.now };
-  const importing = { context, workspaceId: workspace.workspaceId, environment, replaces: update };
-  return (line) => importLine(importing, line);
+  const context = { store, keyRing, teamIds, groupMutex: new KeyedMutex(), clock: Date.now };
+  const job = { context, workspaceId: workspace.workspaceId, environment, replaces: update };
+  // Imported on demand: compiling its validators takes as long as starting any other command.
+  const { importLine } = await import('../operations/import.ts');
+  return (line) => importLine(job, line);
 }
 
 async function previewer(
@@ -94,52 +107,53 @@ async function previewer(
   { workspace: name, environment, update = false }: ImportOptions,
 ): Promise<ImportOne> {
   const workspaceId = (await findWorkspace(store, name))?.workspaceId ?? null;
-  const importing = { context: { store }, workspaceId, environment, replaces: update };
-  return (line) => previewLine(importing, line);
+  const job = { context: { store }, workspaceId, environment, replaces: update };
+  const { previewLine } = await import('../operations/import.ts');
+  return (line) => previewLine(job, line);
 }
 
 async function resultOf({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {
   if (bytes !== null) return importOne(bytes);
-  const detail = `must have at most ${limits.lineBytes} bytes`;
+  const detail = `must be at most ${limits.lineBytes} bytes long`;
   return { result: 'refused', code: 'line_too_long', errors: [{ pointer: '', detail }] };
 }
 
-function interrupted(error: unknown, { number }: Line): never {
+function explainInterruption(error: unknown, { number }: Line): never {
   if (!(error instanceof StoreUnavailable)) throw error;
   throw new StoreUnavailable(
-    `${error.message}; the lines before ${number} are done: run the same import again`,
+    `${error.message}; the lines before ${number} are imported: run the same import again to continue`,
     { cause: error },
   );
 }
 
-/** The size of standard input is null. */
+/** `size` is null if it is unknown, as for standard input. */
 async function openInput(file: string): Promise<{ chunks: AsyncIterable<Buffer>; size: number | null }> {
   if (file === '-') return { chunks: process.stdin, size: null };
   try {
     const handle = await open(file);
     const stat = await handle.stat();
     if (stat.isDirectory()) throw new UsageError(`${file} is a directory`);
-    const chunks = readable(handle.createReadStream(), file);
+    const chunks = readChunks(handle.createReadStream(), file);
     return { chunks, size: stat.isFile() ? stat.size : null };
   } catch (error) {
-    return explainReading(error, file);
+    return explainReadError(error, file);
   }
 }
 
-async function* readable(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
+async function* readChunks(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
   try {
     yield* chunks;
   } catch (error) {
-    explainReading(error, file);
+    explainReadError(error, file);
   }
 }
 
-function explainReading(error: unknown, file: string): never {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound(`there is no file ${file}`);
-  explainFile(error, (message) => new UsageError(`${file} cannot be read: ${message}`));
+function explainReadError(error: unknown, file: string): never {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound(`file ${file} does not exist`);
+  explainFileError(error, (message) => new UsageError(`cannot read ${file}: ${message}`));
 }
 
-/** What has become of the lines: as JSON all of them, for people those that were refused. */
+/** Prints the results: with --json those of all lines, otherwise the refused lines. */
 class Report {
   readonly #json: boolean;
   readonly #isDryRun: boolean;
@@ -151,18 +165,18 @@ class Report {
   }
 
   add(lines: readonly Line[], results: readonly LineResult[], bar: ProgressBar): void {
-    const told: string[] = [];
+    const output: string[] = [];
     for (const [index, { number }] of lines.entries()) {
       const result = results[index]!;
       this.#counts[result.result]++;
-      if (this.#json) told.push(`${JSON.stringify({ line: number, ...result })}\n`);
-      else if (result.result === 'refused') bar.note(redact(`line ${number}: ${wordsOf(result)}`));
+      if (this.#json) output.push(`${JSON.stringify({ line: number, ...result })}\n`);
+      else if (result.result === 'refused') bar.note(redact(`line ${number}: ${formatErrors(result)}`));
     }
-    // What is wrong with a line may name a key of it, and somebody may have put a token there.
-    if (this.#json) process.stdout.write(redact(told.join('')));
+    // An error may quote a key of the line, and that may be a misplaced token.
+    if (this.#json) process.stdout.write(redact(output.join('')));
   }
 
-  /** Throws `LinesRefused`. */
+  /** Prints the counts. Throws `LinesRefused` if lines were refused. */
   end(): void {
     const { created, updated, unchanged, refused } = this.#counts;
     const lines = created + updated + unchanged + refused;
@@ -170,16 +184,16 @@ class Report {
     if (this.#json) printJson({ lines, ...this.#counts, dry_run: isDryRun });
     else {
       const counts = `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused`;
-      console.log(`${isDryRun ? 'A dry run, nothing was changed. ' : ''}${lines} lines: ${counts}.`);
+      console.log(`${isDryRun ? 'Dry run, nothing was changed. ' : ''}${lines} lines: ${counts}.`);
     }
     if (refused > 0) {
       const what = refused === 1 ? 'line was' : 'lines were';
-      throw new LinesRefused(`${refused} ${what} refused; mend them and run the same import again`);
+      throw new LinesRefused(`${refused} ${what} refused; correct them and run the same import again`);
     }
   }
 }
 
-function wordsOf({ errors }: RefusedLine): string {
+function formatErrors({ errors }: RefusedLine): string {
   return errors
     .map(({ pointer, detail }) => `${pointer === '' ? 'the line' : pointer.slice(1)} ${detail}`)
     .join('; ');

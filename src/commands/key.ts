@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { generateKeyLine } from '../domain/key-ring.ts';
-import { resealTokens } from '../operations/reseal.ts';
-import { loadKeyRing, registerActiveKey } from '../token-keys.ts';
+import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import { reencryptTokens } from '../operations/reencrypt.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 
 export function keyCommand(): Command {
   return new Command('key')
-    .summary('the keys that tokens are encrypted with at rest')
+    .summary('manage the keys that encrypt tokens at rest')
     .addCommand(generateCommand())
     .addCommand(reencryptCommand());
 }
@@ -17,7 +17,7 @@ function generateCommand(): Command {
   return new Command('generate')
     .summary('print a new line for the key ring')
     .description(
-      'Prints a line for the key ring (UGS_TOKEN_KEYS, or the file token-keys). The first line of a ring is its active key.',
+      'Prints a new line for the key ring (UGS_TOKEN_KEYS, or the file token-keys). The first line of a key ring is its active key.',
     )
     .addOption(jsonOption())
     .action(({ json }: { json?: boolean }) => {
@@ -29,10 +29,11 @@ function generateCommand(): Command {
 
 function reencryptCommand(): Command {
   return new Command('reencrypt')
-    .summary('encrypt all tokens anew under the active key')
+    .summary('re-encrypt all tokens with the active key')
     .description(
-      'Encrypts every stored token anew that is not under the active key; no token changes. Runs beside the service, ' +
-        'can be interrupted and run again. Before it, every process must have been restarted with the new key in its ring.',
+      'Re-encrypts every stored token that is not encrypted with the active key; the tokens themselves do not change. ' +
+        'Reencrypt can run while the service is running, and can be interrupted and run again. First restart every process ' +
+        'with the new key as the first line of its key ring.',
     )
     .addOption(databaseOption())
     .addOption(jsonOption())
@@ -41,12 +42,13 @@ function reencryptCommand(): Command {
         const keyRing = await loadKeyRing(config, store);
         await registerActiveKey(keyRing, store, Date.now());
         using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of: null }));
-        const result = await resealTokens({ store, keyRing }, (seen) => bar.show(seen));
+        const { seen, reencrypted } = await reencryptTokens({ store, keyRing }, (count) => bar.show(count));
         bar.end();
-        if (options.json) printJson({ ...result, active_key: keyRing.activeKeyId });
+        const { activeKeyId } = keyRing;
+        if (options.json) printJson({ seen, resealed: reencrypted, active_key: activeKeyId });
         else
           console.log(
-            `${result.resealed} of ${result.seen} tokens were encrypted anew; all are under key ${keyRing.activeKeyId}.`,
+            `Re-encrypted ${reencrypted} of ${seen} tokens; all are now encrypted with key ${activeKeyId}.`,
           );
       }),
     );

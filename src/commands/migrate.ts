@@ -4,9 +4,10 @@ import { printJson } from './output.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .summary('bring the database to the newest schema')
+    .summary('migrate the database to the latest schema version')
     .description(
-      'Brings the database to the newest schema. "serve" does it too when it starts; run it first where you want to see it happen.',
+      'Applies the pending schema migrations and prints their names. "serve" also applies them when it starts; run migrate ' +
+        'to apply them in a separate step.',
     )
     .addOption(databaseOption())
     .addOption(jsonOption())
@@ -14,7 +15,7 @@ export function migrateCommand(): Command {
       withDatabase(options, async ({ migrations }) => {
         if (options.json) return printJson({ applied: migrations });
         console.log(
-          migrations.length === 0 ? 'The schema is the newest.' : `Applied ${migrations.join(', ')}.`,
+          migrations.length === 0 ? 'The schema is up to date.' : `Applied ${migrations.join(', ')}.`,
         );
       }),
     );

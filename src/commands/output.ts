@@ -1,21 +1,53 @@
-// How commands print: JSON for scripts, aligned columns for people.
+// Output of the commands: JSON for scripts, aligned columns for people. Lists are printed page by page, in constant memory.
 
-/** One JSON document on one line. */
+/** Prints one JSON document on one line. */
 export function printJson(value: unknown): void {
   console.log(JSON.stringify(value));
 }
 
-/** Rows under a heading, their columns aligned. */
+/** Prints one JSON array on one line. */
+export async function printJsonPages<Item>(
+  pages: AsyncIterable<readonly Item[]>,
+  toJson: (item: Item) => object,
+): Promise<void> {
+  let separator = '[';
+  for await (const page of pages) {
+    process.stdout.write(separator + page.map((item) => JSON.stringify(toJson(item))).join(','));
+    separator = ',';
+  }
+  process.stdout.write(separator === '[' ? '[]\n' : ']\n');
+}
+
+/** Prints rows below a heading in aligned columns. */
 export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
-  const lines = [heading, ...rows];
-  const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  for (const line of lines)
-    console.log(
-      line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    );
+  printAligned(
+    [heading, ...rows],
+    heading.map(() => 0),
+  );
+}
+
+/** Prints a table page by page: columns are aligned within a page and at least as wide as on the previous pages. */
+export async function printTablePages<Item>(
+  heading: readonly string[],
+  pages: AsyncIterable<readonly Item[]>,
+  toRow: (item: Item) => readonly string[],
+): Promise<void> {
+  const widths = heading.map(() => 0);
+  let unprinted = [heading];
+  for await (const page of pages) {
+    printAligned([...unprinted, ...page.map(toRow)], widths);
+    unprinted = [];
+  }
+  if (unprinted.length > 0) printAligned(unprinted, widths);
+}
+
+/** Increases `widths` to fit the lines. */
+function printAligned(lines: readonly (readonly string[])[], widths: number[]): void {
+  for (const line of lines) {
+    for (const [column, cell] of line.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  }
+  const padded = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)));
+  console.log(padded.map((line) => line.join('  ').trimEnd()).join('\n'));
 }
 
 export function formatInstant(ms: number | null): string {

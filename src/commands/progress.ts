@@ -1,45 +1,45 @@
-// A progress bar on standard error, where a person looks on; nothing where a script does.
+// A progress bar on standard error. Draws nothing unless standard error is a terminal.
 
-import { atTheEnd } from '../at-the-end.ts';
+import { onExit } from '../system/on-exit.ts';
 
 const WIDTH = 30;
-const EVERY_MS = 100;
+const REDRAW_INTERVAL_MS = 100;
 
-/** Ends where it is disposed of or a signal ends the process, so that an error or a prompt stands on a line of its own. */
+/** Ends when disposed or when a signal ends the process, so that an error or a shell prompt starts on a new line. */
 export interface ProgressBar extends Disposable {
   show(done: number): void;
-  /** Prints a line above the bar; it is there for scripts too. */
+  /** Prints a line above the bar; also without a terminal. */
   note(text: string): void;
-  /** What is printed next stands on a line of its own. */
+  /** Draws the final state and starts a new line. */
   end(): void;
 }
 
-/** Without a total there is none. */
+/** Without a total, draws nothing. */
 export function progressBar(unit: string, total: number | null): ProgressBar {
   if (total === null || !process.stderr.isTTY) {
     return { show: () => {}, note: console.error, end: () => {}, [Symbol.dispose]: () => {} };
   }
   const startedAt = performance.now();
   let shownAt = 0;
-  let last = 0;
+  let current = 0;
   const draw = (): void => {
-    const share = total === 0 ? 1 : Math.min(1, last / total);
+    const share = total === 0 ? 1 : Math.min(1, current / total);
     const filled = Math.round(share * WIDTH);
-    const perSecond = Math.round(last / Math.max(0.001, (performance.now() - startedAt) / 1_000));
+    const perSecond = Math.round(current / Math.max(0.001, (performance.now() - startedAt) / 1_000));
     const bar = '#'.repeat(filled).padEnd(WIDTH, '.');
     process.stderr.write(
-      `\r[${bar}] ${Math.floor(share * 100)} %  ${last} of ${total} ${unit}  ${perSecond}/s\x1b[K`,
+      `\r[${bar}] ${Math.floor(share * 100)} %  ${current} of ${total} ${unit}  ${perSecond}/s\x1b[K`,
     );
   };
-  const ending = atTheEnd(() => {
+  const ending = onExit(() => {
     draw();
     process.stderr.write('\n');
   });
   const end = (): void => ending[Symbol.dispose]();
   return {
     show(done) {
-      last = done;
-      if (performance.now() - shownAt < EVERY_MS) return;
+      current = done;
+      if (performance.now() - shownAt < REDRAW_INTERVAL_MS) return;
       shownAt = performance.now();
       draw();
     },

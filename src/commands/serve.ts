@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
-import { type App, startApp } from '../app.ts';
+import type { App } from '../app.ts';
 import { type Flags, readConfig, type Setting, settings, variablesOf } from '../config.ts';
 import { createLog } from '../log.ts';
-import { serveUntilSignal } from './serving.ts';
+import { serveUntilSignal } from './run-until-signal.ts';
 
 export function serveCommand(): Command {
   const command = new Command('serve')
-    .summary('serve in production')
+    .summary('run the service in production')
     .description(
-      'Serves the API until SIGTERM, SIGINT or SIGHUP. Every setting comes from its flag or its environment variable; ' +
-        'secrets only from the environment or from a file named by NAME_FILE. Prints no secret.',
+      'Serves the API until SIGTERM, SIGINT or SIGHUP. Each setting is read from its flag or its environment variable; ' +
+        'secrets only from the environment variable or from the file named by NAME_FILE. Never prints a secret.',
     );
   for (const setting of Object.values(settings) as Setting<unknown>[]) {
     const { flag, fallback, meaning } = setting;
@@ -25,6 +25,6 @@ export function serveCommand(): Command {
     const log = await createLog(config);
     const announce = ({ url }: App): void =>
       log.info({ url, database: config.databaseUrl.engine }, 'listening');
-    await serveUntilSignal(log, (signal) => startApp(config, log, Date.now, signal), announce);
+    await serveUntilSignal(log, config, announce);
   });
 }

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { type App, startApp } from '../app.ts';
+import type { App } from '../app.ts';
 import { ConfigInvalid, readConfig } from '../config.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
+import { replaceSecretFile } from '../key-ring-source.ts';
 import { createLog } from '../log.ts';
 import { createApiToken } from '../operations/api-token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { Problem } from '../problem.ts';
-import { replaceSecretFile } from '../token-keys.ts';
-import { explainFile } from './file-error.ts';
-import { serveUntilSignal } from './serving.ts';
+import { explainFileError } from './explain-file-error.ts';
+import { serveUntilSignal } from './run-until-signal.ts';
 
 interface StartOptions {
   data: string;
@@ -22,16 +22,16 @@ interface StartOptions {
 
 export function startCommand(): Command {
   return new Command('start')
-    .summary('try it: everything made and running with one command')
+    .summary('quick start: set up and run the service with one command')
     .description(
-      'The quick start. Makes what is missing in the data directory (the database, a key file, a workspace ' +
-        '"default" with a read-write API token), serves it, and shows a request to try. DATABASE_URL is not used: ' +
-        'serve is for that.',
+      'Quick start. Creates what is missing in the data directory (database, key file, and a workspace "default" with a ' +
+        'read-write API token), runs the service and prints an example request. Ignores DATABASE_URL; use serve to ' +
+        'connect to another database.',
     )
-    .addOption(new Option('--data <directory>', 'where everything is kept').default('data'))
+    .addOption(new Option('--data <directory>', 'directory for all data').default('data'))
     .addOption(new Option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)'))
     .addOption(new Option('--port <port>', 'port to listen on (PORT; default: 8080)'))
-    .addOption(new Option('--log-level <level>', 'least level that is logged (LOG_LEVEL; default: info)'))
+    .addOption(new Option('--log-level <level>', 'minimum level to log (LOG_LEVEL; default: info)'))
     .action(async ({ data, ...flags }: StartOptions) => {
       const path = join(data, 'user-groups.db');
       const isNew = !existsSync(path);
@@ -40,11 +40,11 @@ export function startCommand(): Command {
       const announce = async (app: App): Promise<void> => {
         const file = join(data, 'api-token');
         const token = await quickStartToken(app, file).catch((error) =>
-          explainFile(error, (message) => new ConfigInvalid(`${file} cannot be used: ${message}`)),
+          explainFileError(error, (message) => new ConfigInvalid(`cannot use ${file}: ${message}`)),
         );
         printWelcome(app, isNew, data, token);
       };
-      await serveUntilSignal(log, (signal) => startApp(config, log, Date.now, signal), announce);
+      await serveUntilSignal(log, config, announce);
     });
 }
 
@@ -54,10 +54,10 @@ interface QuickStartToken {
   isNew: boolean;
 }
 
-/** The API token in the file where it still works, else a new one. */
+/** Returns the API token in the file if it is still valid, otherwise a new one. */
 async function quickStartToken(app: App, file: string): Promise<QuickStartToken> {
   const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  if (await works(app, stored)) return { token: new Secret(stored), file, isNew: false };
+  if (await isValid(app, stored)) return { token: new Secret(stored), file, isNew: false };
   const { token } = await createApiToken(app.context, {
     workspaceName: 'default',
     environment: 'Customer',
@@ -69,7 +69,7 @@ async function quickStartToken(app: App, file: string): Promise<QuickStartToken>
   return { token, file, isNew: true };
 }
 
-async function works({ context }: App, text: string): Promise<boolean> {
+async function isValid({ context }: App, text: string): Promise<boolean> {
   try {
     return (await authenticate(context, digestOfApiToken(text))).permission === 'read-write';
   } catch (error) {
@@ -78,10 +78,10 @@ async function works({ context }: App, text: string): Promise<boolean> {
   }
 }
 
-/** A line on a database that is named for the other commands. */
-function unusedSetting(data: string): string {
+/** A notice that a database set for the other commands is ignored. */
+function ignoredSettingNotice(data: string): string {
   const name = ['DATABASE_URL', 'DATABASE_URL_FILE'].find((each) => process.env[each]);
-  return name ? `${name} is set and not used: start keeps everything in ${data}/, serve uses it.\n` : '';
+  return name ? `${name} is set but ignored: start keeps all data in ${data}/. Use serve for ${name}.\n` : '';
 }
 
 function printWelcome(
@@ -90,13 +90,14 @@ function printWelcome(
   data: string,
   { token, file, isNew: isNewToken }: QuickStartToken,
 ): void {
-  const found = isNew
-    ? `Made the database in ${data}/.`
-    : `Found the database in ${data}/: the same groups and tokens as before.`;
+  const database = isNew
+    ? `Created a new database in ${data}/.`
+    : `Using the existing database in ${data}/ with its user groups and tokens.`;
+  const apiToken = isNewToken ? 'Created an API token' : 'Using the existing API token';
   console.log(`
 User Group Service
-${found} ${isNewToken ? 'Made an API token' : 'The API token is the same as before'} (kept in ${file}).
-${unusedSetting(data)}
+${database} ${apiToken} (stored in ${file}).
+${ignoredSettingNotice(data)}
   Address    ${url}
   API token  ${token.reveal()}
 
@@ -107,6 +108,6 @@ Try it:
     -H 'Content-Type: application/json' \\
     -d '{"user_group_id": "customer-1", "name": "Acme"}'
 
-Ctrl-C ends it. "npx user-group-service --help" shows what else there is.
+Press Ctrl-C to stop. Run "npx user-group-service --help" to see the other commands.
 `);
 }

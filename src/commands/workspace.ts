@@ -1,25 +1,96 @@
 import { Command } from 'commander';
+import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/workspace.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { Workspace } from '../store/port.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
-import { formatInstant, printJson, printTable } from './output.ts';
+import { UsageError, WorkspaceNotEmpty } from './exit-code.ts';
+import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
+import { parseName, unknownWorkspace } from './workspace-option.ts';
 
 export function workspaceCommand(): Command {
-  const list = new Command('list')
+  return new Command('workspace')
+    .summary('list, rename and delete workspaces, which own API tokens and user groups')
+    .addCommand(listCommand())
+    .addCommand(renameCommand())
+    .addCommand(deleteCommand());
+}
+
+function listCommand(): Command {
+  return new Command('list')
     .summary('list the workspaces')
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
       withExistingDatabase(options, async ({ store }) => {
-        const workspaces = await store.read({ kind: 'listWorkspaces' });
-        if (options.json) {
-          return printJson(
-            workspaces.map(({ name, createdAt }) => ({ name, created_at: formatInstant(createdAt) })),
-          );
-        }
-        printTable(
-          ['NAME', 'CREATED'],
-          workspaces.map(({ name, createdAt }) => [name, formatInstant(createdAt)]),
-        );
+        const pages = workspacePages(store);
+        if (options.json) return printJsonPages(pages, toJson);
+        return printTablePages(['NAME', 'CREATED'], pages, toRow);
       }),
     );
-  return new Command('workspace').summary('the accounts that API tokens belong to').addCommand(list);
+}
+
+function toJson({ name, createdAt }: Workspace): object {
+  return { name, created_at: formatInstant(createdAt) };
+}
+
+function toRow({ name, createdAt }: Workspace): string[] {
+  return [name, formatInstant(createdAt)];
+}
+
+function renameCommand(): Command {
+  return new Command('rename')
+    .summary('rename a workspace')
+    .description(
+      'Renames a workspace. Its API tokens and user groups do not change. Can run while the service is running.',
+    )
+    .argument('<name>', 'current name, as shown by "workspace list"', parseName)
+    .argument('<new-name>', 'new name; must be unique', parseName)
+    .addOption(databaseOption())
+    .addOption(jsonOption())
+    .action((from: string, to: string, options: DatabaseOptions) =>
+      withExistingDatabase(options, async ({ store }) => {
+        await rename(store, from, to);
+        if (options.json) printJson({ name: to, previous_name: from });
+        else console.log(`Renamed workspace ${from} to ${to}.`);
+      }),
+    );
+}
+
+async function rename(store: BatchingStore, from: string, to: string): Promise<void> {
+  const result = await renameWorkspace(store, from, to);
+  if (result === 'not_found') throw await unknownWorkspace(store, from);
+  if (result === 'name_taken') throw new UsageError(`workspace ${to} already exists; choose another name`);
+}
+
+function deleteCommand(): Command {
+  return new Command('delete')
+    .summary('delete an empty workspace')
+    .description(
+      'Deletes a workspace that has no user groups, together with its revoked and expired API tokens. Revoke its active ' +
+        'API tokens first, then wait one minute, because requests that use them may still be in flight. Can run while the ' +
+        'service is running.',
+    )
+    .argument('<name>', 'name of the workspace, as shown by "workspace list"', parseName)
+    .addOption(databaseOption())
+    .addOption(jsonOption())
+    .action((name: string, options: DatabaseOptions) =>
+      withExistingDatabase(options, async ({ store }) => {
+        await deleteEmpty(store, name);
+        if (options.json) printJson({ name, status: 'deleted' });
+        else console.log(`Deleted workspace ${name}.`);
+      }),
+    );
+}
+
+async function deleteEmpty(store: BatchingStore, name: string): Promise<void> {
+  const result = await deleteWorkspace(store, name, Date.now());
+  if (result === 'not_found') throw await unknownWorkspace(store, name);
+  if (result === 'has_user_groups')
+    throw new WorkspaceNotEmpty(`workspace ${name} is not empty: delete its user groups first`);
+  if (result === 'has_api_tokens') {
+    throw new WorkspaceNotEmpty(
+      `workspace ${name} has API tokens that are active, or that expired or were revoked less than a minute ago; revoke ` +
+        'those that "api-token list" shows as active, and retry after a minute',
+    );
+  }
 }

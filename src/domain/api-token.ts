@@ -1,4 +1,4 @@
-// API tokens: who calls, for which workspace and environment, and what the call may do.
+// API tokens: the caller, its workspace and environment, and its permission.
 
 import type { TokenDigest } from './token.ts';
 import type { Environment } from './user-group.ts';
@@ -6,7 +6,7 @@ import type { Environment } from './user-group.ts';
 export const permissions = ['read-write', 'read-only', 'resolve'] as const;
 export type Permission = (typeof permissions)[number];
 
-/** An API token as it is stored: its digest only, never its text. Instants are milliseconds since 1970. */
+/** A stored API token: its digest, never its text. Instants are milliseconds since 1970. */
 export interface ApiToken {
   apiTokenId: number;
   workspaceId: number;
@@ -26,5 +26,5 @@ export function statusOf(token: ApiToken, now: number): ApiTokenStatus {
   return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
 }
 
-/** Who is asking, once the API token is found good. */
+/** The bearer of a valid API token. */
 export type Caller = Pick<ApiToken, 'apiTokenId' | 'workspaceId' | 'environment' | 'permission'>;

@@ -1,5 +1,5 @@
-// User groups are spread over buckets. The bucket leads the keys of a database that may be distributed, and stands in
-// every token, so that a look-up by id and a look-up by token both name one shard.
+// User groups are distributed over buckets. The bucket is the first column of the keys on a distributed database, and
+// part of every token, so that a lookup by id and a lookup by token each address one shard.
 
 import { hash } from 'node:crypto';
 
@@ -12,7 +12,7 @@ export type Bucket = number & { readonly [bucketBrand]: true };
 
 /** The first 14 bits of SHA-256 over workspace, environment and the caller's id of the group. */
 export function bucketOf(workspaceId: number, environment: string, providedId: string): Bucket {
-  // Neither a workspace id nor an environment holds a slash, so no two keys spell the same text.
+  // Neither a workspace id nor an environment contains a slash, so different keys have different texts.
   const digest = hash('sha256', `${workspaceId}/${environment}/${providedId}`, 'latin1');
   return ((digest.charCodeAt(0) << 6) | (digest.charCodeAt(1) >> 2)) as Bucket;
 }

@@ -1,10 +1,10 @@
-// The fields of requests: one JSON Schema each, which validates and from which the description of the API is
-// made. Lengths count code points. What no schema can say (a size in bytes) is checked beside them in `body.ts`.
+// The fields of requests: one JSON Schema each, used for validation and in the API description. Lengths count code
+// points. Limits that a schema cannot express (a size in bytes) are checked in `request-body.ts`.
 
-/** Limits in one place, in the units of their names. */
+/** Every limit, in the unit of its name. */
 export const limits = {
   bodyBytes: 256 * 1024,
-  /** Of a line of an import: more than the longest one that an export can have. */
+  /** Of a line of an import: more than the longest line of an export. */
   lineBytes: 512 * 1024,
   propertiesBytes: 64 * 1024,
   propertiesLevels: 16,
@@ -17,7 +17,7 @@ export const limits = {
   pageBytes: 1024 * 1024,
 } as const;
 
-/** A schema, with the words for a caller whose value does not match `pattern`. */
+/** A schema, with the message for a value that does not match `pattern`. */
 interface FieldSchema {
   readonly type: string | readonly string[];
   readonly description: string;
@@ -27,17 +27,28 @@ interface FieldSchema {
 
 const text = { type: 'string', minLength: 1, maxLength: limits.textCodePoints } as const;
 
+// Patterns are published, so every regex engine must interpret them alike, with or without JavaScript's flag u: no
+// \p{…}, which requires that flag, no \s, which differs between engines, no lookaround, which RE2 and Rust lack.
+/** C0, DEL and C1, inside a character class. */
+const CONTROL = String.raw`\x00-\x1F\x7F-\x9F`;
+/** White space that is not a control character, inside a character class. */
+const SPACE = String.raw`\x20\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF`;
+/** Implied by the patterns, except where `$` also matches before a final line feed, as in Python, Java and .NET. */
+const noControl = { pattern: `[${CONTROL}]` } as const;
+
 export const userGroupId = {
   ...text,
-  pattern: String.raw`^(?!\s)\P{Cc}*(?<!\s)$`,
-  'x-pattern-detail': 'must have no control characters and no white space at either end',
+  pattern: `^[^${CONTROL}${SPACE}](?:[^${CONTROL}]*[^${CONTROL}${SPACE}])?$`,
+  not: noControl,
+  'x-pattern-detail': 'must not have control characters, or white space at either end',
   description: "The caller's own id of the user group. Compared byte for byte.",
 } as const satisfies FieldSchema;
 
 export const name = {
   ...text,
-  pattern: String.raw`^(?=\s*\S)\P{Cc}*$`,
-  'x-pattern-detail': 'must have no control characters and not only white space',
+  pattern: `^[${SPACE}]*[^${CONTROL}${SPACE}][^${CONTROL}]*$`,
+  not: noControl,
+  'x-pattern-detail': 'must not have control characters, or only white space',
   description: 'Name of the user group. Need not be unique.',
 } as const satisfies FieldSchema;
 
@@ -65,7 +76,7 @@ export const properties = {
   type: ['object', 'null'],
   maxProperties: limits.mapEntries,
   propertyNames: text,
-  // The default, but generators of types would take an object that says nothing for one that is empty.
+  // The default; without it, type generators would produce an empty object.
   additionalProperties: true,
   'x-max-bytes': limits.propertiesBytes,
   'x-max-levels': limits.propertiesLevels,
@@ -78,19 +89,19 @@ export const token = {
   description: 'A user group token.',
 } as const satisfies FieldSchema;
 
-/** A token that a group brings from elsewhere. */
+/** The token of an imported group. */
 export const importedToken = {
   type: 'string',
   pattern: `^[!-~]{${limits.tokenCharacters.least},${limits.tokenCharacters.most}}$`,
   'x-pattern-detail': `must have ${limits.tokenCharacters.least} to ${limits.tokenCharacters.most} visible ASCII characters`,
-  description: 'The user group token that the group has already.',
+  description: 'The existing user group token of the group.',
 } as const satisfies FieldSchema;
 
 export const gracePeriodSeconds = {
   type: 'integer',
   minimum: 0,
   maximum: limits.gracePeriodSeconds,
-  description: 'How long the replaced token goes on resolving. 0: dead at once.',
+  description: 'How long the replaced token still resolves. 0: dead immediately.',
 } as const satisfies FieldSchema;
 
 export const pageLimit = {
@@ -98,18 +109,19 @@ export const pageLimit = {
   minimum: 1,
   maximum: limits.pageGroups,
   default: 50,
-  description: `How many user groups a page has at most. A page ends earlier after ${limits.pageBytes / 1024 ** 2} MiB of mappings and properties.`,
+  description: `Maximum number of user groups per page. A page ends early after ${limits.pageBytes / 1024 ** 2} MiB of mappings and properties.`,
 } as const satisfies FieldSchema;
 
 export const cursor = {
   type: 'string',
   minLength: 1,
-  description: 'The `next_cursor` of the page before, for the same search. Absent for the first page.',
+  description: 'The `next_cursor` of the previous page, for the same search. Absent for the first page.',
 } as const satisfies FieldSchema;
 
 export const search = {
   ...text,
-  pattern: String.raw`^\P{Cc}*$`,
-  'x-pattern-detail': 'must have no control characters',
-  description: 'Only user groups whose id or name begins with this text, byte for byte.',
+  pattern: `^[^${CONTROL}]*$`,
+  not: noControl,
+  'x-pattern-detail': 'must not have control characters',
+  description: 'Only user groups whose id or name starts with this text, byte for byte.',
 } as const satisfies FieldSchema;

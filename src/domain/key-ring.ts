@@ -1,6 +1,6 @@
-// Encryption of user group tokens at rest: AES-256-GCM under a ring of keys. The first key of the ring seals,
-// any of them opens. The row that a token belongs to is the additional data, so a ciphertext that is moved to
-// another row does not open.
+// Encryption of user group tokens at rest: AES-256-GCM with a ring of keys. The first key encrypts; any of them
+// decrypts. The row of the token is the additional authenticated data, so a ciphertext that is moved to another row does
+// not decrypt.
 
 import {
   createCipheriv,
@@ -10,7 +10,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { takeRandomBytes } from './random.ts';
+import { takeRandomBytes } from './random-bytes.ts';
 import { Secret } from './secret.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from './user-group.ts';
 
@@ -19,15 +19,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 
-/** The row whose token is sealed. Its digest keeps the ciphertext of an older token of the row from opening. */
+/** The row of the token. Its digest prevents an older ciphertext of the same row from decrypting. */
 export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId' | 'tokenDigest'>;
 
-/** A stored token does not open: a key is missing, or the row is damaged or was tampered with. */
+/** A stored token cannot be decrypted: a key is missing, or the row is damaged or was tampered with. */
 export class TokenUnreadable extends Error {
   override readonly name = 'TokenUnreadable';
 }
 
-/** What is wrong with the text of a key ring. Never holds a part of it. */
+/** The text of a key ring is invalid. The message never contains a part of it. */
 export class KeyRingInvalid extends Error {
   override readonly name = 'KeyRingInvalid';
 }
@@ -37,13 +37,13 @@ interface TokenKey {
   key: KeyObject;
 }
 
-/** A line for the key ring: an id that is made from the key, a colon, and 256 random bits. */
+/** A line for the key ring: an id derived from the key, a colon, and 256 random bits. */
 export function generateKeyLine(): Secret {
   const bytes = randomBytes(KEY_BYTES);
   return new Secret(`${idOf(bytes)}:${bytes.toString('base64url')}`);
 }
 
-/** The id shows which key is which without showing the key, and finds a mistyped or cut line. */
+/** Identifies the key without revealing it, and detects a mistyped or truncated line. */
 function idOf(bytes: Buffer): string {
   return hash('sha256', Buffer.concat([Buffer.from('user-group-service key id\0'), bytes]), 'hex').slice(
     0,
@@ -55,7 +55,7 @@ export class KeyRing {
   readonly #active: TokenKey;
   readonly #keys: ReadonlyMap<string, TokenKey>;
 
-  /** Reads lines of `key generate`, separated by white space or commas; the first is the active key. */
+  /** Parses lines of `key generate`, separated by white space or commas; the first is the active key. */
   static parse(text: Secret): KeyRing {
     const lines = text
       .reveal()
@@ -70,14 +70,14 @@ export class KeyRing {
       throw new KeyRingInvalid('the key ring is empty; "key generate" prints a line for it');
     this.#active = active;
     this.#keys = new Map(keys.map((key) => [key.id, key]));
-    if (this.#keys.size < keys.length) throw new KeyRingInvalid('a key stands twice in the key ring');
+    if (this.#keys.size < keys.length) throw new KeyRingInvalid('the key ring has a duplicate key');
   }
 
   get activeKeyId(): string {
     return this.#active.id;
   }
 
-  /** Those of the ids that no key of the ring has. */
+  /** The ids that are not in the key ring. */
   missing(keyIds: readonly string[]): string[] {
     return keyIds.filter((id) => !this.#keys.has(id));
   }
@@ -95,31 +95,32 @@ export class KeyRing {
     return { keyId: this.#active.id, ciphertext: sealed.toString('base64url') };
   }
 
-  /** The token that was sealed for this owner. Throws `TokenUnreadable`. */
+  /** Decrypts a token that was encrypted for this owner. Throws `TokenUnreadable`. */
   open(sealed: SealedToken, owner: TokenOwner): Secret {
     const key = this.#keys.get(sealed.keyId);
     if (key === undefined) throw new TokenUnreadable(`the key ring has no key ${sealed.keyId}`);
     const bytes = Buffer.from(sealed.ciphertext, 'base64url');
-    if (bytes.length <= NONCE_BYTES + TAG_BYTES) throw new TokenUnreadable('the sealed token is cut off');
+    if (bytes.length <= NONCE_BYTES + TAG_BYTES)
+      throw new TokenUnreadable('the encrypted token is truncated');
     const decipher = createDecipheriv('aes-256-gcm', key.key, bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
     decipher.setAAD(Buffer.from(additionalData(owner)));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
-      // Asked for text, Node decodes with a stream decoder, which takes a fifth of the time of all this.
+      // Not `update(…, 'utf8')`: its stream decoder takes a fifth of the total time.
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)).toString();
       decipher.final();
       return new Secret(text);
     } catch {
       throw new TokenUnreadable(
-        `the sealed token does not open with key ${sealed.keyId} for this user group`,
+        `the encrypted token does not decrypt with key ${sealed.keyId} for this user group`,
       );
     }
   }
 }
 
-/** No two owners spell the same text: only the last part may hold a slash. */
+/** Different owners have different texts: only the last part may contain a slash. */
 function additionalData(owner: TokenOwner): string {
   return `${owner.workspaceId}/${owner.environment}/${owner.teamId}/${owner.tokenDigest}/${owner.providedId}`;
 }
@@ -127,11 +128,11 @@ function additionalData(owner: TokenOwner): string {
 function parseLine(line: string, number: number): TokenKey {
   const match = RING_LINE.exec(line);
   if (match === null) {
-    throw new KeyRingInvalid(`key ${number} of the ring is not of the form that "key generate" prints`);
+    throw new KeyRingInvalid(`key ${number} of the ring does not have the format that "key generate" prints`);
   }
   const [, id = '', text = ''] = match;
   const bytes = Buffer.from(text, 'base64url');
   if (idOf(bytes) !== id)
-    throw new KeyRingInvalid(`key ${number} of the ring does not belong to its id ${id}: it is damaged`);
+    throw new KeyRingInvalid(`key ${number} of the ring does not match its id ${id}: it is damaged`);
   return { id, key: createSecretKey(bytes) };
 }

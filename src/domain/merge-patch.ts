@@ -1,24 +1,24 @@
-// JSON Merge Patch (RFC 7396) on the exact text: what a patch does not touch stays digit for digit and key for key,
-// which values that were parsed and printed again would not.
+// JSON Merge Patch (RFC 7396) on the exact text: unchanged members keep their digits and the order of their keys, which
+// parsing and serializing would not preserve.
 
-import { checkBytes, invalidField, type UserGroupFields } from './body.ts';
 import { limits } from './field.ts';
-import { type JsonText, membersOf } from './strict-json.ts';
+import { JsonObject, type JsonTree, textOf, treeOf } from './json-tree.ts';
+import { checkBytes, invalidField, type UserGroupFields } from './request-body.ts';
+import type { JsonText } from './strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
 /**
- * The fields of the patch as they are once it is merged into the stored ones. Throws `invalid_request` where they
- * exceed a limit then.
+ * The fields of the patch, merged into the stored ones. Throws `invalid_request` if the result exceeds a limit.
  */
 export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGroupFields {
   const merged = { ...patch };
   for (const field of ['mapping', 'properties'] as const) {
     const text = patch[field];
     if (!text) continue;
-    merged[field] = mergePatch(stored[field], text);
-    const entries = membersOf(merged[field]).size;
-    if (entries > limits.mapEntries) {
-      const detail = `must have at most ${limits.mapEntries} entries and would have ${entries}`;
+    const merge = new Merge(stored[field], text);
+    merged[field] = merge.text;
+    if (merge.entries > limits.mapEntries) {
+      const detail = `must have at most ${limits.mapEntries} entries and would have ${merge.entries}`;
       throw invalidField(`/${field}`, detail);
     }
   }
@@ -27,24 +27,45 @@ export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGrou
 }
 
 /**
- * Members of the target keep their places, new ones follow them in the order of the patch. The result is no deeper
- * than the deeper of the two. `target` is null where there is none.
+ * Members of the target keep their order; new ones follow in the order of the patch. The result is at most as deep as
+ * the deeper of the two. `target` is null if nothing is stored.
  */
 export function mergePatch(target: JsonText | null, patch: JsonText): JsonText {
-  if (!isObject(patch)) return patch;
-  const members = new Map(target !== null && isObject(target) ? membersOf(target) : []);
-  for (const [key, value] of membersOf(patch)) {
-    if (value === 'null') members.delete(key);
-    else members.set(key, mergePatch(members.get(key) ?? null, value));
+  return new Merge(target, patch).text;
+}
+
+class Merge {
+  readonly text: JsonText;
+  /** Members of the result; 0 if it is not an object. */
+  readonly entries: number;
+  readonly #parts: string[] = [];
+
+  constructor(target: JsonText | null, patch: JsonText) {
+    this.entries = this.#merge(target === null ? null : treeOf(target), treeOf(patch));
+    this.text = this.#parts.join('') as JsonText;
   }
-  return objectOf(members);
-}
 
-function isObject(text: JsonText): boolean {
-  return text.startsWith('{');
-}
-
-function objectOf(members: ReadonlyMap<string, JsonText>): JsonText {
-  const texts = Array.from(members, ([key, value]) => `${JSON.stringify(key)}:${value}`);
-  return `{${texts.join(',')}}` as JsonText;
+  #merge(target: JsonTree | null, patch: JsonTree): number {
+    if (!(patch instanceof JsonObject)) {
+      this.#parts.push(textOf(patch));
+      return 0;
+    }
+    const members = target instanceof JsonObject ? target.members : new Map<string, JsonTree>();
+    let entries = 0;
+    this.#parts.push('{');
+    for (const [key, value] of members) {
+      const change = patch.members.get(key);
+      if (change === 'null') continue;
+      this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
+      if (change === undefined) this.#parts.push(textOf(value));
+      else this.#merge(value, change);
+    }
+    for (const [key, value] of patch.members) {
+      if (value === 'null' || members.has(key)) continue;
+      this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
+      this.#merge(null, value);
+    }
+    this.#parts.push('}');
+    return entries;
+  }
 }

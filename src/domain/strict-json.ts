@@ -1,58 +1,47 @@
-// Reads a JSON document that can be read in one way only, and keeps its parts as they came: numbers digit for
-// digit, keys in their order, strings code point for code point. What RFC 8259 leaves to the reader is refused
-// with a pointer to the place: duplicate keys, `__proto__`, lone surrogates, invalid UTF-8, a byte order mark,
-// excessive depth.
+// Parses unambiguous JSON and preserves it exactly: the digits of numbers, the order of keys, the code points of strings.
+// JSON that parsers interpret differently is rejected with a pointer: duplicate keys, `__proto__`, lone surrogates,
+// invalid UTF-8, a byte order mark, excessive depth.
 //
-// Why not a library: `JSON.parse` keeps the last of two equal keys, rounds numbers, moves integer keys to the
-// front, and V8's gives a key with an escape the name of another one that it has met before (nodejs/node#63785);
-// lossless-json accepts equal duplicates and lone surrogates and gives no pointer. `bench/README.md` has the
-// figures. The scanner is held to `JSON.parse` by a fuzz test.
+// Why not a library: `JSON.parse` keeps the last of duplicate keys, rounds numbers, moves integer keys to the front, and
+// V8's confuses a key that has an escape with an earlier one (nodejs/node#63785); lossless-json accepts equal duplicates
+// and lone surrogates and returns no pointer. `bench/README.md` has the figures. A fuzz test compares the scanner with
+// `JSON.parse`.
 
 import { isUtf8 } from 'node:buffer';
-import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, Problem } from '../problem.ts';
-import { excerpt } from './excerpt.ts';
+import { truncate } from './truncate.ts';
 
 declare const jsonTextBrand: unique symbol;
-/** JSON without insignificant white space and escapes: one text for one value, safe to splice into an answer. */
+/** JSON without insignificant white space or unnecessary escapes: each value has one text. Safe to insert into JSON. */
 export type JsonText = string & { readonly [jsonTextBrand]: true };
 
 export interface JsonDocument {
   /**
-   * The document as JavaScript sees it, for checks and short fields. A number with a fraction or an exponent may be
-   * NaN: rounded, 1.00000000000000000001 would pass for an integer.
+   * The document as a JavaScript value, for validation and short fields. A number with a fraction or an exponent may be
+   * NaN: rounded, 1.00000000000000000001 would pass as an integer.
    */
   value: unknown;
-  /** The exact text of each member, where the document is an object. */
+  /** The exact text of each member if the document is an object. */
   members: ReadonlyMap<string, JsonText>;
 }
 
 const INTEGER = /^-?\d+$/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids just these inside a string.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these in a string.
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 const INSIGNIFICANT = /"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g;
 
 /**
- * Reads `bytes` as one JSON document with at most `maxDepth` levels of objects and arrays.
- * Throws `invalid_json`, with the pointer of the innermost place that is at fault.
+ * Parses `bytes` as one JSON document with at most `maxDepth` levels of objects and arrays.
+ * Throws `invalid_json` with a pointer to the innermost invalid value.
  */
 export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    throw invalidJson('', 'must not begin with a byte order mark');
+    throw invalidJson('', 'must not start with a byte order mark');
   }
   const source = bytes.toString('utf8');
   const invalidFrom = isUtf8(bytes) ? Number.POSITIVE_INFINITY : firstReplaced(bytes, source);
-  return new Scanner(source, maxDepth, invalidFrom, checkableNumber).scan();
-}
-
-/** The exact text of each member of an object that was accepted before. */
-export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
-  return scanAccepted(object).members;
-}
-
-function scanAccepted(text: JsonText): JsonDocument {
-  return new Scanner(text, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, exactNumber).scan();
+  return new Scanner(source, maxDepth, invalidFrom).scan();
 }
 
 function invalidJson(pointer: string, detail: string): Problem {
@@ -61,25 +50,12 @@ function invalidJson(pointer: string, detail: string): Problem {
   return new Problem('invalid_json', `${place} ${detail}.`, { errors });
 }
 
-/** A number as it is written: 1.0 is not 1. */
-class ExactNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-function exactNumber(text: string): ExactNumber {
-  return new ExactNumber(text);
-}
-
 function checkableNumber(text: string): number {
   const value = Number(text);
   return Number.isInteger(value) && !INTEGER.test(text) ? Number.NaN : value;
 }
 
-/** Where `source` first has a replacement character that does not stand in `bytes`. */
+/** The index in `source` of the first replacement character that is not in `bytes`. */
 function firstReplaced(bytes: Buffer, source: string): number {
   let index = 0;
   let offset = 0;
@@ -91,9 +67,11 @@ function firstReplaced(bytes: Buffer, source: string): number {
   return index;
 }
 
-/** JSON pointers are written as RFC 6901 says; long names are cut. */
+/** The JSON pointer (RFC 6901) of a path; long names are truncated. */
 export function pointerOf(path: readonly (string | number)[]): string {
-  return path.map((step) => `/${excerpt(String(step)).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path
+    .map((step) => `/${truncate(String(step)).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('');
 }
 
 /** The path of a JSON pointer. */
@@ -105,21 +83,19 @@ export function pathOf(pointer: string): string[] {
 class Scanner {
   readonly #source: string;
   readonly #maxDepth: number;
-  /** Where the first bytes stood that are not UTF-8; a string that reaches there is refused. */
+  /** The index of the first bytes that are not UTF-8; a string that reaches it is rejected. */
   readonly #invalidFrom: number;
-  readonly #numberOf: (text: string) => unknown;
   readonly #path: (string | number)[] = [];
   readonly #members = new Map<string, JsonText>();
   #position = 0;
   #depth = 0;
-  /** How many escapes and runs of white space were met: a value during which it stays the same is compact. */
+  /** Escapes and runs of white space so far: a value that does not increase it is compact. */
   #rewrites = 0;
 
-  constructor(source: string, maxDepth: number, invalidFrom: number, numberOf: (text: string) => unknown) {
+  constructor(source: string, maxDepth: number, invalidFrom: number) {
     this.#source = source;
     this.#maxDepth = maxDepth;
     this.#invalidFrom = invalidFrom;
-    this.#numberOf = numberOf;
   }
 
   scan(): JsonDocument {
@@ -152,7 +128,7 @@ class Scanner {
         const key = this.#string();
         this.#path.push(key);
         if (key === '__proto__') this.#fail('must not be a key');
-        if (Object.hasOwn(object, key)) this.#fail('must not stand twice');
+        if (Object.hasOwn(object, key)) this.#fail('is a duplicate key');
         this.#skipWhiteSpace();
         if (this.#source.charCodeAt(this.#position) !== 0x3a) this.#fail('must be followed by a colon');
         this.#position++;
@@ -197,7 +173,7 @@ class Scanner {
 
   #enter(): void {
     if (++this.#depth > this.#maxDepth)
-      this.#fail(`must not be deeper than ${this.#maxDepth} levels, the outermost included`);
+      this.#fail(`must not be deeper than ${this.#maxDepth} levels, including the outermost`);
     this.#position++;
     this.#skipWhiteSpace();
   }
@@ -217,7 +193,7 @@ class Scanner {
   #string(): string {
     STRING.lastIndex = this.#position;
     if (!STRING.test(this.#source))
-      this.#fail('must not have an unfinished string, a bad escape or a control character');
+      this.#fail('must not have an unterminated string, an invalid escape or a control character');
     const start = this.#position;
     this.#position = STRING.lastIndex;
     if (this.#position > this.#invalidFrom) this.#fail('must be UTF-8');
@@ -234,7 +210,7 @@ class Scanner {
     NUMBER.lastIndex = start;
     if (!NUMBER.test(this.#source)) this.#fail('must have a value here');
     this.#position = NUMBER.lastIndex;
-    return this.#numberOf(this.#source.slice(start, this.#position));
+    return checkableNumber(this.#source.slice(start, this.#position));
   }
 
   #word<Value>(word: string, value: Value): Value {
@@ -258,20 +234,10 @@ class Scanner {
   }
 }
 
-/** Valid JSON without its insignificant white space and with each string spelt in its shortest way. */
+/** Removes insignificant white space from valid JSON and writes each string in its shortest form. */
 function compact(text: string): string {
   return text.replace(INSIGNIFICANT, (token) => {
     if (token[0] !== '"') return '';
     return token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
   });
-}
-
-/**
- * Whether two texts hold the same value, whatever the order of their keys. Numbers are compared as they are
- * written: 1.0 is not 1.
- */
-export function sameJson(a: JsonText | null, b: JsonText | null): boolean {
-  if (a === b) return true;
-  if (a === null || b === null || a.length !== b.length) return false;
-  return isDeepStrictEqual(scanAccepted(a).value, scanAccepted(b).value);
 }

@@ -1,24 +1,24 @@
-// The text of tokens: how they are made, recognised and looked up. Knows nothing of storage or keys.
+// The text of tokens: minting, parsing, and digests for lookup. Independent of storage and keys.
 //
 //   user group token: ugt_ BBB RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR CCCCCC
 //   API token:        uga_     RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR CCCCCC
 //
-// B: the bucket of the user group, so that a look-up by token names one shard. R: 43 random base62 digits
-// (256 bits). C: the CRC-32 of all before it, so that typing errors fail without a query; it protects nothing. Only
-// [0-9A-Za-z_], so that a double click selects a token whole.
+// B: the bucket of the user group, so that a lookup by token addresses one shard. R: 43 random base62 digits
+// (256 bits). C: the CRC-32 of everything before it, so that typing errors fail without a query; it is not a security
+// measure. Only [0-9A-Za-z_], so that a double click selects the whole token.
 //
-// A group that is imported keeps the token that it has, which may be of any form and names no bucket, or not the one
-// of the group. The digest of such a token is marked, and the database knows the bucket of each marked digest.
+// An imported group keeps its token, which may have any form and no bucket, or another bucket than the group's. The
+// digest of such a token is marked, and the database maps each marked digest to a bucket.
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Bucket, parseBucket } from './bucket.ts';
 import { importedToken } from './field.ts';
-import { takeRandomBytes } from './random.ts';
+import { takeRandomBytes } from './random-bytes.ts';
 import { Secret } from './secret.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Of each digit, by its character code. */
+/** Values of the digits, by character code. */
 const VALUES = Uint8Array.from({ length: 128 }, (_, code) => DIGITS.indexOf(String.fromCharCode(code)));
 const RANDOM_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
@@ -27,17 +27,17 @@ const BUCKET_START = 4;
 const BUCKET_END = 7;
 const API_TOKEN = /^uga_[0-9A-Za-z]{49}$/;
 const IMPORTED_TOKEN = new RegExp(importedToken.pattern);
-/** Stands in no digest. */
+/** Not a character of base64url. */
 const IMPORTED_MARK = '~';
 
 declare const digestBrand: unique symbol;
 /**
- * SHA-256 of a token as 43 base64url characters, marked where an import has brought it: what the database is asked for.
- * Not a secret: 256 random bits went in, unless somebody else made the token.
+ * SHA-256 of a token in 43 base64url characters, marked if the token was imported; the key of lookups. Not a secret: the
+ * token has 256 random bits, unless it was issued elsewhere.
  */
 export type TokenDigest = string & { readonly [digestBrand]: true };
 
-/** Where a user group token is looked up. */
+/** The lookup key of a user group token. */
 export interface TokenAddress {
   readonly bucket: Bucket;
   readonly digest: TokenDigest;
@@ -51,7 +51,7 @@ export function mintApiToken(): Secret {
   return withChecksum(`uga_${randomDigits()}`);
 }
 
-/** Where to look for a user group token, or null where the text can be none. */
+/** The lookup key of a user group token, or null if the text is not one that this service issues. */
 export function addressOfUserGroupToken(text: string): TokenAddress | null {
   if (!USER_GROUP_TOKEN.test(text) || !hasChecksum(text)) return null;
   const bucket = parseBucket(decodeBase62(text.slice(BUCKET_START, BUCKET_END)));
@@ -62,7 +62,7 @@ export function isSameAddress(a: TokenAddress, b: TokenAddress): boolean {
   return a.digest === b.digest && a.bucket === b.bucket;
 }
 
-/** The marked digest of a token that an import may have brought, or null where it can have brought none. */
+/** The marked digest of a token that may have been imported, or null if it cannot have been. */
 export function digestOfImportedToken(text: string): TokenDigest | null {
   if (!IMPORTED_TOKEN.test(text) || API_TOKEN.test(text) || isMistyped(text)) return null;
   return `${IMPORTED_MARK}${digestOf(text)}` as TokenDigest;
@@ -72,12 +72,12 @@ export function isImported(digest: TokenDigest): boolean {
   return digest.startsWith(IMPORTED_MARK);
 }
 
-/** Of the form of a user group token, but none. */
+/** Has the form of a user group token but a wrong checksum or bucket. */
 function isMistyped(text: string): boolean {
   return USER_GROUP_TOKEN.test(text) && addressOfUserGroupToken(text) === null;
 }
 
-/** The digest of an API token, or null where the text can be none. */
+/** The digest of an API token, or null if the text is not a well-formed one. */
 export function digestOfApiToken(text: string): TokenDigest | null {
   return API_TOKEN.test(text) && hasChecksum(text) ? digestOf(text) : null;
 }
@@ -110,15 +110,15 @@ function encodeBase62(value: number, width: number): string {
 
 function decodeBase62(digits: string): number {
   let value = 0;
-  for (let place = 0; place < digits.length; place++) {
-    value = value * 62 + VALUES[digits.charCodeAt(place)]!;
+  for (let index = 0; index < digits.length; index++) {
+    value = value * 62 + VALUES[digits.charCodeAt(index)]!;
   }
   return value;
 }
 
 /**
- * Digits are drawn by rejection (62 of 64 six-bit values count), so each is uniform; turning 256 bits into base62
- * by long division costs ten times as much.
+ * Rejection sampling (62 of 64 six-bit values are used) makes each digit uniform; converting 256 bits to base62 by long
+ * division takes ten times as long.
  */
 function randomDigits(): string {
   let digits = '';

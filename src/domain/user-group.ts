@@ -1,4 +1,4 @@
-// The user group: what it is, how it is addressed, and how two versions of it are told apart.
+// The user group: its fields, its key, and its version tag.
 
 import { type Bucket, bucketOf } from './bucket.ts';
 import type { JsonText } from './strict-json.ts';
@@ -7,7 +7,7 @@ import type { TokenDigest } from './token.ts';
 export const environments = ['Customer', 'Testing'] as const;
 export type Environment = (typeof environments)[number];
 
-/** Where a user group lives: its workspace and environment, the caller's id of it, and the bucket these make. */
+/** The key of a user group: its workspace and environment, the caller's id of it, and the bucket derived from these. */
 export interface UserGroupKey {
   readonly bucket: Bucket;
   readonly workspaceId: number;
@@ -15,23 +15,23 @@ export interface UserGroupKey {
   readonly providedId: string;
 }
 
-/** A token as it is stored: encrypted, with the name of the key that opens it. */
+/** A stored token: encrypted, with the id of its key. */
 export interface SealedToken {
   keyId: string;
   ciphertext: string;
 }
 
-/** A user group as it is stored. Instants are milliseconds since 1970. */
+/** A stored user group. Instants are milliseconds since 1970. */
 export interface UserGroup extends UserGroupKey {
   teamId: number;
   name: string;
   mapping: JsonText | null;
   properties: JsonText | null;
-  /** 1 when created, one more with every change. */
+  /** Starts at 1 and increases with every change. */
   version: number;
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;
-  /** The token that the last rotation replaced; it resolves until `previousTokenExpiresAt`. */
+  /** The token that the last rotation replaced; resolves until `previousTokenExpiresAt`. */
   previousTokenDigest: TokenDigest | null;
   previousTokenExpiresAt: number | null;
   createdAt: number;
@@ -42,17 +42,39 @@ export function keyOf(workspaceId: number, environment: Environment, providedId:
   return { bucket: bucketOf(workspaceId, environment, providedId), workspaceId, environment, providedId };
 }
 
-/** The bucket is made of the others. */
+/** The bucket is derived from the other parts. */
 export function isSameKey(a: UserGroupKey, b: UserGroupKey): boolean {
   return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
 }
 
-/** No two keys spell the same text: only the last part may hold a slash. */
-export function spell({ bucket, workspaceId, environment, providedId }: UserGroupKey): string {
+/** Different keys have different texts: only the last part may contain a slash. */
+export function keyToString({ bucket, workspaceId, environment, providedId }: UserGroupKey): string {
   return `${bucket}/${workspaceId}/${environment}/${providedId}`;
 }
 
-/** Names one life and version of a group: a group deleted and made again has another `team_id`. */
-export function versionTag(group: Pick<UserGroup, 'teamId' | 'version'>): string {
-  return `${group.teamId}-${group.version}`;
+declare const versionTagBrand: unique symbol;
+
+/** Identifies a version of a group. A group that is deleted and created again has another `team_id`. */
+export type VersionTag = string & { readonly [versionTagBrand]: true };
+
+const VERSION_TAG = /^[1-9]\d*-[1-9]\d*$/;
+
+export function versionTag({ teamId, version }: Pick<UserGroup, 'teamId' | 'version'>): VersionTag {
+  return `${teamId}-${version}` as VersionTag;
+}
+
+/** Returns null if the text is not a version tag. */
+export function toVersionTag(text: string): VersionTag | null {
+  return VERSION_TAG.test(text) ? (text as VersionTag) : null;
+}
+
+/** Characters of JSON in the fields that may be large. */
+export function sizeOf({
+  mapping,
+  properties,
+}: {
+  mapping?: JsonText | null;
+  properties?: JsonText | null;
+}): number {
+  return (mapping?.length ?? 0) + (properties?.length ?? 0);
 }

@@ -1,26 +1,84 @@
-// The version of a group in headers: `ETag` tells it, `If-Match` asks for it.
+// The version of a user group in headers: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13).
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type UserGroup, versionTag } from '../domain/user-group.ts';
+import type { Precondition, Versions } from '../domain/precondition.ts';
+import { toVersionTag, type UserGroup, versionTag } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 
-const ENTITY_TAGS = /^[ \t]*(?:W\/)?"[^"]*"(?:[ \t]*,[ \t]*(?:W\/)?"[^"]*")*[ \t]*$/;
+/** By their names in Node, which are in lower case. */
+const VERSION_HEADERS = { 'if-match': 'If-Match', 'if-none-match': 'If-None-Match' } as const;
+const DATE_HEADERS = {
+  'if-modified-since': 'If-Modified-Since',
+  'if-unmodified-since': 'If-Unmodified-Since',
+  'if-range': 'If-Range',
+} as const;
+
+// Visible ASCII except quotes, and non-ASCII bytes (RFC 9110 §8.8.3). Commas are allowed.
+const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*"`;
+const ENTITY_TAGS = new RegExp(String.raw`^[ \t]*${ENTITY_TAG}(?:[ \t]*,[ \t]*${ENTITY_TAG})*[ \t]*$`);
 
 export function setEntityTag(reply: FastifyReply, userGroup: UserGroup): void {
   reply.header('etag', `"${versionTag(userGroup)}"`);
 }
 
-/** The versions that `If-Match` names; undefined where any will do. A weak tag never matches (RFC 9110 §13.1.1). */
-export function ifMatch({ headers }: FastifyRequest): string[] | undefined {
-  const header = headers['if-match'];
-  if (header === undefined || header.trim() === '*') return undefined;
-  if (!ENTITY_TAGS.test(header)) {
+/** Returns undefined if the request has none. Throws `invalid_request` if it is malformed or not supported. */
+export function preconditionOf(headers: IncomingHttpHeaders): Precondition | undefined {
+  refuseHeaders(headers, DATE_HEADERS);
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
+  return {
+    ...(ifMatch !== undefined && { ifMatch: strongVersions(ifMatch) }),
+    ...(ifNoneMatch !== undefined && { ifNoneMatch: weakVersions(ifNoneMatch) }),
+  };
+}
+
+/** For resources without a version. Throws `invalid_request` if the request has a precondition. */
+export function refusePrecondition(headers: IncomingHttpHeaders): void {
+  refuseHeaders(headers, DATE_HEADERS);
+  refuseHeaders(headers, VERSION_HEADERS, 'by this endpoint, which has no version to compare: omit it.');
+}
+
+/** The same as a hook. */
+export function refusePreconditionOf({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  refusePrecondition(raw.headers);
+  done();
+}
+
+function refuseHeaders(
+  headers: IncomingHttpHeaders,
+  names: Readonly<Record<string, string>>,
+  reason = 'by this service: use If-Match or If-None-Match with the ETag of a user group.',
+): void {
+  for (const name in names) {
+    if (headers[name] !== undefined) {
+      throw new Problem('invalid_request', `${names[name]} is not supported ${reason}`);
+    }
+  }
+}
+
+/** Strong comparison: a weak tag matches nothing (RFC 9110 §13.1.1). */
+function strongVersions(text: string): Versions {
+  return versionsOf('If-Match', text, (tag) => !tag.startsWith('W/'));
+}
+
+/** Weak comparison (RFC 9110 §13.1.2). */
+function weakVersions(text: string): Versions {
+  return versionsOf('If-None-Match', text, () => true);
+}
+
+/** Drops tags that cannot be a version. */
+function versionsOf(header: string, text: string, counts: (tag: string) => boolean): Versions {
+  if (text.trim() === '*') return '*';
+  if (!ENTITY_TAGS.test(text)) {
     throw new Problem(
       'invalid_request',
-      'If-Match must be * or a list of entity tags in double quotes, as ETag shows them.',
+      `${header} must be * or a list of entity tags in double quotes, like the value of ETag.`,
     );
   }
-  return [...header.matchAll(/(W\/)?"([^"]*)"/g)]
-    .filter(([, weak]) => weak === undefined)
-    .map(([, , tag]) => tag!);
+  const tags = text.match(new RegExp(ENTITY_TAG, 'g')) ?? [];
+  return tags
+    .filter(counts)
+    .map((tag) => toVersionTag(tag.slice(tag.indexOf('"') + 1, -1)))
+    .filter((version) => version !== null);
 }

@@ -1,9 +1,9 @@
-// How a body may be declared. A missing declaration is accepted.
+// Checks the declared media type of a body. A missing one is accepted.
 
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../problem.ts';
 
-/** The charset is UTF-8 or not named. White space can be read in one way only, and so is read once. */
+/** The charset is UTF-8 or absent. Unambiguous, so that the pattern does not backtrack. */
 const PARAMETERS = String.raw`(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*(?:;[ \t]*)?$`;
 const patterns = {
   'application/json': new RegExp(`^application/json${PARAMETERS}`, 'i'),
@@ -12,7 +12,7 @@ const patterns = {
 
 export type MediaType = keyof typeof patterns;
 
-/** Refuses a body that is declared to be of none of the types, or to be compressed. */
+/** Throws `unsupported_media_type` for other types and for compressed bodies. */
 export function checkMediaType(
   { headers }: Pick<IncomingMessage, 'headers'>,
   accepted: readonly MediaType[],
@@ -26,7 +26,7 @@ export function checkMediaType(
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     throw new Problem(
       'unsupported_media_type',
-      'Send the body without a content coding: compressed bodies are not read.',
+      'Send the body without Content-Encoding: compressed bodies are not supported.',
     );
   }
 }

@@ -1,9 +1,10 @@
-// What the operator reads of calls that failed by no fault of the caller: all of a mistake of the program, one short
-// line of what the database has failed, and of an outage not a line for each of ten thousand calls a second.
+// Logs requests that failed through no fault of the caller: bugs with their stack, database failures in one short line,
+// with a limit on the lines per second during an outage.
 
 import type { Logger } from 'pino';
 import type { Problem } from '../problem.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoreUnavailable } from '../store/port.ts';
+import { statusOf } from './problem.ts';
 
 const MAX_OUTAGE_LINES_PER_SECOND = 10;
 const MAX_REFUSAL_LINES_PER_SECOND = 100;
@@ -15,7 +16,7 @@ export function problemLog(log: Logger): ProblemLog {
   const refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND);
   return (problem, requestId) => {
     const { code, cause } = problem;
-    if (problem.status < 500) return;
+    if (statusOf(problem) < 500) return;
     if (code === 'overloaded' || code === 'shutting_down') {
       const unlogged = refusals.next();
       if (unlogged === null) return;
@@ -43,7 +44,7 @@ class LineLimit {
     this.#maxLines = maxLines;
   }
 
-  /** How many lines before this one were not logged; null where this one is not either. */
+  /** Returns how many lines were suppressed before this one; null if this one is suppressed too. */
   next(): number | null {
     const second = Math.floor(performance.now() / 1_000);
     if (second !== this.#second) [this.#second, this.#lines] = [second, 0];

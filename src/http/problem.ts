@@ -1,47 +1,69 @@
-// How a problem looks on the wire: RFC 9457 with `success: 0` in front, whatever raised it.
+// Problems on the wire: RFC 9457 with `success: 0` first. Each error code has one status and one title.
 
 import type { FastifyReply } from 'fastify';
 import { redact } from '../domain/secret.ts';
-import { Problem, problems } from '../problem.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { Problem, type ProblemCode } from '../problem.ts';
+import { StoreUnavailable } from '../store/port.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const AUTHENTICATION_CHALLENGE = 'Token realm="user-group-service"';
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-/** What the caller is told of anything that was thrown. What is no `Problem` is told without detail. */
+export const problems = {
+  invalid_json: { status: 400, title: 'The body is not valid, unambiguous JSON' },
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  unknown_field: { status: 400, title: 'The body has an unknown field' },
+  body_missing: { status: 400, title: 'The request has no body' },
+  unauthenticated: { status: 401, title: 'The API token is missing or not valid' },
+  permission_denied: { status: 403, title: 'The API token lacks the permission' },
+  origin_not_allowed: { status: 403, title: 'The origin is not allowed' },
+  user_group_not_found: { status: 404, title: 'The user group does not exist' },
+  user_group_token_not_found: { status: 404, title: 'The user group token is not valid' },
+  not_found: { status: 404, title: 'The path does not exist' },
+  method_not_allowed: { status: 405, title: 'The path does not support this method' },
+  request_timeout: { status: 408, title: 'Timed out receiving the request' },
+  version_mismatch: { status: 412, title: 'The user group has another version' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The media type of the body is not supported' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The request headers are too large' },
+  internal_error: { status: 500, title: 'Internal error' },
+  not_implemented: { status: 501, title: 'The service does not know this method' },
+  overloaded: { status: 503, title: 'The service is overloaded' },
+  database_unavailable: { status: 503, title: 'The database is unavailable' },
+  shutting_down: { status: 503, title: 'The service is shutting down' },
+} as const satisfies Record<ProblemCode, { status: number; title: string }>;
+
+export function statusOf({ code }: Problem): number {
+  return problems[code].status;
+}
+
+/** Any thrown value as a problem. Values that are not a `Problem` are reported without detail. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) {
     return new Problem(
       'database_unavailable',
-      'The database cannot be asked now. Nothing was changed, or the change is whole; try again.',
-      {
-        cause: error,
-      },
+      'The database is unreachable or timed out. The change was applied completely or not at all; retry.',
+      { cause: error },
     );
   }
   return new Problem(
     'internal_error',
-    'The service has met a mistake of its own. Its log has the details under the request id.',
-    {
-      cause: error,
-    },
+    'The service has a bug or an unexpected failure. Its log has the details under the request id.',
+    { cause: error },
   );
 }
 
 export function nothingAtPath(): Problem {
   return new Problem(
     'not_found',
-    'This service has nothing at this path: /docs lists what there is. An id in a path is percent-encoded, its slashes too.',
+    'This path does not exist: see /docs. Percent-encode ids in a path, including their slashes.',
   );
 }
 
 export function unreadablePath(): Problem {
-  return new Problem(
-    'invalid_request',
-    'The path of the request cannot be read: percent-encode the UTF-8 of an id.',
-  );
+  return new Problem('invalid_request', 'The path of the request is not valid percent-encoded UTF-8.');
 }
 
 export function problemBody(problem: Problem, requestId: string): string {
@@ -56,13 +78,13 @@ export function problemBody(problem: Problem, requestId: string): string {
     request_id: requestId,
     ...(problem.errors.length > 0 && { errors: problem.errors }),
   });
-  // A detail names fields, and a caller may have put a token where a name belongs.
+  // A detail quotes names of fields, and a caller may have put a token in place of a name.
   return redact(text);
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
   return reply
-    .code(problem.status)
+    .code(statusOf(problem))
     .headers(problemHeaders(problem))
     .header('content-type', PROBLEM_TYPE)
     .send(problemBody(problem, requestId));
@@ -70,8 +92,9 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
 
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {};
+  const status = statusOf(problem);
   if (problem.code === 'unauthenticated') headers['www-authenticate'] = AUTHENTICATION_CHALLENGE;
-  if (problem.status === 429 || problem.status === 503) {
+  if (status === 429 || status === 503) {
     headers['retry-after'] = String(problem.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS);
   }
   return headers;

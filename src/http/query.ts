@@ -1,14 +1,12 @@
-// The query of a URL: parameters in, checked values out. Strict where decoders usually are lenient: a parameter that
-// is unknown, stands twice or cannot be decoded is refused, and not passed over.
+// The query of a URL: parameters in, validated values out. Unknown, duplicate and undecodable parameters are rejected,
+// which lenient decoders ignore.
 
-import { valueCheck } from '../domain/body.ts';
-import { excerpt } from '../domain/excerpt.ts';
-import * as field from '../domain/field.ts';
-import { nearest } from '../domain/nearest.ts';
-import type { ListQuery } from '../operations/list.ts';
+import { valueCheck } from '../domain/request-body.ts';
+import { suggestField } from '../domain/suggest.ts';
+import { truncate } from '../domain/truncate.ts';
 import { Problem } from '../problem.ts';
 
-/** The schemas of parameters, and how the query of a URL becomes the value that an operation takes. */
+/** The schemas of parameters, and the conversion of a URL's query to the value that an operation accepts. */
 export interface QueryType<Query> {
   readonly parameters: Readonly<Record<string, object>>;
   readonly read: (url: string) => Query;
@@ -18,16 +16,11 @@ export const noQuery: QueryType<null> = {
   parameters: {},
   read: (url) => {
     if (queryOf(url) === '') return null;
-    throw invalid('This operation takes nothing in the query of the URL: fields stand in the JSON body.');
+    throw invalid('This endpoint accepts no query parameters: send fields in the JSON body.');
   },
 };
 
-export const listQuery: QueryType<ListQuery> = queryType({
-  parameters: { limit: field.pageLimit, cursor: field.cursor, search: field.search },
-  convert: (values) => ({ limit: field.pageLimit.default, ...values }),
-});
-
-function queryType<Query>(definition: {
+export function queryType<Query>(definition: {
   parameters: Record<string, { type: string }>;
   convert: (values: Record<string, unknown>) => Query;
 }): QueryType<Query> {
@@ -41,10 +34,10 @@ function queryType<Query>(definition: {
       const parameter = checks.get(name);
       if (parameter === undefined) {
         throw invalid(
-          `"${excerpt(name)}" is no parameter of this operation${nearest(name, [...checks.keys()])}.`,
+          `"${truncate(name)}" is not a parameter of this endpoint${suggestField(name, [...checks.keys()])}.`,
         );
       }
-      if (name in values) throw invalid(`The parameter ${name} must not stand twice.`);
+      if (name in values) throw invalid(`Duplicate parameter ${name}.`);
       const value = parameter.schema.type === 'integer' ? integerOf(text) : text;
       const fault = parameter.check(value);
       if (fault !== null) throw invalid(`The parameter ${name} ${fault}.`);
@@ -55,9 +48,10 @@ function queryType<Query>(definition: {
   return { parameters, read };
 }
 
-/** Without the question mark; empty where there is none. */
+/** Without the question mark; empty if there is none. */
 function queryOf(url: string): string {
-  if (url.includes('#')) throw invalid('The URL of a request has no fragment: percent-encode # as %23.');
+  if (url.includes('#'))
+    throw invalid('The URL of a request must not have a fragment: percent-encode # as %23.');
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);
 }
@@ -74,7 +68,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw invalid('The query of the URL must be UTF-8, percent-encoded.');
+    throw invalid('The query of the URL must be percent-encoded UTF-8.');
   }
 }
 

@@ -1,141 +1,62 @@
-// Every path of the service.
+// The URL surface: every endpoint, in the order of the API description.
 
 import type { FastifyInstance } from 'fastify';
-import type { Caller } from '../domain/api-token.ts';
-import { noBody, resolveBody, rotateBody, userGroupBody, userGroupPatch } from '../domain/body.ts';
-import { Recent } from '../domain/recent.ts';
-import { addDocs } from './docs.ts';
-import { groupOfBody, groupOfPath, groupOfToken } from './foresight.ts';
-import { addHealth } from './health.ts';
-import { type AnyOperation, addOperation, type OperationOptions, operation } from './operation.ts';
-import { listQuery, noQuery } from './query.ts';
-import { resolve } from './resolve.ts';
-import { UnreadLists } from './slow-reader.ts';
-import { createOrGet, getOrCreate, rotate, update } from './user-group.ts';
-import { list, patch, read, remove } from './v1-user-group.ts';
+import { BodyAdmission } from './body-admission.ts';
+import { type AnyEndpoint, addEndpoint, type EndpointOptions } from './endpoint.ts';
+import { resolve } from './endpoints/resolve.ts';
+import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
+import { alive, ready } from './endpoints/service/health.ts';
+import { create } from './endpoints/user-group/create.ts';
+import { remove } from './endpoints/user-group/delete.ts';
+import { getOrCreate } from './endpoints/user-group/get-or-create.ts';
+import { list } from './endpoints/user-group/list.ts';
+import { patch } from './endpoints/user-group/patch.ts';
+import { read } from './endpoints/user-group/read.ts';
+import { replace } from './endpoints/user-group/replace.ts';
+import { rotate } from './endpoints/user-group/rotate.ts';
+import { rotateById } from './endpoints/user-group/rotate-by-id.ts';
+import { update } from './endpoints/user-group/update.ts';
+import { Prefetcher } from './prefetch.ts';
+import { addPublicEndpoint, type PublicCall, type PublicEndpoint } from './public-endpoint.ts';
+import { UnreadLists } from './response-backpressure.ts';
 
-const USER = ['/api/user', '/api/user/'];
-const USER_GROUPS = ['/v1/user-groups'];
-const USER_GROUP = ['/v1/user-groups/:user_group_id'];
-
-/** Every call that needs an API token. The description of the API is made from it too. */
-export const operations: readonly AnyOperation[] = [
-  operation({
-    operationId: 'getOrCreateUserGroup',
-    method: 'GET',
-    paths: USER,
-    permissions: ['read-write', 'read-only'],
-    purpose: 'get user groups',
-    access: 'either',
-    query: noQuery,
-    body: userGroupBody,
-    foresee: groupOfBody,
-    handle: getOrCreate,
-  }),
-  operation({
-    operationId: 'updateUserGroup',
-    method: 'PUT',
-    paths: USER,
-    permissions: ['read-write'],
-    purpose: 'update user groups',
-    access: 'write',
-    query: noQuery,
-    body: userGroupBody,
-    handle: update,
-  }),
-  operation({
-    operationId: 'rotateUserGroupToken',
-    method: 'POST',
-    paths: USER,
-    permissions: ['read-write'],
-    purpose: 'rotate tokens',
-    access: 'write',
-    query: noQuery,
-    body: rotateBody,
-    foresee: (_caller, { currentToken }) => groupOfToken(currentToken),
-    handle: rotate,
-  }),
-  operation({
-    operationId: 'createUserGroup',
-    method: 'POST',
-    paths: USER_GROUPS,
-    permissions: ['read-write', 'read-only'],
-    purpose: 'get user groups',
-    access: 'either',
-    query: noQuery,
-    body: userGroupBody,
-    foresee: groupOfBody,
-    handle: createOrGet,
-  }),
-  operation({
-    operationId: 'listUserGroups',
-    method: 'GET',
-    paths: USER_GROUPS,
-    permissions: ['read-write', 'read-only'],
-    purpose: 'list user groups',
-    access: 'list',
-    query: listQuery,
-    body: noBody,
-    handle: list,
-  }),
-  operation({
-    operationId: 'readUserGroup',
-    method: 'GET',
-    paths: USER_GROUP,
-    permissions: ['read-write', 'read-only'],
-    purpose: 'read user groups',
-    access: 'read',
-    query: noQuery,
-    body: noBody,
-    foresee: groupOfPath,
-    handle: read,
-  }),
-  operation({
-    operationId: 'patchUserGroup',
-    method: 'PATCH',
-    paths: USER_GROUP,
-    permissions: ['read-write'],
-    purpose: 'change user groups',
-    access: 'write',
-    query: noQuery,
-    body: userGroupPatch,
-    mediaTypes: ['application/merge-patch+json', 'application/json'],
-    foresee: groupOfPath,
-    handle: patch,
-  }),
-  operation({
-    operationId: 'deleteUserGroup',
-    method: 'DELETE',
-    paths: USER_GROUP,
-    permissions: ['read-write'],
-    purpose: 'delete user groups',
-    access: 'write',
-    query: noQuery,
-    body: noBody,
-    handle: remove,
-  }),
-  operation({
-    operationId: 'resolveUserGroupToken',
-    method: 'POST',
-    paths: ['/v1/resolve'],
-    permissions: ['read-write', 'read-only', 'resolve'],
-    purpose: 'resolve tokens',
-    access: 'read',
-    query: noQuery,
-    body: resolveBody,
-    foresee: (_caller, { token }) => groupOfToken(token),
-    handle: resolve,
-  }),
+export const endpoints: readonly AnyEndpoint[] = [
+  // /api/user
+  getOrCreate,
+  update,
+  rotate,
+  // /v1/user-groups
+  create,
+  list,
+  // /v1/user-groups/{user_group_id}
+  read,
+  replace,
+  patch,
+  remove,
+  // /v1/user-groups/{user_group_id}/rotate
+  rotateById,
+  // /v1/resolve
+  resolve,
 ];
+
+/** /healthz, /readyz, /openapi.json, /docs, /errors. */
+export const publicEndpoints: readonly PublicEndpoint[] = [alive, ready, openApiDocument, docs, errors];
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Omit<OperationOptions, 'lastCallers' | 'unreadLists'>,
-  isReady: () => Promise<void>,
+  options: Pick<EndpointOptions, 'context' | 'limit' | 'running'>,
+  isReady: PublicCall['isReady'],
 ): void {
-  const lastCallers = new Recent<Caller>(4_096);
+  const prefetcher = new Prefetcher();
   const unreadLists = new UnreadLists();
-  for (const each of operations) addOperation(app, { ...options, lastCallers, unreadLists }, each);
-  addHealth(app, isReady);
-  addDocs(app, operations);
+  const bodies = new BodyAdmission();
+  for (const each of endpoints) addEndpoint(app, { ...options, prefetcher, unreadLists, bodies }, each);
+  for (const each of publicEndpoints) addPublicEndpoint(app, { isReady, openApi: openApiText }, each);
+  addAssets(app);
+}
+
+/** Loads the generator on first use: start-up does not wait for it. */
+async function openApiText(): Promise<string> {
+  const { openApi } = await import('./openapi/document.ts');
+  return JSON.stringify(openApi({ endpoints, publicEndpoints }));
 }

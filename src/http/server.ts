@@ -1,5 +1,5 @@
-// The HTTP server: its limits, and one shape for every answer that is no success, also for those that Node's
-// parser or Fastify's router would give by themselves.
+// The HTTP server: its limits, and one format for every error response, including those that Node's parser or Fastify's
+// router would otherwise send themselves.
 
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -8,12 +8,15 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
-import { checkHeaders, hasUnsafeFraming } from './headers.ts';
-import { isPipelined, takeTurns } from './pipelining.ts';
-import { nothingAtPath, problemOf, sendProblem, unreadablePath } from './problem.ts';
+import { limitArrivals } from './arrival-limit.ts';
+import { checkHeaders, hasUnsafeFraming } from './header-checks.ts';
+import type { ParserError } from './node-internals.ts';
+import { logRefusedConnections } from './open-files.ts';
+import { configureSockets, handleParserError, invalidHttp, MAX_HEADER_BYTES } from './parser-errors.ts';
+import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './problem.ts';
 import { type ProblemLog, problemLog } from './problem-log.ts';
-import { cutSlowReaders } from './slow-reader.ts';
-import { answerBrokenRequest, configureSockets, MAX_HEADER_BYTES } from './socket.ts';
+import { isPipelined, serializePipelined } from './request-pipelining.ts';
+import { resetSlowReaders } from './response-backpressure.ts';
 
 type ServerConfig = Pick<
   Config,
@@ -25,7 +28,7 @@ type ServerConfig = Pick<
   | 'keepAliveTimeoutMs'
 >;
 
-/** draining: not ready any more, but every request is served; closing: no new requests. */
+/** draining: not ready, but still serving requests; closing: rejecting new requests. */
 export type Phase = 'serving' | 'draining' | 'closing';
 
 export interface ServerOptions {
@@ -37,46 +40,49 @@ export interface ServerOptions {
 export function createServer({ config, log, phase }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const logProblem = problemLog(log);
-  /** What comes first for every request, whatever it asks for. */
+  /** The first step of every request. */
   const receive = (request: FastifyRequest, reply: FastifyReply): void => {
-    markAnswer(request, reply);
-    refuseAtTheEnd(phase(), reply);
-    refuseUnsafeFraming(request, reply);
+    setCommonHeaders(request, reply);
+    rejectWhenClosing(phase(), reply);
+    rejectUnsafeFraming(request, reply);
     checkHeaders(request.raw, config.allowedOrigins);
   };
   const app = fastify({
     ...behaviour(config),
     genReqId: requestId,
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, requestId),
+    clientErrorHandler: (error, socket) =>
+      handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, requestId),
     frameworkErrors: (_error, request, reply) => {
       let problem: unknown = unreadablePath();
       try {
-        // No hook runs before this.
+        // Hooks do not run for framework errors.
         receive(request, reply);
       } catch (refusal) {
         problem = refusal;
       }
-      answerProblem(problem, request, reply, logProblem);
+      respondWithProblem(problem, request, reply, logProblem);
     },
   });
-  // Operations read the body themselves, of every method alike; see `body.ts`.
+  // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   configureSockets(app.server, config.maxConnections, requestId);
-  cutSlowReaders(app.server, config.answerTimeoutMs);
-  takeTurns(app);
+  resetSlowReaders(app.server, config.answerTimeoutMs);
+  logRefusedConnections(app.server, log);
+  limitArrivals(app);
+  serializePipelined(app);
 
   app.addHook('onRequest', (request, reply, done) => {
     receive(request, reply);
     done();
   });
   if (log.isLevelEnabled('debug')) addRequestLog(app, log);
-  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, logProblem));
+  app.setErrorHandler((error, request, reply) => respondWithProblem(error, request, reply, logProblem));
   addNotFound(app, logProblem);
   return app;
 }
 
-/** What Fastify and Node would do otherwise by themselves. */
+/** Overrides defaults of Fastify and Node. */
 function behaviour(config: ServerConfig) {
   return {
     logger: false,
@@ -87,50 +93,50 @@ function behaviour(config: ServerConfig) {
     bodyLimit: limits.bodyBytes,
     requestTimeout: config.requestTimeoutMs,
     keepAliveTimeout: config.keepAliveTimeoutMs,
-    // No path is longer: whether an id is too long is said in its turn, as of one in a body.
+    // Never exceeded: the length of an id is validated later, like that of one in a body.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     http: {
-      // Node refuses to give the headers more time than the whole request.
+      // Node requires that the headers do not have more time than the whole request.
       headersTimeout: Math.min(config.headersTimeoutMs, config.requestTimeoutMs),
       requestTimeout: config.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(2_000, config.headersTimeoutMs),
       maxHeaderSize: MAX_HEADER_BYTES,
-      // A request without a body costs no stream to read it from: 2 of 29 microseconds.
+      // Creates no stream for a request without a body: saves 2 of 29 microseconds.
       optimizeEmptyRequests: true,
-      // Node would answer without a body; `checkHeaders` does it with one.
+      // Node would respond without a body; `checkHeaders` responds with one.
       requireHostHeader: false,
     },
   } as const;
 }
 
-function refuseAtTheEnd(phase: Phase, reply: FastifyReply): void {
-  // A client that keeps its connection would meet its end in the middle of a request.
+function rejectWhenClosing(phase: Phase, reply: FastifyReply): void {
+  // Otherwise a client might send a request while the connection is being closed.
   if (phase !== 'serving') reply.header('connection', 'close');
   if (phase !== 'closing') return;
-  throw new Problem('shutting_down', 'The service is shutting down. Try again: another process may answer.');
+  throw new Problem('shutting_down', 'The service is shutting down. Retry: another process may respond.');
 }
 
-function refuseUnsafeFraming({ raw }: FastifyRequest, reply: FastifyReply): void {
+function rejectUnsafeFraming({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (!hasUnsafeFraming(raw)) return;
-  // Where the next request begins can be read in two ways.
+  // The start of the next request is ambiguous.
   reply.header('connection', 'close');
-  throw new Problem('invalid_request', 'The request is not HTTP that can be read in one way only.');
+  throw invalidHttp();
 }
 
-/** The headers of every answer. */
-function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
+/** The headers of every response. */
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('cache-control', 'no-store');
 }
 
-/** Unique in the installation as far as chance goes, short, and cheap: a prefix a process and a counter. */
+/** Request ids that are short, cheap and unique with high probability: a random prefix per process and a counter. */
 function requestIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');
   let counter = 0;
   return () => `${prefix}-${(++counter).toString(36)}`;
 }
 
-function answerProblem(
+function respondWithProblem(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -138,12 +144,15 @@ function answerProblem(
 ): void {
   const problem = problemOf(error);
   logProblem(problem, request.id);
-  // Whoever sends on without waiting would be told the same again and again.
-  if (problem.status === 503 && isPipelined(request)) reply.header('connection', 'close');
+  const status = statusOf(problem);
+  // The rest of the pipelined requests would be rejected too.
+  if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
+  // The rest of the request may never arrive.
+  if (status === 408) reply.header('connection', 'close');
   sendProblem(reply, problem, request.id);
 }
 
-/** 404 for an unknown path, 405 for a known one that does not take the method. */
+/** 404 for an unknown path, 405 for a known one that does not support the method. */
 function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -154,16 +163,17 @@ function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
     const path = pathOf(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
-      answerProblem(nothingAtPath(), request, reply, logProblem);
+      respondWithProblem(nothingAtPath(), request, reply, logProblem);
       return;
     }
     const allow = [...methods].join(', ');
     reply.header('allow', allow);
-    answerProblem(new Problem('method_not_allowed', `This path takes ${allow}.`), request, reply, logProblem);
+    const problem = new Problem('method_not_allowed', `This path supports ${allow}.`);
+    respondWithProblem(problem, request, reply, logProblem);
   });
 }
 
-/** The path as the router reads it: of an absolute URL too, without its query, and decoded. */
+/** The path as the router interprets it: also of an absolute URL, without the query, decoded. */
 function pathOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?]*/i, '').split('?', 1)[0]!;
   try {
@@ -176,7 +186,7 @@ function pathOf(url: string): string {
 function addRequestLog(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     const durationMs = Math.round(reply.elapsedTime * 1_000) / 1_000;
-    // The path as it is registered: the one that was sent may hold anything, a token too.
+    // The registered path: the one of the request may contain anything, even a token.
     const path = request.routeOptions.url;
     log.debug(
       { requestId: request.id, method: request.method, path, status: reply.statusCode, durationMs },

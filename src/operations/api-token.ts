@@ -1,12 +1,15 @@
-// Making and revoking API tokens. Only the command line does this: no call of the API can.
+// Creates, lists and revokes API tokens. Available only on the command line, not in the API.
 
 import type { ApiToken, Permission } from '../domain/api-token.ts';
 import type { Secret } from '../domain/secret.ts';
 import { digestOf, mintApiToken } from '../domain/token.ts';
 import type { Environment } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batched-store.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { ApiTokenRow } from '../store/port.ts';
 import { leaseId } from './id-lease.ts';
-import { ensureWorkspace } from './workspace.ts';
+import { ensureWorkspace, WorkspaceDeleted } from './workspace.ts';
+
+const PAGE = 1_000;
 
 export interface NewApiToken {
   workspaceName: string;
@@ -17,11 +20,14 @@ export interface NewApiToken {
 }
 
 interface ApiTokenContext {
-  store: BatchedStore;
+  store: BatchingStore;
   clock: () => number;
 }
 
-/** Makes an API token, and its workspace where there is none of the name. The token's text is kept nowhere. */
+/**
+ * Creates an API token, and its workspace if it does not exist. The token itself is not stored. Throws
+ * `WorkspaceDeleted`.
+ */
 export async function createApiToken(
   { store, clock }: ApiTokenContext,
   { workspaceName, ...fields }: NewApiToken,
@@ -37,11 +43,22 @@ export async function createApiToken(
     createdAt: now,
     revokedAt: null,
   };
-  await store.write({ kind: 'createApiToken', ...apiToken });
+  if (!(await store.write({ kind: 'createApiToken', ...apiToken }))) throw new WorkspaceDeleted();
   return { apiToken, token, workspaceCreated: created };
 }
 
-/** Revokes the token from the next request on; false where there is no such token. */
+/** Yields all API tokens ordered by id, page by page. */
+export async function* apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[]> {
+  let after = 0;
+  for (;;) {
+    const page: ApiTokenRow[] = await store.read({ kind: 'listApiTokens', after, limit: PAGE });
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.apiTokenId;
+  }
+}
+
+/** Revokes the token, effective with the next request. Returns false if the token does not exist. */
 export function revokeApiToken({ store, clock }: ApiTokenContext, apiTokenId: number): Promise<boolean> {
   return store.write({ kind: 'revokeApiToken', apiTokenId, now: clock() });
 }

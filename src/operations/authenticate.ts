@@ -1,12 +1,12 @@
-// From the digest of an API token to the caller. The database is asked at every request, so a revoked token is
-// refused from the next request on, in every process.
+// From the digest of an API token to the caller. Every request queries the database, so every process rejects a
+// revoked token from the next request on.
 
 import { type Caller, statusOf } from '../domain/api-token.ts';
 import { sameDigest, type TokenDigest } from '../domain/token.ts';
 import { Problem } from '../problem.ts';
 import type { Context } from './context.ts';
 
-/** Throws `unauthenticated`, in the same words for every reason. `digest` is null where the text can be no API token. */
+/** Throws the same `unauthenticated` for every reason. `digest` is null if the request has no well-formed API token. */
 export async function authenticate({ store, clock }: Context, digest: TokenDigest | null): Promise<Caller> {
   const token = digest === null ? null : await store.read({ kind: 'findApiToken', digest });
   if (
@@ -23,6 +23,6 @@ export async function authenticate({ store, clock }: Context, digest: TokenDiges
 export function unauthenticated(): Problem {
   return new Problem(
     'unauthenticated',
-    'Send the header "Authorization: Token <API_TOKEN>" with a valid API token; "user-group-service api-token create" makes one.',
+    'Send the header "Authorization: Token <API_TOKEN>" with a valid API token; "user-group-service api-token create" creates one.',
   );
 }

@@ -1,24 +1,25 @@
-// Moves everything from one database to another, whatever their engines. Rows go in the order of their keys and in
-// pages that are stored whole or not at all. So what an interrupted copy leaves is a beginning of the source, and
-// the next one goes on where it ends.
+// Copies all data from one database to another, of any engine. Rows are copied in key order, in pages that are stored
+// atomically. An interrupted copy therefore leaves a prefix of the source in the target, and the next copy resumes at
+// its end.
 
 import { createHash } from 'node:crypto';
 import type { KeyRing } from '../domain/key-ring.ts';
+import { isImported } from '../domain/token.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batched-store.ts';
-import type { ApiTokenRow, IdSequence, Workspace } from '../store/store.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { ApiTokenRow, IdSequence, Workspace } from '../store/port.ts';
+import { openStoredToken } from './open-stored-token.ts';
 import { gatherStatistics } from './statistics.ts';
-import { openStoredToken } from './stored-token.ts';
 
-/** The target holds what the source does not, or is not what the source is when the copy is done. */
+/** The target contains data that the source lacks, or differs from the source after the copy. */
 export class DatabasesDiffer extends Error {
   override readonly name = 'DatabasesDiffer';
 }
 
-export interface Copying {
-  from: BatchedStore;
-  to: BatchedStore;
-  /** Opens the tokens of the source, and after it those of the target: they are copied as they are sealed. */
+export interface CopyJob {
+  from: BatchingStore;
+  to: BatchingStore;
+  /** Decrypts the tokens of the source and later of the target: tokens are copied in encrypted form. */
   keyRing: KeyRing;
   now: number;
 }
@@ -30,11 +31,11 @@ export interface CopiedDatabase {
 }
 
 export interface CopiedTable {
-  /** Rows of the source and, after the copy, of the target. */
+  /** Number of rows, in the source and in the target. */
   count: number;
-  /** Of them, those that no earlier copy had brought. */
+  /** Number of rows that this copy added; an earlier, interrupted copy may have added the others. */
   copied: number;
-  /** SHA-256 over all rows, the same on both sides. */
+  /** SHA-256 of all rows, equal for source and target. */
   digest: string;
 }
 
@@ -45,23 +46,23 @@ const PAGE = 256;
 const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_id'];
 
 /**
- * Copies what the target lacks, and compares all of both. Nobody may serve either of them meanwhile. Throws
- * `DatabasesDiffer`, before anything is written where the target holds other data; `StoredTokenUnreadable` where the
- * ring does not open the tokens of the source.
+ * Copies the rows that the target lacks, and verifies that both databases are identical. Neither may be served at the
+ * same time. Throws `DatabasesDiffer`, before anything is written if the target contains other data, or
+ * `StoredTokenUnreadable` if the key ring does not decrypt the tokens of the source.
  */
-export async function copyDatabase(copying: Copying, onProgress: OnProgress): Promise<CopiedDatabase> {
-  const { from, to } = copying;
-  await openSample(copying);
+export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promise<CopiedDatabase> {
+  const { from, to } = job;
+  await decryptSample(job);
   const userGroups = new TableCopy(userGroupTable, from, to, onProgress);
   const workspaces = new TableCopy(workspaceTable, from, to);
   const apiTokens = new TableCopy(apiTokenTable, from, to);
-  // API tokens come last: a target that somebody serves before all is there refuses every caller.
+  // API tokens come last: a target that is served before the copy is complete rejects every caller.
   const tables = [userGroups, workspaces, apiTokens];
   for (const table of tables) await table.compare();
-  await refuseOtherKeys(copying);
-  await copyKeyIds(copying);
-  await copyIds(copying);
-  for (const table of tables) await table.copyRest();
+  await refuseOtherKeys(job);
+  await copyKeyIds(job);
+  await copyIds(job);
+  for (const table of tables) await table.copyMissing();
   await gatherStatistics(to);
   return {
     workspaces: await workspaces.verify(),
@@ -70,65 +71,78 @@ export async function copyDatabase(copying: Copying, onProgress: OnProgress): Pr
   };
 }
 
-/** The ring has all keys that the source names. Whether they open what it holds is tried before anything is written. */
-async function openSample({ from, keyRing }: Copying): Promise<void> {
+/** Verifies before any write that the keys of the ring decrypt tokens; loading it verified only that no key id is missing. */
+async function decryptSample({ from, keyRing }: CopyJob): Promise<void> {
   for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
     openStoredToken(userGroup, keyRing);
   }
 }
 
-/** A target may know keys too, of an interrupted copy or of a service that has been started on it. */
-async function refuseOtherKeys({ to, keyRing }: Copying): Promise<void> {
+/** The target may have keys registered by an interrupted copy, or by a service that was started on it. */
+async function refuseOtherKeys({ to, keyRing }: CopyJob): Promise<void> {
   const others = keyRing.missing(await to.read({ kind: 'listTokenKeyIds' }));
   if (others.length === 0) return;
   throw new DatabasesDiffer(
-    `the target was served with the token key ${others.join(', ')}, which the key ring of the source lacks, and nothing was changed: ` +
-      'empty the target, or add the line of that key to the ring',
+    `the target was served with the token key ${others.join(', ')}, which the key ring of the source lacks; nothing was changed. ` +
+      'Empty the target, or add the line of that key to the key ring',
   );
 }
 
-/** Before the groups: a service that lacks one of the keys must not start on the target. */
-async function copyKeyIds({ from, to, now }: Copying): Promise<void> {
+/** Runs before groups are copied, so that a service that lacks one of the keys refuses to start on the target. */
+async function copyKeyIds({ from, to, now }: CopyJob): Promise<void> {
   for (const keyId of await from.read({ kind: 'listTokenKeyIds' })) {
     await to.write({ kind: 'addTokenKeyId', keyId, now });
   }
 }
 
-/** No id that the source has given away is given away by the target. */
-async function copyIds({ from, to }: Copying): Promise<void> {
+/** Advances the sequences of the target, so that it never issues an id that the source has issued. */
+async function copyIds({ from, to }: CopyJob): Promise<void> {
   for (const sequence of sequences) {
     const count = (await nextId(from, sequence)) - (await nextId(to, sequence));
     if (count > 0) await to.write({ kind: 'leaseIds', sequence, count });
   }
 }
 
-async function nextId(store: BatchedStore, sequence: IdSequence): Promise<number> {
+async function nextId(store: BatchingStore, sequence: IdSequence): Promise<number> {
   return (await store.write({ kind: 'leaseIds', sequence, count: 0 })).first;
 }
 
 interface Table<Row> {
-  /** What its rows are called. */
+  /** Plural noun for messages. */
   rows: string;
-  /** At most `limit` rows in the order of their keys after `after`, from the first where it is null. */
-  page(store: BatchedStore, after: Row | null, limit: number): Promise<Row[]>;
-  /** Stores all of the rows or none. */
-  add(store: BatchedStore, rows: readonly Row[]): Promise<unknown>;
+  /** Returns up to `limit` rows in key order that follow `after`; null starts at the first row. */
+  page(store: BatchingStore, after: Row | null, limit: number): Promise<Row[]>;
+  /** Stores the rows atomically. */
+  add(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
+  /** Throws `DatabasesDiffer` if the store lacks data that belongs to the rows but is stored elsewhere. */
+  verify?(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
 }
 
 const userGroupTable: Table<UserGroup> = {
   rows: 'user groups',
-  page: (store, after, limit) => store.read({ kind: 'listUserGroups', after, limit }),
+  page: (store, after, limit) => store.read({ kind: 'scanUserGroups', after, limit }),
   add: (store, userGroups) => store.write({ kind: 'copyUserGroups', userGroups }),
+  verify: (store, userGroups) =>
+    Promise.all(userGroups.map((userGroup) => verifyImportedTokens(store, userGroup))),
 };
+
+/** Imported tokens are looked up in a separate table, which the rows of groups do not show. */
+async function verifyImportedTokens(store: BatchingStore, userGroup: UserGroup): Promise<void> {
+  for (const digest of [userGroup.tokenDigest, userGroup.previousTokenDigest]) {
+    if (digest === null || !isImported(digest)) continue;
+    const bucket = await store.read({ kind: 'findImportedToken', digest });
+    if (bucket === userGroup.bucket) continue;
+    const id = JSON.stringify(userGroup.providedId);
+    throw new DatabasesDiffer(
+      `the copy lacks an imported token of the user group ${id}: empty the target and copy again`,
+    );
+  }
+}
 
 const workspaceTable: Table<Workspace> = {
   rows: 'workspaces',
-  page: async (store, after, limit) => {
-    const all = await store.read({ kind: 'listWorkspaces' });
-    const start = all.findIndex(({ workspaceId }) => workspaceId === after?.workspaceId) + 1;
-    return all.slice(start, start + limit);
-  },
-  // What is written in one turn is one transaction.
+  page: (store, after, limit) => store.read({ kind: 'listWorkspaces', after: after?.name ?? null, limit }),
+  // Commands written in the same turn of the event loop form one transaction.
   add: (store, workspaces) =>
     Promise.all(
       workspaces.map(({ workspaceId, name, createdAt }) =>
@@ -146,70 +160,70 @@ const apiTokenTable: Table<ApiTokenRow> = {
 
 class TableCopy<Row> {
   readonly #table: Table<Row>;
-  readonly #from: BatchedStore;
-  readonly #to: BatchedStore;
+  readonly #from: BatchingStore;
+  readonly #to: BatchingStore;
   readonly #onProgress: OnProgress;
-  /** The last row that the target has, and how many it has. */
+  /** The last row that the target already has. */
   #last: Row | null = null;
-  #there = 0;
+  #existing = 0;
   #copied = 0;
 
-  constructor(table: Table<Row>, from: BatchedStore, to: BatchedStore, onProgress: OnProgress = () => {}) {
+  constructor(table: Table<Row>, from: BatchingStore, to: BatchingStore, onProgress: OnProgress = () => {}) {
     this.#table = table;
     this.#from = from;
     this.#to = to;
     this.#onProgress = onProgress;
   }
 
-  /** Throws `DatabasesDiffer` where what the target has is not how the source begins. */
+  /** Throws `DatabasesDiffer` if the rows of the target are not a prefix of the rows of the source. */
   async compare(): Promise<void> {
     for await (const page of this.#pages(this.#to, null)) {
       const expected = await this.#table.page(this.#from, this.#last, page.length);
       if (JSON.stringify(page) !== JSON.stringify(expected)) throw this.#otherData();
       this.#last = page.at(-1)!;
-      this.#there += page.length;
-      this.#onProgress('compared', this.#there);
+      this.#existing += page.length;
+      this.#onProgress('compared', this.#existing);
     }
   }
 
-  async copyRest(): Promise<void> {
+  async copyMissing(): Promise<void> {
     for await (const page of this.#pages(this.#from, this.#last)) {
       await this.#table.add(this.#to, page);
       this.#copied += page.length;
-      this.#onProgress('copied', this.#there + this.#copied);
+      this.#onProgress('copied', this.#existing + this.#copied);
     }
   }
 
-  /** Throws `DatabasesDiffer` where the two sides are not the same. */
+  /** Throws `DatabasesDiffer` if source and target differ. */
   async verify(): Promise<CopiedTable> {
     const [source, target] = await Promise.all([
-      this.#digest(this.#from, (seen) => this.#onProgress('verified', seen)),
-      this.#digest(this.#to, () => {}),
+      this.#digest(this.#from, (_, seen) => this.#onProgress('verified', seen)),
+      this.#digest(this.#to, (page) => this.#table.verify?.(this.#to, page)),
     ]);
     if (source.digest !== target.digest) {
       throw new DatabasesDiffer(
-        `the copy is not the same as the source: the source has ${source.count} ${this.#table.rows}, the copy ${target.count}, with other digests. ` +
-          'Has a process served one of them meanwhile? Stop it, empty the target and copy again',
+        `verification failed, the target differs from the source: digests differ; the source has ${source.count} ${this.#table.rows}, the target ${target.count}. ` +
+          'A process may have served one of them during the copy: stop it, empty the target and run copy again',
       );
     }
     return { ...source, copied: this.#copied };
   }
 
   async #digest(
-    store: BatchedStore,
-    onSeen: (rows: number) => void,
+    store: BatchingStore,
+    onPage: (page: Row[], seen: number) => unknown,
   ): Promise<{ count: number; digest: string }> {
     const hash = createHash('sha256');
     let count = 0;
     for await (const page of this.#pages(store, null)) {
       for (const row of page) hash.update(`${JSON.stringify(row)}\n`);
       count += page.length;
-      onSeen(count);
+      await onPage(page, count);
     }
     return { count, digest: hash.digest('hex') };
   }
 
-  async *#pages(store: BatchedStore, after: Row | null): AsyncGenerator<Row[]> {
+  async *#pages(store: BatchingStore, after: Row | null): AsyncGenerator<Row[]> {
     for (let last = after; ; ) {
       const page = await this.#table.page(store, last, PAGE);
       if (page.length === 0) return;
@@ -220,8 +234,8 @@ class TableCopy<Row> {
 
   #otherData(): DatabasesDiffer {
     return new DatabasesDiffer(
-      `the target holds ${this.#table.rows} that are not those of the source, and nothing was changed: copy needs an empty database, ` +
-        'or one that an interrupted copy of this source has begun. Where the source has changed since then, empty the target first',
+      `the target contains ${this.#table.rows} that differ from those of the source; nothing was changed. Copy needs an empty target, ` +
+        'or one left by an interrupted copy of the same source. If the source has changed since that copy, empty the target first',
     );
   }
 }

@@ -1,30 +1,30 @@
-// The groups of one workspace and environment as lines that an import takes. A group that is there all the time is
-// exported once, whatever is created, changed and deleted meanwhile.
+// Exports the groups of one workspace and environment as lines in the format of import. A group that exists throughout
+// the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
 import { type Position, positionAfter, startOf, type UserGroupList } from '../domain/cursor.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import type { BatchedStore } from '../store/batched-store.ts';
-import type { QueryResult } from '../store/store.ts';
-import { openStoredToken } from './stored-token.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { QueryResult } from '../store/port.ts';
+import { openStoredToken } from './open-stored-token.ts';
 
-/** What is in memory at one time. */
+/** Limits the memory of the export. */
 const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
 
 /**
- * Lists of lines, in the order of the groups' ids. Without a key ring they have no tokens. Throws
- * `StoredTokenUnreadable` and `StoreUnavailable`.
+ * Yields batches of lines, ordered by the ids of the groups. Without a key ring, the lines have no tokens. Throws
+ * `StoredTokenUnreadable` or `StoreUnavailable`.
  */
 export async function* exportLines(
-  store: BatchedStore,
+  store: BatchingStore,
   { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
   keyRing: KeyRing | null,
 ): AsyncGenerator<string[]> {
   const list: UserGroupList = { workspaceId, environment, search: '' };
   let from: Position | null = startOf(list);
   while (from !== null) {
-    const { userGroups, isEnd }: QueryResult<'searchUserGroups'> = await store.read({
-      kind: 'searchUserGroups',
+    const { userGroups, isEnd }: QueryResult<'listUserGroups'> = await store.read({
+      kind: 'listUserGroups',
       list,
       from,
       ...PAGE,

@@ -1,14 +1,13 @@
-// Ids without a sequence, which not every database has: a process leases a block and hands it out. What is left
-// of a block when the process ends is never used.
+// Allocates ids without a sequence, which not every database has: a process leases a block of ids. Ids that remain when
+// the process exits are never used.
 //
-// A database may lose what it had committed: a standby takes over that was behind, or an older dump is restored. It
-// then gives a block to somebody else as well, so it is told of each id which lease it is of, and refuses those of a
-// lease that it does not know.
+// A database may lose committed leases: a standby that lagged behind is promoted, or an older dump is restored. It then
+// leases the same block twice. Therefore each id is sent with its lease, and the database rejects ids of unknown leases.
 
-import type { BatchedStore } from '../store/batched-store.ts';
-import type { IdSequence } from '../store/store.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { IdSequence } from '../store/port.ts';
 
-const BLOCK = 1_000;
+const BLOCK_SIZE = 1_000;
 
 interface Block {
   lease: string;
@@ -22,20 +21,20 @@ export interface LeasedId {
 }
 
 export class IdLease {
-  readonly #store: BatchedStore;
+  readonly #store: BatchingStore;
   readonly #sequence: IdSequence;
   #blocks: Block[] = [];
   #leasing: Promise<void> | null = null;
 
-  constructor(store: BatchedStore, sequence: IdSequence) {
+  constructor(store: BatchingStore, sequence: IdSequence) {
     this.#store = store;
     this.#sequence = sequence;
   }
 
-  /** `store` is that of the request, which knows how long to wait for a block that somebody leases. */
-  async next(store: BatchedStore): Promise<LeasedId> {
+  /** `store` carries the deadline of the request, which limits the wait for a block that is being leased. */
+  async next(store: BatchingStore): Promise<LeasedId> {
     for (;;) {
-      const leasing = this.#leaseInTime();
+      const leasing = this.#leaseAhead();
       const [block] = this.#blocks;
       if (block === undefined) {
         await store.inTime(leasing!);
@@ -47,17 +46,17 @@ export class IdLease {
     }
   }
 
-  /** Gives no id of the lease any more. */
-  end(lease: string): void {
+  /** Stops issuing ids of the lease. */
+  discard(lease: string): void {
     this.#blocks = this.#blocks.filter((block) => block.lease !== lease);
   }
 
-  /** While as much as a block is left: with none, all that create would wait for the next one. */
-  #leaseInTime(): Promise<void> | null {
-    const left = this.#blocks.reduce((sum, { next, end }) => sum + end - next, 0);
-    if (left <= BLOCK && this.#leasing === null) {
+  /** Prefetches the next block once at most one block is left, so that creations do not wait for a lease. */
+  #leaseAhead(): Promise<void> | null {
+    const remaining = this.#blocks.reduce((sum, { next, end }) => sum + end - next, 0);
+    if (remaining <= BLOCK_SIZE && this.#leasing === null) {
       this.#leasing = this.#lease();
-      // Whoever needs it learns of it.
+      // Callers of `next` that need the block handle the error.
       this.#leasing.catch(() => {});
     }
     return this.#leasing;
@@ -65,16 +64,16 @@ export class IdLease {
 
   async #lease(): Promise<void> {
     try {
-      const command = { kind: 'leaseIds', sequence: this.#sequence, count: BLOCK } as const;
+      const command = { kind: 'leaseIds', sequence: this.#sequence, count: BLOCK_SIZE } as const;
       const { first, lease } = await this.#store.write(command);
-      this.#blocks.push({ lease, next: first, end: first + BLOCK });
+      this.#blocks.push({ lease, next: first, end: first + BLOCK_SIZE });
     } finally {
       this.#leasing = null;
     }
   }
 }
 
-/** One id, where so few are needed that a block would be wasted. */
-export async function leaseId(store: BatchedStore, sequence: IdSequence): Promise<number> {
+/** Leases a single id, for entities that are too few to lease a block. */
+export async function leaseId(store: BatchingStore, sequence: IdSequence): Promise<number> {
   return (await store.write({ kind: 'leaseIds', sequence, count: 1 })).first;
 }

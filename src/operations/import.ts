@@ -1,13 +1,13 @@
-// Brings user groups from elsewhere with the tokens that they have, a line each. A line can be imported again: what
-// is there already is left as it is. Lines that are imported in one turn of the event loop are one batch, but those of
-// one group, which are imported in their order.
+// Imports user groups from another system with their existing tokens, one per line. ImportJob a line is idempotent:
+// an existing group is not changed. Lines imported in the same turn of the event loop form one batch, except that lines
+// of the same group are imported in order.
 
 import {
   type ImportedUserGroupBody,
   importedUserGroupBody,
   invalidField,
   type UserGroupFields,
-} from '../domain/body.ts';
+} from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import {
   addressOfUserGroupToken,
@@ -17,18 +17,25 @@ import {
   type TokenAddress,
   type TokenDigest,
 } from '../domain/token.ts';
-import { type Environment, keyOf, spell, type UserGroup, type UserGroupKey } from '../domain/user-group.ts';
+import {
+  type Environment,
+  keyOf,
+  keyToString,
+  type UserGroup,
+  type UserGroupKey,
+} from '../domain/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
-import type { Command, CommandResult } from '../store/store.ts';
+import type { Command, CommandResult } from '../store/port.ts';
 import type { Context } from './context.ts';
-import { findByToken } from './find-by-token.ts';
-import { driftOf, newUserGroup } from './get-or-create.ts';
+import { findByToken } from './user-group/find-by-token.ts';
+import { driftOf, newUserGroup } from './user-group/get-or-create.ts';
+import { WorkspaceDeleted } from './workspace.ts';
 
-export interface Importing {
-  context: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'turns' | 'clock'>;
+export interface ImportJob {
+  context: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'groupMutex' | 'clock'>;
   workspaceId: number;
   environment: Environment;
-  /** Whether a line replaces the fields of a group that is there and differs from it. */
+  /** Whether a line replaces differing fields of an existing group. */
   replaces: boolean;
 }
 
@@ -40,120 +47,128 @@ export interface RefusedLine {
   errors: readonly FieldError[];
 }
 
-/** The token that a line brings, and where it is looked up. */
-interface BroughtToken {
+/** The token of a line, and the addresses under which it is looked up. */
+interface ImportedToken {
   token: Secret;
   claim: TokenDigest;
-  /** Where it is if it was issued here. */
+  /** Its address if this service issued it. */
   issued: TokenAddress | null;
 }
 
-/** Imports the group of a line, or says why not. Throws `StoreUnavailable`: then the line may be imported or not. */
-export function importLine(importing: Importing, line: Buffer): Promise<LineResult> {
-  return orRefusal(line, (body, brought) => {
-    const { turns, store } = importing.context;
-    const key = keyOf(importing.workspaceId, importing.environment, body.userGroupId);
-    return turns.take(spell(key), store, () => importGroup(importing, key, body, brought));
+/**
+ * Imports the group of a line, or returns why the line is refused. Throws `WorkspaceDeleted`, or `StoreUnavailable` if it
+ * is unknown whether the line was imported.
+ */
+export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
+  return orRefusal(line, (body, imported) => {
+    const { groupMutex, store } = job.context;
+    const key = keyOf(job.workspaceId, job.environment, body.userGroupId);
+    return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, key, body, imported));
   });
 }
 
 async function importGroup(
-  importing: Importing,
+  job: ImportJob,
   key: UserGroupKey,
   body: ImportedUserGroupBody,
-  brought: BroughtToken | null,
+  imported: ImportedToken | null,
 ): Promise<LineResult> {
-  const stored = await importing.context.store.read({ kind: 'findUserGroup', key });
-  if (stored !== null) return reconcile(importing, key, body, brought, stored);
-  const made = await create(importing.context, key, body, brought);
-  if (made === 'token_taken') return tokenTaken();
-  return made.created ? { result: 'created' } : reconcile(importing, key, body, brought, made.userGroup);
+  const stored = await job.context.store.read({ kind: 'findUserGroup', key });
+  if (stored !== null) return reconcile(job, key, body, imported, stored);
+  const result = await create(job.context, key, body, imported);
+  if (result === 'token_taken') return tokenTaken();
+  if (result === 'workspace_not_found') throw new WorkspaceDeleted();
+  return result.created ? { result: 'created' } : reconcile(job, key, body, imported, result.userGroup);
 }
 
-/** What `importLine` would say, had the lines before it not been imported. `workspaceId` is null for a new workspace. */
+/**
+ * Returns what `importLine` would return if none of the preceding lines were imported. `workspaceId` is null for a new
+ * workspace.
+ */
 export function previewLine(
   {
     context,
     workspaceId,
     environment,
     replaces,
-  }: Pick<Importing, 'environment' | 'replaces'> & {
+  }: Pick<ImportJob, 'environment' | 'replaces'> & {
     context: Pick<Context, 'store'>;
     workspaceId: number | null;
   },
   line: Buffer,
 ): Promise<LineResult> {
-  return orRefusal(line, async (body, brought) => {
+  return orRefusal(line, async (body, imported) => {
     const key = workspaceId === null ? null : keyOf(workspaceId, environment, body.userGroupId);
     const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
-    if (stored !== null) return compare(body, brought, stored, replaces);
-    const holder = brought && (await findByToken(context.store, brought.token.reveal()));
+    if (stored !== null) return compare(body, imported, stored, replaces);
+    const holder = imported && (await findByToken(context.store, imported.token.reveal()));
     return holder === null ? { result: 'created' } : tokenTaken();
   });
 }
 
 async function orRefusal(
   line: Buffer,
-  work: (body: ImportedUserGroupBody, brought: BroughtToken | null) => Promise<LineResult>,
+  work: (body: ImportedUserGroupBody, imported: ImportedToken | null) => Promise<LineResult>,
 ): Promise<LineResult> {
   try {
     const body = importedUserGroupBody.read(line);
-    return await work(body, body.token && broughtToken(body.token));
+    return await work(body, body.token && importedTokenOf(body.token));
   } catch (error) {
     if (!(error instanceof Problem) || error.errors.length === 0) throw error;
     return { result: 'refused', code: error.code, errors: error.errors };
   }
 }
 
-function broughtToken(token: Secret): BroughtToken {
+function importedTokenOf(token: Secret): ImportedToken {
   const claim = digestOfImportedToken(token.reveal());
   if (claim !== null) return { token, claim, issued: addressOfUserGroupToken(token.reveal()) };
   throw invalidField(
     '/token',
-    'has the form of a token of this service and is none of a user group: it is mistyped, or an API token',
+    'has the format of a token of this service but is not a user group token: it is mistyped, or it is an API token',
   );
 }
 
 async function create(
-  context: Importing['context'],
+  context: ImportJob['context'],
   key: UserGroupKey,
   body: ImportedUserGroupBody,
-  brought: BroughtToken | null,
+  imported: ImportedToken | null,
 ): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
-  const command = await commandWithNewId(context, key, body, brought);
-  const made = await context.store.write(command);
-  if (made !== 'unsettled') return made;
-  context.teamIds.end(command.lease);
-  return create(context, key, body, brought);
+  const command = await commandWithNewId(context, key, body, imported);
+  const result = await context.store.write(command);
+  if (result !== 'unsettled') return result;
+  context.teamIds.discard(command.lease);
+  return create(context, key, body, imported);
 }
 
 async function commandWithNewId(
-  context: Importing['context'],
+  context: ImportJob['context'],
   key: UserGroupKey,
   body: ImportedUserGroupBody,
-  brought: BroughtToken | null,
-): Promise<Command<'createUserGroup' | 'importUserGroup'>> {
-  if (brought === null) {
+  imported: ImportedToken | null,
+): Promise<Command<'importUserGroup'>> {
+  if (imported === null) {
     const token = mintUserGroupToken(key.bucket);
     const sealed = { token, tokenDigest: digestOf(token.reveal()) };
-    return { kind: 'createUserGroup', ...(await newUserGroup(context, key, body, sealed)) };
+    const userGroup = await newUserGroup(context, key, body, sealed);
+    return { kind: 'importUserGroup', ...userGroup, claim: null, issued: null };
   }
-  const { token, claim, issued } = brought;
-  // A token that was issued here and names the bucket of this group is found like any other.
+  const { token, claim, issued } = imported;
+  // A token that this service issued for the bucket of this group is looked up like any other token.
   const tokenDigest = issued?.bucket === key.bucket ? issued.digest : claim;
   const userGroup = await newUserGroup(context, key, body, { token, tokenDigest });
   return { kind: 'importUserGroup', ...userGroup, claim, issued };
 }
 
-/** Makes the group that is there what the line says, where that is asked for. */
+/** Compares the existing group with the line, and updates it if `replaces` is set. */
 async function reconcile(
-  { context, replaces }: Importing,
+  { context, replaces }: ImportJob,
   key: UserGroupKey,
   body: ImportedUserGroupBody,
-  brought: BroughtToken | null,
+  imported: ImportedToken | null,
   stored: UserGroup,
 ): Promise<LineResult> {
-  const result = compare(body, brought, stored, replaces);
+  const result = compare(body, imported, stored, replaces);
   if (result.result !== 'updated') return result;
   const { userGroupId: _, token: __, ...fields } = body;
   const updated = await context.store.write({
@@ -167,20 +182,20 @@ async function reconcile(
 
 function compare(
   body: UserGroupFields,
-  brought: BroughtToken | null,
+  imported: ImportedToken | null,
   stored: UserGroup,
   replaces: boolean,
 ): LineResult {
-  if (brought !== null && !isTokenOf(stored, brought)) return tokenDiffers();
+  if (imported !== null && !isTokenOf(stored, imported)) return tokenDiffers();
   const drift = driftOf(body, stored);
   if (drift.length === 0) return { result: 'unchanged' };
   return replaces ? { result: 'updated' } : userGroupDiffers(drift);
 }
 
-/** Also of a token that was rotated since: an import takes no rotation back. */
+/** Also true for the previous token of the group: an import does not undo a rotation. */
 function isTokenOf(
   { tokenDigest, previousTokenDigest }: UserGroup,
-  { claim, issued }: BroughtToken,
+  { claim, issued }: ImportedToken,
 ): boolean {
   return [claim, issued?.digest].some((digest) => digest === tokenDigest || digest === previousTokenDigest);
 }
@@ -189,7 +204,7 @@ function tokenTaken(): RefusedLine {
   return refused('token_taken', [
     [
       '/token',
-      'belongs to another user group, and no token serves two: find out whose it is, or leave it out to have a new one made',
+      'is a duplicate: the token belongs to another user group. Correct it, or omit it to generate a new token',
     ],
   ]);
 }
@@ -198,13 +213,13 @@ function tokenDiffers(): RefusedLine {
   return refused('token_differs', [
     [
       '/token',
-      'is not the one that the user group has, and an import replaces none: leave it out, or delete the user group first',
+      'differs from the token of the user group, and an import never replaces a token: omit it, or delete the user group first',
     ],
   ]);
 }
 
 function userGroupDiffers(fields: readonly string[]): RefusedLine {
-  const detail = 'differs from what the user group has: --update replaces it';
+  const detail = 'differs from the stored value: use --update to replace it';
   return refused(
     'user_group_differs',
     fields.map((field) => [`/${field}`, detail]),
@@ -213,7 +228,7 @@ function userGroupDiffers(fields: readonly string[]): RefusedLine {
 
 function deleted(): RefusedLine {
   return refused('user_group_not_found', [
-    ['/user_group_id', 'was deleted by somebody while it was imported: import it again'],
+    ['/user_group_id', 'names a user group that was deleted concurrently: import the line again'],
   ]);
 }
 

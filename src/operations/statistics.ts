@@ -1,8 +1,8 @@
-// After much was brought to a database at one time.
+// Gathers planner statistics after a bulk load.
 
-import type { BatchedStore } from '../store/batched-store.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
 
-/** Nothing depends on it but the plans of the database: where it fails, the database does it by itself, a little later. */
-export async function gatherStatistics(store: BatchedStore): Promise<void> {
+/** Ignores failures: statistics affect only query plans, and the database gathers them automatically later. */
+export async function gatherStatistics(store: BatchingStore): Promise<void> {
   await store.write({ kind: 'gatherStatistics' }).catch(() => {});
 }

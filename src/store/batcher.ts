@@ -1,180 +1,212 @@
-// Commands that arrive together travel together: what is submitted in one turn of the event loop runs as one
-// statement or one transaction. A lone command is a batch of one and leaves in the same turn.
+// Batching: items submitted in the same turn of the event loop run together, as one statement or one transaction.
+// A lone item is a batch of one and is sent in the same turn. What an item means, and whether to accept it
+// (admission.ts), is decided elsewhere.
 
-import type { EventLoopUtilization } from 'node:perf_hooks';
-import { StoreUnavailable } from './store.ts';
+import { StartedTooLate, StoreUnavailable } from './port.ts';
 
 export interface BatchLimits {
-  /** Commands in one batch. */
+  /** Items per batch. */
   maxBatch: number;
-  /** Batches that the database works on at one time. */
+  /** Batches in flight at the same time. */
   maxInFlight: number;
   /**
-   * A batch leaves beside others where these take longer than this. Before, it is better off waiting for them: what
-   * comes meanwhile makes it larger, and a larger batch costs less a command.
+   * While another batch is in flight, how long a new one waits for more items. A larger batch costs less per item, so
+   * a second batch is only worthwhile when the first one takes longer than this.
    */
-  patienceMs: number;
-  /** Commands that wait for a batch; with so many no new work is let in. */
+  maxLingerMs: number;
+  /** Items that may wait for a batch before new work is rejected. */
   maxQueued: number;
-  /** Whether the commands of a batch are of one kind. */
+  /** Whether all items of a batch must be of the same kind. */
   isOfOneKind?: boolean;
-  /**
-   * For batches that others must not wait for in a row: they leave in turns of their own, one at a time, and rest for
-   * so many milliseconds after one in which the event loop was active for `activeMs`.
-   */
-  restAfter?: (activeMs: number) => number;
 }
 
-interface Waiting<Item, Result> {
+/** Pauses between batches that must not starve other work (admission.ts). */
+export interface Cooldown {
+  /** How long until the next batch may start. */
+  readonly remainingMs: number;
+  /** Called when a batch starts. The returned function is called when it is done, and calls `resume` afterwards. */
+  start(): (resume: () => void) => void;
+}
+
+interface Entry<Item, Result> {
   item: Item;
-  since: number;
+  submittedAt: number;
   startBy: number;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
-/** How often commands that have waited too long are looked for. */
-const SWEEP_MS = 100;
-/** A wait that nobody notices. */
-const QUICK_MS = 20;
-const NEWEST_SHARE = 1 / 4;
+/** How often expired items are removed from the queue. */
+const SWEEP_INTERVAL_MS = 100;
+/** Weight of the newest batch in the average. */
+const NEWEST_WEIGHT = 1 / 4;
+/** JSON in one batch: more would keep the event loop and the database busy for too long. */
+const MAX_BATCH_CHARACTERS = 1_048_576;
 
 export class Batcher<Item extends { kind: unknown }, Result> {
+  readonly limits: BatchLimits;
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
-  readonly #limits: BatchLimits;
-  #waiting: Waiting<Item, Result>[] = [];
+  readonly #cooldown: Cooldown | undefined;
+  readonly #charactersOf: ((item: Item) => number) | undefined;
+  #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
-  /** How long a batch takes, the last ones more than those before. */
-  #runMs = 0;
-  #leaving: NodeJS.Immediate | NodeJS.Timeout | null = null;
-  #restUntil = 0;
+  #averageRunMs = 0;
+  #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;
+  #isYielding = false;
   #sweeper: NodeJS.Timeout | null = null;
 
-  constructor(run: (items: Item[]) => Promise<Result[]> | Result[], limits: BatchLimits) {
+  /**
+   * `run` may return results for only the first items; the others are in the next batch, a turn of the event loop later.
+   * `charactersOf` returns how much JSON an item carries, if it may be much.
+   */
+  constructor(
+    run: (items: Item[]) => Promise<Result[]> | Result[],
+    limits: BatchLimits,
+    { cooldown, charactersOf }: { cooldown?: Cooldown; charactersOf?: (item: Item) => number } = {},
+  ) {
     this.#run = run;
-    this.#limits = limits;
+    this.limits = limits;
+    this.#cooldown = cooldown;
+    this.#charactersOf = charactersOf;
   }
 
-  /** Whether one more would wait for longer. What the next batch takes along is no queue. */
-  isLongerThan(maxWaitMs: number): boolean {
-    const { maxQueued, maxBatch } = this.#limits;
-    const { length } = this.#waiting;
-    return length >= maxQueued || (length > maxBatch && this.#waitMs > maxWaitMs);
+  get queued(): number {
+    return this.#queue.length;
   }
 
-  get isQuick(): boolean {
-    return this.#waitMs + this.#runMs < QUICK_MS;
+  /** How long the first item in the queue has waited; 0 for an empty queue. */
+  get oldestWaitMs(): number {
+    const [first] = this.#queue;
+    return first === undefined ? 0 : performance.now() - first.submittedAt;
   }
 
-  /** How long one more would wait for its batch; while none ends, as long at least as the first has waited. */
-  get #waitMs(): number {
-    const [first] = this.#waiting;
-    if (first === undefined) return 0;
-    const { maxBatch, maxInFlight } = this.#limits;
-    const batchesBefore = Math.floor(this.#waiting.length / maxBatch);
-    return Math.max(performance.now() - first.since, (batchesBefore * this.#runMs) / maxInFlight);
+  /** Exponentially weighted average of the duration of a batch. */
+  get averageRunMs(): number {
+    return this.#averageRunMs;
   }
 
-  /** Rejects with `StoreUnavailable` where the item cannot be begun with by then. */
+  /** Rejects with `StoreUnavailable` if the item has not started by `startBy` (`performance.now()`). */
   submit(item: Item, startBy: number, isUrgent = false): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const waiting = { item, since: performance.now(), startBy, resolve, reject };
-      if (isUrgent) this.#waiting.unshift(waiting);
-      else this.#waiting.push(waiting);
+      const entry = { item, submittedAt: performance.now(), startBy, resolve, reject };
+      if (isUrgent) this.#queue.unshift(entry);
+      else this.#queue.push(entry);
       this.#schedule();
-      this.#sweeper ??= setTimeout(() => this.#sweep(), SWEEP_MS).unref();
+      this.#sweeper ??= setTimeout(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     });
   }
 
   #sweep(): void {
-    this.#waiting = inTime(this.#waiting);
-    this.#sweeper = this.#waiting.length === 0 ? null : setTimeout(() => this.#sweep(), SWEEP_MS).unref();
+    this.#queue = rejectExpired(this.#queue);
+    this.#sweeper =
+      this.#queue.length === 0 ? null : setTimeout(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
   #schedule(): void {
-    const { maxBatch, maxInFlight, patienceMs, restAfter } = this.#limits;
-    // A turn that brings thousands takes long, and a full batch does not wait for its end.
-    if (!restAfter && this.#waiting.length >= maxBatch && this.#inFlight < maxInFlight) this.#leave();
-    if (this.#waiting.length === 0 || this.#leaving !== null || this.#inFlight === maxInFlight) return;
-    const restMs = Math.max(this.#restUntil - performance.now(), this.#inFlight === 0 ? 0 : patienceMs);
-    this.#leaving =
-      restMs < 1
-        ? // After the sockets of this turn have been read, and before the loop waits for more.
-          setImmediate(() => this.#leave())
-        : setTimeout(() => this.#leave(), restMs);
+    if (this.#isYielding) return;
+    const { maxBatch, maxInFlight, maxLingerMs } = this.limits;
+    // A turn that brings thousands of items is long; a full batch does not wait for its end.
+    if (!this.#cooldown && this.#queue.length >= maxBatch && this.#inFlight < maxInFlight) this.#flush();
+    if (this.#queue.length === 0 || this.#scheduledFlush !== null || this.#inFlight === maxInFlight) return;
+    const delayMs = Math.max(this.#cooldown?.remainingMs ?? 0, this.#inFlight === 0 ? 0 : maxLingerMs);
+    this.#scheduledFlush =
+      delayMs < 1
+        ? // Runs after the sockets of this turn have been read, before the loop polls again.
+          setImmediate(() => this.#flush())
+        : setTimeout(() => this.#flush(), delayMs);
   }
 
-  #leave(): void {
-    this.#stay();
-    const batch = inTime(this.#take());
+  #cancelFlush(): void {
+    clearImmediate(this.#scheduledFlush as NodeJS.Immediate);
+    clearTimeout(this.#scheduledFlush as NodeJS.Timeout);
+    this.#scheduledFlush = null;
+  }
+
+  #flush(): void {
+    this.#cancelFlush();
+    const batch = rejectExpired(this.#dequeue());
     if (batch.length > 0) void this.#runBatch(batch);
     this.#schedule();
   }
 
-  /** Those that have waited longest, or of them those that are of the first one's kind. */
-  #take(): Waiting<Item, Result>[] {
-    const { maxBatch, isOfOneKind } = this.#limits;
-    if (!isOfOneKind) return this.#waiting.splice(0, maxBatch);
-    const batch: Waiting<Item, Result>[] = [];
-    const rest: Waiting<Item, Result>[] = [];
-    for (const each of this.#waiting) {
-      const isTaken = batch.length < maxBatch && each.item.kind === this.#waiting[0]!.item.kind;
-      (isTaken ? batch : rest).push(each);
+  /** The oldest items; if a batch is of one kind, the oldest of the first one's kind. */
+  #dequeue(): Entry<Item, Result>[] {
+    const { maxBatch, isOfOneKind } = this.limits;
+    const kind = this.#queue[0]?.item.kind;
+    const batch: Entry<Item, Result>[] = [];
+    const skipped: Entry<Item, Result>[] = [];
+    let taken = 0;
+    let characters = 0;
+    for (const entry of this.#queue) {
+      if (batch.length === maxBatch || characters >= MAX_BATCH_CHARACTERS) break;
+      taken++;
+      if (isOfOneKind && entry.item.kind !== kind) {
+        skipped.push(entry);
+        continue;
+      }
+      characters += this.#charactersOf?.(entry.item) ?? 0;
+      batch.push(entry);
     }
-    this.#waiting = rest;
+    this.#queue = skipped.concat(this.#queue.slice(taken));
     return batch;
   }
 
-  #stay(): void {
-    clearImmediate(this.#leaving as NodeJS.Immediate);
-    clearTimeout(this.#leaving as NodeJS.Timeout);
-    this.#leaving = null;
-  }
-
-  async #runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {
     this.#inFlight++;
     const startedAt = performance.now();
-    const loop = this.#limits.restAfter && performance.eventLoopUtilization();
+    const coolDown = this.#cooldown?.start();
     try {
       const running = this.#run(batch.map(({ item }) => item));
-      // An adapter that answers at once saves a turn of the microtask queue.
+      // Without `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
       const results = running instanceof Promise ? await running : running;
-      this.#arrive(startedAt, loop);
+      const unanswered = batch.splice(results.length);
+      this.#queue.unshift(...unanswered);
+      this.#batchDone(startedAt, coolDown, unanswered.length > 0);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      await this.#runSingly(batch, error);
-      this.#arrive(startedAt, loop);
+      await this.#runIndividually(batch, error);
+      this.#batchDone(startedAt, coolDown);
     }
   }
 
-  #arrive(startedAt: number, loop: EventLoopUtilization | undefined): void {
+  #batchDone(
+    startedAt: number,
+    coolDown: ReturnType<Cooldown['start']> | undefined,
+    isPartial = false,
+  ): void {
     this.#inFlight--;
-    this.#runMs += (performance.now() - startedAt - this.#runMs) * NEWEST_SHARE;
-    if (loop) this.#rest(loop);
-    // The next batch is on its way while the answers to this one are made.
-    else if (this.#waiting.length > 0) this.#leave();
+    this.#averageRunMs += (performance.now() - startedAt - this.#averageRunMs) * NEWEST_WEIGHT;
+    if (coolDown) {
+      coolDown(() => {
+        this.#cancelFlush();
+        this.#schedule();
+      });
+    } else if (isPartial) {
+      this.#yield();
+    } else if (this.#queue.length > 0) {
+      // The next batch is in flight while the responses of this one are written.
+      this.#flush();
+    }
   }
 
-  /** `loop` is as it was before the batch; the answers are made in this turn. */
-  #rest(loop: EventLoopUtilization): void {
+  /** Starts no batch in the rest of this turn. */
+  #yield(): void {
+    this.#isYielding = true;
     setImmediate(() => {
-      const { active } = performance.eventLoopUtilization(loop);
-      // The rest after a batch beside this one may be longer.
-      this.#restUntil = Math.max(this.#restUntil, performance.now() + this.#limits.restAfter!(active));
-      this.#stay();
-      this.#schedule();
+      this.#isYielding = false;
+      this.#flush();
     });
   }
 
-  /** One bad command must not fail its neighbours. */
-  async #runSingly(batch: Waiting<Item, Result>[], error: unknown): Promise<void> {
+  /** Isolates failures: one bad item must not fail the other items of its batch. */
+  async #runIndividually(batch: Entry<Item, Result>[], error: unknown): Promise<void> {
     if (batch.length === 1 || error instanceof StoreUnavailable) {
       for (const { reject } of batch) reject(error);
       return;
     }
     for (const { item, startBy, resolve, reject } of batch) {
       try {
-        if (startBy < performance.now()) throw tooLate();
+        if (startBy < performance.now()) throw timedOutInQueue();
         const [result] = await this.#run([item]);
         resolve(result as Result);
       } catch (itemError) {
@@ -184,15 +216,15 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   }
 }
 
-/** Those that may still be begun with; the others are told. */
-function inTime<Item, Result>(waiting: Waiting<Item, Result>[]): Waiting<Item, Result>[] {
+/** The entries that may still start; the others are rejected. */
+function rejectExpired<Item, Result>(entries: Entry<Item, Result>[]): Entry<Item, Result>[] {
   const now = performance.now();
-  return waiting.filter(({ startBy, reject }) => {
-    if (startBy < now) reject(tooLate());
+  return entries.filter(({ startBy, reject }) => {
+    if (startBy < now) reject(timedOutInQueue());
     return startBy >= now;
   });
 }
 
-export function tooLate(): StoreUnavailable {
-  return new StoreUnavailable('the database has not come to it in time');
+export function timedOutInQueue(): StoreUnavailable {
+  return new StartedTooLate('timed out in the queue for the database');
 }

@@ -1,5 +1,5 @@
-// Migrations are numbered SQL files, forward only. An adapter runs each in a transaction that first writes down
-// the number: of processes that start together, one migrates and the others find it done.
+// Migrations are numbered SQL files, forward only. An adapter runs each in a transaction that first inserts its
+// number: of processes that start at the same time, one migrates and the others find it done.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -15,14 +15,14 @@ export class SchemaTooNew extends Error {
   override readonly name = 'SchemaTooNew';
 }
 
-/** The migrations in `folder` after the newest one that was applied. Throws `SchemaTooNew`. */
+/** The migrations in `folder` that come after number `newest`. Throws `SchemaTooNew`. */
 export function pendingMigrations(folder: URL, newest: number): Migration[] {
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort();
   if (newest > files.length) {
     throw new SchemaTooNew(
-      `the database has schema ${newest} and this version knows ${files.length}: use a newer version`,
+      `the schema of the database (${newest}) is newer than this version of the service (${files.length}): use a newer version`,
     );
   }
   return files

@@ -1,26 +1,26 @@
-// Contract: a body is one JSON object that can be read in one way only, of at most 256 KiB; whatever else arrives
-// is refused by every operation, with a pointer where there is a place to point to.
+// Contract: a body is one unambiguous JSON object of at most 256 KiB. Every operation rejects anything else, with a
+// pointer to the invalid part.
 
 import { after, before, it } from 'node:test';
-import { describeOnEachDatabase } from '../database.ts';
-import * as bodies from './body-cases.ts';
-import { type Operation, operationsOn } from './operation.ts';
-import { type BadCase, refuses } from './refusal.ts';
-import { Victim } from './victim.ts';
+import * as bodies from '../support/bad-input/body-cases.ts';
+import { type Operation, operationsOn } from '../support/bad-input/operation.ts';
+import { assertRejected, type BadCase } from '../support/bad-input/refusal.ts';
+import { Victim } from '../support/bad-input/victim.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 
 const tables: Readonly<Record<string, (operations: readonly Operation[]) => BadCase[]>> = {
-  'is missed where there is none': bodies.emptyBodies,
-  'is refused where it is a JSON value but no object': bodies.noObjects,
-  'is refused where it, or a member of it, is no JSON': bodies.noJson,
-  'is refused where something stands before or after it': bodies.moreThanOneValue,
-  'is refused where it is cut off or has a stray byte, at whatever place': bodies.brokenAtEachByte,
-  'is refused where it is not UTF-8': bodies.notUtf8,
-  'is refused in another encoding': bodies.otherEncodings,
-  'is refused where a field stands twice': bodies.repeatedFields,
-  'is refused where it has the key __proto__': bodies.prototypeFields,
-  'is refused where a key has a lone surrogate': bodies.illFormedKeys,
-  'is refused where it is nested too deep': bodies.deepNesting,
-  'is refused where it is too large': bodies.tooLarge,
+  'is required': bodies.emptyBodies,
+  'is rejected if it is JSON but not an object': bodies.notObjects,
+  'is rejected if it or one of its members is not JSON': bodies.notJson,
+  'is rejected if it has leading or trailing text': bodies.extraText,
+  'is rejected if it is truncated or has a stray byte at any offset': bodies.brokenAtEachByte,
+  'is rejected if it is not valid UTF-8': bodies.notUtf8,
+  'is rejected in another encoding': bodies.otherEncodings,
+  'is rejected if it has a duplicate field': bodies.duplicateFields,
+  'is rejected if it has the key __proto__': bodies.prototypeFields,
+  'is rejected if a key has a lone surrogate': bodies.illFormedKeys,
+  'is rejected if it is nested too deeply': bodies.deepNesting,
+  'is rejected if it is too large': bodies.tooLarge,
 };
 
 describeOnEachDatabase('A body', (database) => {
@@ -30,7 +30,7 @@ describeOnEachDatabase('A body', (database) => {
   });
   after(() => victim.end());
 
-  for (const [sentence, casesOf] of Object.entries(tables)) {
-    it(sentence, (t) => refuses(t, victim, casesOf(operationsOn(victim))));
+  for (const [title, casesOf] of Object.entries(tables)) {
+    it(title, (t) => assertRejected(t, victim, casesOf(operationsOn(victim))));
   }
 });

@@ -1,18 +1,18 @@
-// Contract: what each field accepts. Every value beyond that is refused with a pointer to it, by every operation.
+// Contract: the values that each field accepts. Every operation rejects any other value, with a pointer to it.
 
 import { after, before, it } from 'node:test';
-import { describeOnEachDatabase } from '../database.ts';
 import {
   casesOf,
-  fieldsOfOthers,
+  fieldsOfOtherOperations,
   fieldTables,
   mappedToNull,
   missingFields,
   unknownFields,
-} from './field-cases.ts';
-import { operationsOn } from './operation.ts';
-import { refuses } from './refusal.ts';
-import { Victim } from './victim.ts';
+} from '../support/bad-input/field-cases.ts';
+import { operationsOn } from '../support/bad-input/operation.ts';
+import { assertRejected } from '../support/bad-input/refusal.ts';
+import { Victim } from '../support/bad-input/victim.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 
 describeOnEachDatabase('A field of a body', (database) => {
   let victim: Victim;
@@ -21,20 +21,20 @@ describeOnEachDatabase('A field of a body', (database) => {
   });
   after(() => victim.end());
 
-  for (const [sentence, table] of Object.entries(fieldTables)) {
-    it(`refuses ${sentence}`, (t) => refuses(t, victim, casesOf(operationsOn(victim), table)));
+  for (const [values, table] of Object.entries(fieldTables)) {
+    it(`rejects ${values}`, (t) => assertRejected(t, victim, casesOf(operationsOn(victim), table)));
   }
 
-  it('refuses a mapping to null, but in a merge patch', (t) => {
+  it('rejects a mapping to null, except in a merge patch', (t) => {
     const operations = operationsOn(victim).filter(({ method }) => method !== 'PATCH');
-    return refuses(t, victim, casesOf(operations, mappedToNull));
+    return assertRejected(t, victim, casesOf(operations, mappedToNull));
   });
 
-  it('is refused where the operation does not know it', (t) =>
-    refuses(t, victim, unknownFields(operationsOn(victim))));
+  it('is rejected if it is unknown', (t) => assertRejected(t, victim, unknownFields(operationsOn(victim))));
 
-  it('is refused where only another operation knows it', (t) =>
-    refuses(t, victim, fieldsOfOthers(operationsOn(victim))));
+  it('is rejected if only another operation has it', (t) =>
+    assertRejected(t, victim, fieldsOfOtherOperations(operationsOn(victim))));
 
-  it('is missed where it is required', (t) => refuses(t, victim, missingFields(operationsOn(victim))));
+  it('is reported if it is required and missing', (t) =>
+    assertRejected(t, victim, missingFields(operationsOn(victim))));
 });

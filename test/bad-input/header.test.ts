@@ -1,26 +1,31 @@
-// Contract: who asks, in which media type and from where. A header that says it wrongly, or twice, is refused by
-// every operation, however good the body.
+// Contract: every operation rejects invalid or repeated headers for authentication, media type, origin and
+// preconditions, even if the body is valid.
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { checkMediaType } from '../../src/http/media-type.ts';
-import { describeOnEachDatabase } from '../database.ts';
-import * as headers from './header-cases.ts';
-import { type BodilessOperation, bodilessOperationsOn, type Operation, operationsOn } from './operation.ts';
-import { type BadCase, refuses } from './refusal.ts';
-import { Victim } from './victim.ts';
+import * as headers from '../support/bad-input/header-cases.ts';
+import {
+  type BodilessOperation,
+  bodilessOperationsOn,
+  type Operation,
+  operationsOn,
+} from '../support/bad-input/operation.ts';
+import { assertRejected, type BadCase } from '../support/bad-input/refusal.ts';
+import { Victim } from '../support/bad-input/victim.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 
 const tables: Readonly<
   Record<string, (operations: readonly (Operation | BodilessOperation)[], victim: Victim) => BadCase[]>
 > = {
-  'is refused where it bears no good API token': headers.badAuthorizations,
-  'tells nobody what is wrong with a body': headers.badBodiesOfNobody,
-  'is refused where the body is not declared as JSON': headers.badMediaTypes,
-  'is refused where the body is compressed': headers.contentCoded,
-  'is refused where it comes from a page of another origin': headers.foreignOrigins,
-  'is refused where a header stands twice that is read once': headers.repeatedHeaders,
-  'is refused where fields stand in the query': headers.fieldsInTheQuery,
-  'is refused where its condition names no version, or another one': headers.badConditions,
+  'is rejected without a valid API token': headers.badAuthorizations,
+  'is rejected without details about the body if it is unauthenticated': headers.unauthenticatedBodies,
+  'is rejected if the body is not declared as JSON': headers.badMediaTypes,
+  'is rejected if the body has a content coding': headers.contentCoded,
+  'is rejected if its origin is foreign': headers.foreignOrigins,
+  'is rejected if a single-valued header is repeated': headers.repeatedHeaders,
+  'is rejected if it has fields in the query string': headers.fieldsInQuery,
+  'is rejected if its precondition is malformed or names another version': headers.badConditions,
 };
 
 describeOnEachDatabase('A request', (database) => {
@@ -30,15 +35,15 @@ describeOnEachDatabase('A request', (database) => {
   });
   after(() => victim.end());
 
-  for (const [sentence, casesOf] of Object.entries(tables)) {
-    it(sentence, (t) =>
-      refuses(t, victim, casesOf([...operationsOn(victim), ...bodilessOperationsOn(victim)], victim)),
+  for (const [title, casesOf] of Object.entries(tables)) {
+    it(title, (t) =>
+      assertRejected(t, victim, casesOf([...operationsOn(victim), ...bodilessOperationsOn(victim)], victim)),
     );
   }
 });
 
-it('A media type is refused in a time that does not grow with the square of its length', () => {
-  // It takes a millisecond; the square would take twenty seconds.
+it('A media type is rejected in less than quadratic time', () => {
+  // It takes a millisecond; quadratic time would be 20 seconds.
   const headers = { 'content-type': `application/json${' '.repeat(200_000)}x` };
   const start = performance.now();
   assert.throws(() => checkMediaType({ headers }, ['application/json']), { code: 'unsupported_media_type' });

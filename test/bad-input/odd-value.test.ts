@@ -1,32 +1,32 @@
-// Contract: what comes in goes out the same. Values that look wrong and break no rule are accepted by every
-// operation, and no answer changes a digit, a key or a code point of them.
+// Contract: values round-trip unchanged. Every operation accepts unusual but valid values, and no response changes a
+// digit, a key or a code point of them.
 
 import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { redact } from '../../src/domain/secret.ts';
-import { describeOnEachDatabase } from '../database.ts';
-import { inLanes, send, type TestAnswer } from '../http.ts';
-import { TestService } from '../service.ts';
 import {
   extremeProperties,
+  jsonForms,
   oddDataSources,
   oddKeys,
   oddNames,
   oddNumbers,
   oddTexts,
-  spellings,
-} from './odd-value.ts';
-import { type Members, nameOf, objectText, operationsOn, requestOf } from './operation.ts';
-import { words } from './value.ts';
+} from '../support/bad-input/odd-value.ts';
+import { type Members, nameOf, objectText, operationsOn, requestOf } from '../support/bad-input/operation.ts';
+import { words } from '../support/bad-input/value.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { mapConcurrently, send, type TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
 
-describeOnEachDatabase('An odd value', (database) => {
+describeOnEachDatabase('An unusual value', (database) => {
   let service: TestService;
   before(async () => {
     service = await TestService.start(database);
   });
   after(() => service.end());
 
-  it('makes a user group of its own of every id, in each environment', async (t) => {
+  it('can be an id, with a separate group for each id and environment', async (t) => {
     const testing = (await service.apiToken({ environment: 'Testing' })).token;
     const ids = oddTexts;
     t.diagnostic(`${ids.length} ids`);
@@ -35,8 +35,8 @@ describeOnEachDatabase('An odd value', (database) => {
         service.get({ user_group_id: id, name: 'N' }),
         service.call('POST', '/v1/user-groups', { user_group_id: id, name: 'N' }, { token: testing }),
       ]);
-    const created = (await inLanes(ids, create)).flat();
-    const found = (await inLanes(ids, create)).flat();
+    const created = (await mapConcurrently(ids, create)).flat();
+    const found = (await mapConcurrently(ids, create)).flat();
     assert.ok(created.every(({ json }) => json.new_user_group === true));
     assert.ok(found.every(({ json }) => json.new_user_group === false));
     const providedIds = created.map(({ json }) => json.user_group.provided_id);
@@ -51,68 +51,68 @@ describeOnEachDatabase('An odd value', (database) => {
     );
   });
 
-  it('is a name', (t) =>
-    keepsAll(
+  it('can be a name', (t) =>
+    assertRoundTrips(
       t,
       service,
       'name',
       oddNames.map((name) => ({ name: JSON.stringify(name) })),
     ));
 
-  it('is a key and a value of mapping and properties', (t) => {
+  it('can be a key and a value of mapping and properties', (t) => {
     const withKey = (key: string): Members => {
       const text = JSON.stringify(key);
-      // A data source has at least one character, as every key has.
+      // A data source has at least one character, like every key.
       return { mapping: `{${text}:${text}}`, properties: `{${text}:${text},"in":[{${text}:[${text}]}]}` };
     };
-    return keepsAll(t, service, 'key', oddKeys.map(withKey));
+    return assertRoundTrips(t, service, 'key', oddKeys.map(withKey));
   });
 
-  it('is a data source', (t) =>
-    keepsAll(
+  it('can be a data source', (t) =>
+    assertRoundTrips(
       t,
       service,
       'source',
       oddDataSources.map((text) => ({ mapping: `{"40":${text}}` })),
     ));
 
-  it('is a number with all its digits', (t) =>
-    keepsAll(
+  it('can be a number, which keeps all its digits', (t) =>
+    assertRoundTrips(
       t,
       service,
       'number',
       oddNumbers.map((text) => ({ properties: `{"a":${text},"b":[[{"c":${text}}]]}` })),
     ));
 
-  it('is an object of 16 levels, of 64 KiB, of 100 keys, and of every kind of key', (t) =>
-    keepsAll(
+  it('can be an object with 16 levels, 64 KiB, 100 keys, or any kind of key', (t) =>
+    assertRoundTrips(
       t,
       service,
       'extreme',
       Object.values(extremeProperties).map((properties) => ({ properties })),
     ));
 
-  it('comes back in its shortest spelling, however it was spelt', async () => {
-    for (const [index, [sent, returned]] of spellings.entries()) {
-      const id = `spelling ${index}`;
+  it('is returned in its shortest JSON form', async () => {
+    for (const [index, [sent, returned]] of jsonForms.entries()) {
+      const id = `form ${index}`;
       assert.deepEqual(await changesOf(service, id, { properties: sent }, { properties: returned }), []);
     }
   });
 
-  it('is a body of 256 KiB that is white space for the most part', async () => {
-    await eachAccepts(service, (body) => body.padEnd(256 * 1024));
-    await eachAccepts(service, (body) => body.replaceAll(':', `:${'\t\r\n '.repeat(10_000)}`));
+  it('can be a body of 256 KiB that is mostly white space', async () => {
+    await assertAccepted(service, (body) => body.padEnd(256 * 1024));
+    await assertAccepted(service, (body) => body.replaceAll(':', `:${'\t\r\n '.repeat(10_000)}`));
   });
 
-  it('is a body with its field names spelt in escapes', async () => {
-    await eachAccepts(service, (body) =>
+  it('can be a body with escaped field names', async () => {
+    await assertAccepted(service, (body) =>
       body.replaceAll('"user_', String.raw`"\u0075ser\u005F`).replace('token"', String.raw`\u0074oken"`),
     );
   });
 
-  it('is a header that says the usual thing in an unusual way', async () => {
+  it('can be an unusual but valid form of a header', async () => {
     const { token } = service;
-    const usual: Record<string, string | undefined>[] = [
+    const valid: Record<string, string | undefined>[] = [
       ...words('token TOKEN tOkEn').map((scheme) => ({ authorization: `${scheme} ${token}` })),
       ...['Token  ', 'Token \t ', '  Token '].map((before) => ({ authorization: before + token })),
       { authorization: `Token ${token} \t` },
@@ -132,25 +132,27 @@ describeOnEachDatabase('An odd value', (database) => {
       },
       { accept: 'text/html', 'accept-encoding': 'gzip', range: 'bytes=0-1', cookie: 'a=b', te: 'trailers' },
     ];
-    for (const headers of usual) await eachAccepts(service, (body) => body, headers);
+    for (const headers of valid) await assertAccepted(service, (body) => body, headers);
   });
 });
 
-/** Sends each set of members through the life of a group of its own. */
-async function keepsAll(
+/** Round-trips each set of members through every operation on a new group. */
+async function assertRoundTrips(
   t: TestContext,
   service: TestService,
   what: string,
   values: readonly Members[],
 ): Promise<void> {
   t.diagnostic(`${values.length} values`);
-  const changes = await inLanes(values, (members, index) => changesOf(service, `${what} ${index}`, members));
+  const changes = await mapConcurrently(values, (members, index) =>
+    changesOf(service, `${what} ${index}`, members),
+  );
   assert.deepEqual(changes.flat().slice(0, MAX_CHANGES_SHOWN), []);
 }
 
 const MAX_CHANGES_SHOWN = 20;
 
-/** Creates, gets, updates, rotates and resolves a group of these members; returns the answers that do not hold them. */
+/** Creates, gets, updates, rotates and resolves a group with these members; returns the responses without them. */
 async function changesOf(
   service: TestService,
   id: string,
@@ -160,7 +162,7 @@ async function changesOf(
   const plain = { name: '"Present"', user_group_id: JSON.stringify(id), properties: 'null' };
   const body = objectText({ ...plain, ...members });
   const created = await service.call('POST', '/v1/user-groups', body);
-  if (created.status !== 201) return [`${id}: ${body.slice(0, 200)} gives ${created.text}`];
+  if (created.status !== 201) return [`${id}: ${body.slice(0, 200)} returned ${created.text}`];
   const found = await service.get(body);
   const updated = await service.put(body);
   const rotated = await service.post({ current_token: created.json.user_group.token });
@@ -174,30 +176,30 @@ async function changesOf(
     ...changeOf(updated, `${identity},"properties":${properties},"api_environment_tag"`),
     ...changeOf(rotated, `${identity},"api_environment_tag"`),
     ...changeOf(resolved, `"name":${name},"properties":${properties},"mapping":${mapping},`),
-    ...(updated.headers.etag === created.headers.etag ? [] : ['the same again is a change']),
-    ...(found.headers['user-group-drift'] === undefined ? [] : ['the same again differs']),
+    ...(updated.headers.etag === created.headers.etag ? [] : ['an identical update changes the version']),
+    ...(found.headers['user-group-drift'] === undefined ? [] : ['identical fields are reported as drift']),
   ].map((change) => `${id}: ${change}`);
 }
 
-function changeOf({ text }: TestAnswer, part: string): string[] {
+function changeOf({ text }: TestResponse, part: string): string[] {
   return text.includes(part) ? [] : [`expected ${part.slice(0, 200)} in ${redact(text.slice(0, 400))}`];
 }
 
-/** Sends a body to each operation that it accepts in its usual spelling. */
-async function eachAccepts(
+/** Asserts that every operation accepts the transformed body. */
+async function assertAccepted(
   service: TestService,
-  spelt: (body: string) => string,
+  transform: (body: string) => string,
   headers: Record<string, string | undefined> = {},
 ): Promise<void> {
   const created = await service.get({ user_group_id: 'plain', name: 'Present', properties: null });
   const operations = operationsOn({ id: 'plain', token: created.json.user_group.token });
-  // A token is resolved before it is rotated.
+  // Reversed, so that the token is resolved before it is rotated.
   for (const operation of operations.toReversed()) {
-    const answer = await send(service.url, {
+    const response = await send(service.url, {
       token: service.token,
-      ...requestOf(operation, { body: spelt(objectText(operation.members)), headers }),
+      ...requestOf(operation, { body: transform(objectText(operation.members)), headers }),
     });
-    assert.equal(answer.json.success, 1, `${nameOf(operation)} ${Object.keys(headers)}: ${answer.text}`);
-    assert.equal(answer.json.user_group.provided_id, 'plain');
+    assert.equal(response.json.success, 1, `${nameOf(operation)} ${Object.keys(headers)}: ${response.text}`);
+    assert.equal(response.json.user_group.provided_id, 'plain');
   }
 }

@@ -1,22 +1,22 @@
-// Contract: a token that is unknown, dead, malformed or another's is answered in the same words, whatever it is,
-// and no token stands in for one of the other kind.
+// Contract: unknown, replaced, malformed and foreign tokens get the same error, and a token of one kind is not accepted
+// as the other.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from '../database.ts';
-import { bodilessOperationsOn, operationsOn } from './operation.ts';
-import { faultsOf, leavesNoTrace, refuses } from './refusal.ts';
+import { bodilessOperationsOn, operationsOn } from '../support/bad-input/operation.ts';
+import { assertRejected, assertUnchanged, differencesOf } from '../support/bad-input/refusal.ts';
 import {
   beyondPermission,
-  lenientSpellings,
+  invalidApiTokens,
+  invalidTokens,
+  lenientVariants,
   misspellings,
-  noTokens,
+  notTokens,
   unknownApiTokens,
   unknownTokens,
-  uselessApiTokens,
-  uselessTokens,
-} from './token-cases.ts';
-import { Victim } from './victim.ts';
+} from '../support/bad-input/token-cases.ts';
+import { Victim } from '../support/bad-input/victim.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 
 describeOnEachDatabase('A token', (database) => {
   let victim: Victim;
@@ -26,21 +26,21 @@ describeOnEachDatabase('A token', (database) => {
   after(() => victim.end());
 
   describe('of a user group', () => {
-    const useless: Readonly<Record<string, () => readonly string[]>> = {
-      'with a typing error': () => misspellings(victim.token),
-      'spelt otherwise': () => lenientSpellings(victim.token),
-      'that is no token': () => noTokens,
-      'with a right checksum that nobody was given': () => unknownTokens,
-      'of another environment or workspace': () => Object.values(victim.foreign),
-      'that is an API token': () => [victim.service.token, ...Object.values(victim.apiTokens)],
+    const invalid: Readonly<Record<string, () => readonly string[]>> = {
+      'it has a typing error': () => misspellings(victim.token),
+      'it is a variant of a valid token': () => lenientVariants(victim.token),
+      'it is not a token': () => notTokens,
+      'it was never issued but has a correct checksum': () => unknownTokens,
+      'it belongs to another environment or workspace': () => Object.values(victim.foreign),
+      'it is an API token': () => [victim.service.token, ...Object.values(victim.apiTokens)],
     };
-    for (const [which, tokensOf] of Object.entries(useless)) {
-      it(`is not found where it is one ${which}`, (t) =>
-        refuses(t, victim, uselessTokens(operationsOn(victim), tokensOf())));
+    for (const [which, tokensOf] of Object.entries(invalid)) {
+      it(`is not found if ${which}`, (t) =>
+        assertRejected(t, victim, invalidTokens(operationsOn(victim), tokensOf())));
     }
 
-    it('is refused in the same words whatever is wrong with it', () =>
-      leavesNoTrace(victim, async () => {
+    it('gets the same error for every cause', () =>
+      assertUnchanged(victim, async () => {
         const tokens = [
           'x',
           unknownTokens[0]!,
@@ -48,30 +48,30 @@ describeOnEachDatabase('A token', (database) => {
           victim.foreign.workspace,
           `${victim.token} `,
         ];
-        const answers = await Promise.all(tokens.map((token) => victim.service.resolve(token)));
-        const words = answers.map(({ json: { request_id: _, ...said } }) => JSON.stringify(said));
-        assert.equal(new Set(words).size, 1);
+        const responses = await Promise.all(tokens.map((token) => victim.service.resolve(token)));
+        const errors = responses.map(({ json: { request_id: _, ...error } }) => JSON.stringify(error));
+        assert.equal(new Set(errors).size, 1);
       }));
   });
 
-  describe('of the API', () => {
-    const useless: Readonly<Record<string, () => readonly string[]>> = {
-      'with a typing error': () => misspellings(victim.service.token),
-      'with a right checksum that nobody was given': () => unknownApiTokens,
-      'of a user group': () => [victim.token, ...Object.values(victim.foreign)],
-      'that is revoked or expired': () => [victim.apiTokens.revoked, victim.apiTokens.expired],
+  describe('for the API', () => {
+    const invalid: Readonly<Record<string, () => readonly string[]>> = {
+      'it has a typing error': () => misspellings(victim.service.token),
+      'it was never issued but has a correct checksum': () => unknownApiTokens,
+      'it is a user group token': () => [victim.token, ...Object.values(victim.foreign)],
+      'it is revoked or expired': () => [victim.apiTokens.revoked, victim.apiTokens.expired],
     };
-    for (const [which, tokensOf] of Object.entries(useless)) {
-      it(`authenticates nobody where it is one ${which}`, (t) =>
-        refuses(
+    for (const [which, tokensOf] of Object.entries(invalid)) {
+      it(`does not authenticate if ${which}`, (t) =>
+        assertRejected(
           t,
           victim,
-          uselessApiTokens([...operationsOn(victim), ...bodilessOperationsOn(victim)], tokensOf()),
+          invalidApiTokens([...operationsOn(victim), ...bodilessOperationsOn(victim)], tokensOf()),
         ));
     }
 
-    it('is refused in the same words whatever is wrong with it', () =>
-      leavesNoTrace(victim, async () => {
+    it('gets the same error for every cause', () =>
+      assertUnchanged(victim, async () => {
         const tokens = [
           null,
           'x',
@@ -80,13 +80,17 @@ describeOnEachDatabase('A token', (database) => {
           victim.apiTokens.revoked,
           victim.apiTokens.expired,
         ];
-        const answers = await Promise.all(tokens.map((token) => victim.service.get('{}', { token })));
-        const words = answers.map(({ json: { request_id: _, ...said } }) => JSON.stringify(said));
-        assert.equal(new Set(words).size, 1);
+        const responses = await Promise.all(tokens.map((token) => victim.service.get('{}', { token })));
+        const errors = responses.map(({ json: { request_id: _, ...error } }) => JSON.stringify(error));
+        assert.equal(new Set(errors).size, 1);
       }));
 
-    it('does no more than its permission says', (t) =>
-      refuses(t, victim, beyondPermission(operationsOn(victim), bodilessOperationsOn(victim), victim)));
+    it('allows only the calls of its permission', (t) =>
+      assertRejected(
+        t,
+        victim,
+        beyondPermission(operationsOn(victim), bodilessOperationsOn(victim), victim),
+      ));
   });
 
   describe('that was rotated', () => {
@@ -96,26 +100,26 @@ describeOnEachDatabase('A token', (database) => {
     const rotate = async (token: string, grace = 0): Promise<string> =>
       (await victim.service.post({ current_token: token, grace_period_seconds: grace })).json.user_group
         .token;
-    const assertDead = async (name: string, token: string): Promise<void> => {
-      assert.deepEqual(faultsOf(name, notFound, await victim.service.resolve(token)), []);
+    const assertNotFound = async (name: string, token: string): Promise<void> => {
+      assert.deepEqual(differencesOf(name, notFound, await victim.service.resolve(token)), []);
     };
 
-    it('is dead at once without a grace period, and once one has ended', async () => {
+    it('is invalid immediately without a grace period, and otherwise after it', async () => {
       const first = await create('rotated');
       const second = await rotate(first);
-      await assertDead('without grace', first);
+      await assertNotFound('without grace', first);
       await rotate(second, 60);
       assert.equal((await victim.service.resolve(second)).json.token.status, 'retiring');
       victim.service.clockAheadMs += 60_001;
-      await assertDead('after grace', second);
+      await assertNotFound('after grace', second);
     });
 
-    it('is found by no operation after a second rotation, even within its grace period', async () => {
+    it('is not found by any operation after a second rotation, even within its grace period', async () => {
       const first = await create('rotated twice');
       const third = await rotate(await rotate(first, 3_600), 3_600);
-      await assertDead('to resolve', first);
+      await assertNotFound('to resolve', first);
       assert.deepEqual(
-        faultsOf('to rotate', notFound, await victim.service.post({ current_token: first })),
+        differencesOf('to rotate', notFound, await victim.service.post({ current_token: first })),
         [],
       );
       assert.equal((await victim.service.resolve(third)).json.token.status, 'current');

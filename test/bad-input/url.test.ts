@@ -1,12 +1,12 @@
-// Contract: the id in a path and the query of a list are read strictly. What cannot be decoded, what no id can be and
-// what no parameter is, is refused by every operation, and never taken for something near it.
+// Contract: the id in a path and the query of a list are parsed strictly. Every operation rejects malformed encodings,
+// invalid ids and unknown parameters instead of guessing.
 
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase } from '../database.ts';
-import { bodilessOperationsOn, operationsOn } from './operation.ts';
-import { refuses } from './refusal.ts';
-import { badIds, badListQueries, inPath, inQuery, needlessBodies } from './url-cases.ts';
-import { Victim } from './victim.ts';
+import { bodilessOperationsOn, operationsOn } from '../support/bad-input/operation.ts';
+import { assertRejected } from '../support/bad-input/refusal.ts';
+import { badIds, badListQueries, inPath, inQuery, unexpectedBodies } from '../support/bad-input/url-cases.ts';
+import { Victim } from '../support/bad-input/victim.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 
 describeOnEachDatabase('A URL', (database) => {
   let victim: Victim;
@@ -15,21 +15,21 @@ describeOnEachDatabase('A URL', (database) => {
   });
   after(() => victim.end());
 
-  describe('is refused where it has an id in its path', () => {
+  describe('is rejected if the id in its path', () => {
     for (const [which, ids] of Object.entries(badIds)) {
       it(which, (t) => {
         const operations = [...operationsOn(victim), ...bodilessOperationsOn(victim)];
-        return refuses(t, victim, inPath(operations, ids));
+        return assertRejected(t, victim, inPath(operations, ids));
       });
     }
   });
 
-  describe('of a list is refused where its query has', () => {
+  describe('of a list is rejected if its query has', () => {
     for (const [what, queries] of Object.entries(badListQueries)) {
-      it(what, (t) => refuses(t, victim, inQuery(queries)));
+      it(what, (t) => assertRejected(t, victim, inQuery(queries)));
     }
   });
 
-  it('of an operation that takes no body is refused with one', (t) =>
-    refuses(t, victim, needlessBodies(bodilessOperationsOn(victim))));
+  it('of an operation without a body is rejected with one', (t) =>
+    assertRejected(t, victim, unexpectedBodies(bodilessOperationsOn(victim))));
 });

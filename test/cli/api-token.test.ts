@@ -1,11 +1,11 @@
-// API tokens and workspaces from the command line, with and without a service that runs on the same database.
+// API tokens and workspaces on the command line, with and without a service running on the same database.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachDatabase, type TestDatabase } from '../database.ts';
-import { createApiToken, type Exit, Folder, run, type Service, serve } from '../process.ts';
-import { runSql } from '../sql.ts';
+import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 const API_TOKEN = /uga_[0-9A-Za-z]{49}/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -26,18 +26,21 @@ async function statusOf(service: Service, token: string): Promise<number> {
 }
 
 describe('api-token create', () => {
-  it('shows the token once, and says what it makes besides it', async () => {
+  it('prints the token once, and reports a created database and workspace', async () => {
     using folder = new Folder();
     const first = await apiToken(folder, 'create', '--workspace', 'acme');
     assert.equal(first.code, 0);
-    assert.match(first.stdout, /^API token 1 \(read-write, acme, Customer\)[^\n]*\n\nuga_[0-9A-Za-z]{49}\n$/);
-    assert.equal(first.stderr, 'Made a new database: data/user-groups.db\nMade the workspace acme.\n');
+    assert.match(
+      first.stdout,
+      /^Created API token 1 \(read-write, acme, Customer\)[^\n]*\n\nuga_[0-9A-Za-z]{49}\n$/,
+    );
+    assert.equal(first.stderr, 'Created database data/user-groups.db.\nCreated workspace acme.\n');
     const second = await apiToken(folder, 'create', '--workspace', 'acme');
     assert.equal(second.stderr, '');
     assert.notEqual(API_TOKEN.exec(second.stdout)?.[0], API_TOKEN.exec(first.stdout)?.[0]);
   });
 
-  it('prints JSON that names every choice', async () => {
+  it('prints JSON with the value of every option', async () => {
     using folder = new Folder();
     const args = [
       '--workspace',
@@ -68,7 +71,7 @@ describe('api-token create', () => {
     '2w': 1_209_600_000,
     '1y': 31_536_000_000,
   };
-  it('makes tokens that expire when --expires says', async () => {
+  it('creates tokens that expire after --expires', async () => {
     using folder = new Folder();
     for (const [text, ms] of Object.entries(durations)) {
       const before = Date.now();
@@ -82,8 +85,8 @@ describe('api-token create', () => {
         text,
       );
       assert.match(expiresAt, INSTANT);
-      const made = Date.parse(expiresAt) - ms;
-      assert.ok(made >= before && made <= Date.now(), `${text} gives ${expiresAt}`);
+      const createdAt = Date.parse(expiresAt) - ms;
+      assert.ok(createdAt >= before && createdAt <= Date.now(), `${text}: ${expiresAt}`);
     }
   });
 
@@ -100,18 +103,18 @@ describe('api-token create', () => {
     ['--workspace', 'acme', '--expire', '1d'],
   ];
   for (const args of badArguments) {
-    it(`ends with 2 and touches no database: ${JSON.stringify(args)}`, async () => {
+    it(`exits with 2 and creates no database: ${JSON.stringify(args)}`, async () => {
       using folder = new Folder();
       const { code, stdout, stderr } = await apiToken(folder, 'create', ...args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-      assert.match(stderr, /^error: [^\n]+\n/);
+      assert.match(stderr, /^user-group-service: [^\n]+\n/);
       assert.equal(existsSync(folder.join('data')), false);
     });
   }
 });
 
 describe('api-token list', () => {
-  it('shows each token with its status, and never its text', async () => {
+  it('prints each API token with its status, without the token itself', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder, ['--name', 'first']);
     await createApiToken(folder, [
@@ -168,15 +171,12 @@ describe('api-token list', () => {
 });
 
 describe('api-token revoke', () => {
-  it('says so, and says the same again', async () => {
+  it('is idempotent', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     for (let time = 0; time < 2; time++) {
       const { code, stdout, stderr } = await apiToken(folder, 'revoke', '1');
-      assert.deepEqual(
-        { code, stdout, stderr },
-        { code: 0, stdout: 'API token 1 is revoked.\n', stderr: '' },
-      );
+      assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: 'Revoked API token 1.\n', stderr: '' });
     }
     assert.deepEqual(await runJson(folder, 'api-token', 'revoke', '1'), { id: 1, status: 'revoked' });
   });
@@ -190,15 +190,15 @@ describe('api-token revoke', () => {
     assert.deepEqual(await runJson(folder, 'api-token', 'list'), [first]);
   });
 
-  it('ends with 3 and one line where there is no such token', async () => {
+  it('exits with 3 and one line if the API token does not exist', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     const { code, stdout, stderr } = await apiToken(folder, 'revoke', '2');
     assert.deepEqual({ code, stdout }, { code: 3, stdout: '' });
-    assert.match(stderr, /^user-group-service: there is no API token 2[^\n]*\n$/);
+    assert.match(stderr, /^user-group-service: API token 2 does not exist[^\n]*\n$/);
   });
 
-  it('ends with 2 where it is given the token itself, and does not repeat it', async () => {
+  it('exits with 2 if the argument is the token itself, and does not print it', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     const { code, stderr } = await apiToken(folder, 'revoke', token);
@@ -207,7 +207,7 @@ describe('api-token revoke', () => {
   });
 
   for (const id of ['0', '-1', '1.5', 'one', '9999999999999999']) {
-    it(`ends with 2 where the id can be none: "${id}"`, async () => {
+    it(`exits with 2 if the id is invalid: "${id}"`, async () => {
       using folder = new Folder();
       assert.equal((await apiToken(folder, 'revoke', '--', id)).code, 2);
     });
@@ -215,9 +215,10 @@ describe('api-token revoke', () => {
 });
 
 describe('workspace list', () => {
-  it('shows the workspaces that API tokens have made', async () => {
+  it('prints the workspaces that were created with API tokens', async () => {
     using folder = new Folder();
-    for (const name of ['beta', 'alpha', 'beta']) await apiToken(folder, 'create', '--workspace', name);
+    for (const name of ['beta', 'alpha', 'beta'])
+      await apiToken(folder, 'create', '--workspace', name, '--create-workspace');
     const { code, stdout } = await run(folder, ['workspace', 'list']);
     assert.equal(code, 0);
     assert.match(stdout, /^NAME +CREATED\nalpha +\S+Z\nbeta +\S+Z\n$/);
@@ -230,7 +231,7 @@ describe('workspace list', () => {
   });
 });
 
-describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
+describeOnEachDatabase('API tokens while the service is running', (kind) => {
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
@@ -253,13 +254,13 @@ describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
     return run(folder, ['api-token', ...args], { env: database.env });
   }
 
-  /** What the list says of an API token. */
+  /** The entry of an API token in the list. */
   async function listed(id: number): Promise<Record<string, unknown>> {
     const { stdout } = await command('list', '--json');
     return JSON.parse(stdout).find((row: { id: number }) => row.id === id);
   }
 
-  it('work when they are new, and are refused when they are revoked, from the next request on', async () => {
+  it('work after creation and are rejected after revocation, from the next request on', async () => {
     const { id, token } = await create();
     assert.equal(await statusOf(service, token), 404);
     assert.equal((await listed(id)).status, 'active');
@@ -267,12 +268,12 @@ describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
     assert.equal(await statusOf(service, token), 401);
     const revoked = await listed(id);
     assert.equal(revoked.status, 'revoked');
-    assert.equal((await command('revoke', String(id))).stdout, `API token ${id} is revoked.\n`);
+    assert.equal((await command('revoke', String(id))).stdout, `Revoked API token ${id}.\n`);
     assert.deepEqual(await listed(id), revoked);
     assert.equal((await command('revoke', '999999')).code, 3);
   });
 
-  it('are refused and listed as expired from the instant on that --expires says', async () => {
+  it('are rejected and listed as expired after their expiry', async () => {
     const { id, token } = await create('--expires', '1y');
     assert.equal(await statusOf(service, token), 404);
     const { expires_at: expiresAt } = await listed(id);
@@ -282,7 +283,7 @@ describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
     assert.equal((await listed(id)).status, 'expired');
   });
 
-  it('are listed without their text', async () => {
+  it('are listed without the tokens themselves', async () => {
     const { id, token } = await create(
       '--name',
       'wall',
@@ -309,13 +310,13 @@ describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
     }
   });
 
-  it('may do what their permission says, in their environment alone', async () => {
+  it('are limited to their permission and their environment', async () => {
     const customer = await create();
     const testing = await create('--environment', 'Testing', '--permission', 'read-only');
     const resolver = await create('--permission', 'resolve');
     const group = { user_group_id: 'one', name: 'One' };
-    const made = await service.call(customer.token, 'GET', '/api/user', group);
-    const groupToken = made.json.user_group.token;
+    const created = await service.call(customer.token, 'GET', '/api/user', group);
+    const groupToken = created.json.user_group.token;
     assert.equal(
       (await service.call(testing.token, 'GET', '/api/user', { user_group_id: 'one' })).status,
       404,
@@ -328,8 +329,8 @@ describeOnEachDatabase('API tokens beside a service that runs', (kind) => {
   });
 });
 
-describe('Beside a service that runs', () => {
-  it('commands find the database by --database-url and by DATABASE_URL, the flag first', async () => {
+describe('While the service is running', () => {
+  it('commands use the database of --database-url, which takes precedence over DATABASE_URL', async () => {
     using folder = new Folder();
     await using service = await serve(folder, { env: { DATABASE_URL: 'sqlite:here.db' } });
     const byFlag = await createApiToken(folder, ['--database-url', 'sqlite:here.db']);
@@ -339,6 +340,6 @@ describe('Beside a service that runs', () => {
     const { stdout } = await run(folder, [...list, '--database-url', 'sqlite:here.db'], { env });
     assert.equal(JSON.parse(stdout).length, 1);
     const elsewhere = await run(folder, list, { env });
-    assert.equal(elsewhere.stderr, 'user-group-service: there is no database elsewhere.db\n');
+    assert.equal(elsewhere.stderr, 'user-group-service: database elsewhere.db does not exist\n');
   });
 });

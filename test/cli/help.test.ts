@@ -1,11 +1,11 @@
-// What the program says of itself, and what it says to a command that it does not know.
+// Help texts, and errors for unknown commands.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { settings } from '../../src/config.ts';
-import { Folder, run } from '../process.ts';
+import { Folder, run } from '../support/process.ts';
 
 const commands = [
   [],
@@ -17,6 +17,8 @@ const commands = [
   ['api-token', 'revoke'],
   ['workspace'],
   ['workspace', 'list'],
+  ['workspace', 'rename'],
+  ['workspace', 'delete'],
   ['key'],
   ['key', 'generate'],
   ['key', 'reencrypt'],
@@ -25,6 +27,7 @@ const commands = [
   ['copy'],
   ['import'],
   ['export'],
+  ['help'],
 ];
 
 async function help(...command: string[]): Promise<string> {
@@ -36,11 +39,20 @@ async function help(...command: string[]): Promise<string> {
 
 describe('--help', { concurrency: 2 }, () => {
   for (const command of commands) {
-    it(`of ${['user-group-service', ...command].join(' ')} shows its usage and ends with 0`, async () => {
+    it(`of ${['user-group-service', ...command].join(' ')} prints its usage and exits with 0`, async () => {
       assert.match(
         await help(...command),
         new RegExp(`^Usage: ${['user-group-service', ...command].join(' ')} `),
       );
+    });
+  }
+
+  for (const command of commands.filter(({ length }) => length > 0)) {
+    it(`of ${command.join(' ')} prints the same as "help ${command.join(' ')}"`, async () => {
+      using folder = new Folder();
+      const { code, stdout, stderr } = await run(folder, ['help', ...command]);
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      assert.equal(stdout, await help(...command));
     });
   }
 
@@ -50,12 +62,12 @@ describe('--help', { concurrency: 2 }, () => {
     for (const code of Object.values(exitCodes)) assert.match(text, new RegExp(`^ {2,}${code} {2}\\S`, 'm'));
   });
 
-  it('of serve names the variable of every setting', async () => {
+  it('of serve lists the environment variable of every setting', async () => {
     const text = await help('serve');
     for (const { env } of Object.values(settings)) assert.ok(text.includes(env), env);
   });
 
-  it('lists no command that this test does not know', async () => {
+  it('lists exactly the commands of this test', async () => {
     for (const parent of [[], ['api-token'], ['workspace'], ['key']]) {
       const [, listed = ''] = (await help(...parent)).split('\nCommands:\n');
       const names = [...listed.split('\n\n')[0]!.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
@@ -75,26 +87,31 @@ describe('--version', () => {
   });
 });
 
-describe('A command that there is not', () => {
+describe('An unknown command or option', () => {
   const suggestions: [string[], RegExp][] = [
     [['api-tokens', 'list'], /Did you mean api-token\?/],
     [['sevre'], /Did you mean serve\?/],
     [['api-token', 'lst'], /Did you mean list\?/],
     [['key', 'generat'], /Did you mean generate\?/],
     [['serve', '--prot', '1'], /Did you mean --port\?/],
+    [['help', 'sevre'], /Did you mean serve\?/],
+    [['help', 'api-token', 'crate'], /Did you mean create\?/],
   ];
   for (const [args, suggestion] of suggestions) {
-    it(`ends with 2, suggests the nearest, and tells of --help: ${args.join(' ')}`, async () => {
+    it(`exits with 2, suggests a similar name, and refers to --help: ${args.join(' ')}`, async () => {
       using folder = new Folder();
       const { code, stdout, stderr } = await run(folder, args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      assert.match(stderr, /^user-group-service: unknown /);
       assert.match(stderr, suggestion);
-      assert.match(stderr, /\n\("--help" shows what there is\)\n$/);
+      assert.match(stderr, /\n\(run with --help for usage\)\n$/);
     });
   }
+});
 
+describe('A missing command', () => {
   for (const args of [[], ['api-token'], ['key'], ['workspace']]) {
-    it(`ends with 2 and shows the usage where it is left out: ${args.join(' ')}`, async () => {
+    it(`exits with 2 and prints the usage: ${args.join(' ')}`, async () => {
       using folder = new Folder();
       const { code, stdout, stderr } = await run(folder, args);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });

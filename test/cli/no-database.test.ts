@@ -1,9 +1,9 @@
-// A command that works on what is there makes no database where there is none: its path is mistyped, or the disk away.
+// Commands that need existing data do not create a missing database: the path may be mistyped, or the disk not mounted.
 
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Folder, run } from '../process.ts';
+import { Folder, run } from '../support/process.ts';
 
 const commands = [
   ['api-token', 'list'],
@@ -16,14 +16,14 @@ const commands = [
   ['export', '--workspace', 'acme'],
 ];
 
-describe('Where there is no database', { concurrency: 2 }, () => {
+describe('Without a database', { concurrency: 2 }, () => {
   for (const command of commands) {
-    it(`"${command.join(' ')}" ends with 3 and one line, and makes none`, async () => {
+    it(`"${command.join(' ')}" exits with 3 and one line, and creates no database`, async () => {
       using folder = new Folder();
       writeFileSync(folder.join('groups'), '');
       const { code, stdout, stderr } = await run(folder, command);
       assert.deepEqual({ code, stdout }, { code: 3, stdout: '' });
-      assert.equal(stderr, 'user-group-service: there is no database data/user-groups.db\n');
+      assert.equal(stderr, 'user-group-service: database data/user-groups.db does not exist\n');
       assert.equal(existsSync(folder.join('data')), false);
     });
   }

@@ -1,17 +1,17 @@
-// The settings of `serve`: where they come from, and that a bad one stops the start with one clear line.
+// The settings of `serve`: their sources, and that an invalid one stops the startup with one clear line.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { type Setting, settings } from '../../src/config.ts';
-import { createApiToken, Folder, Program, run, type Service, serve } from '../process.ts';
+import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
 const REFUSAL_LIMIT_MS = 10_000;
 
-/** A value that each setting refuses; null for one whose bad values only show when the service listens. */
-const badValues = {
+/** An invalid value of each setting; null if invalid values are detected only when the service listens. */
+const invalidValues = {
   databaseUrl: 'mysql://db/groups',
   host: null,
   port: '65536',
@@ -36,7 +36,7 @@ const badValues = {
   shutdownTimeoutMs: '600001',
 } satisfies Record<keyof typeof settings, string | null>;
 
-/** The least and the greatest of each number, but for the port. */
+/** The minimum and maximum of each number, except for the port. */
 const numberBounds = {
   databaseWaitMs: ['0', '3600000'],
   postgresPoolSize: ['1', '1000'],
@@ -52,20 +52,31 @@ const numberBounds = {
   keepAliveTimeoutMs: ['1', '3600000'],
   shutdownDelayMs: ['0', '600000'],
   shutdownTimeoutMs: ['0', '600000'],
-} satisfies Partial<Record<keyof typeof settings, [least: string, greatest: string]>>;
+} satisfies Partial<Record<keyof typeof settings, [min: string, max: string]>>;
 
 interface Refused {
+  /** Prepares the folder. */
+  prepare?: (folder: Folder) => void;
+  /** A shell script that runs `"$0" "$@"`. */
+  script?: string;
   args?: string[];
   env?: Record<string, string>;
-  /** What the line has to name. */
+  /** What the line must mention. */
   names: RegExp;
-  /** What the line must not show. */
+  /** What the line must not contain. */
   hides?: RegExp;
 }
 
-async function assertRefused({ args = [], env = {}, names, hides }: Refused): Promise<void> {
+async function assertRefused({ args = [], env = {}, names, hides, prepare, script }: Refused): Promise<void> {
   using folder = new Folder();
-  await using program = new Program(folder, ['serve', ...args], { env });
+  prepare?.(folder);
+  await using program =
+    script === undefined
+      ? new Program(folder, ['serve', ...args], { env })
+      : new Program(folder, ['-c', script, process.execPath, PROGRAM, 'serve', ...args], {
+          env,
+          command: 'sh',
+        });
   const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
   assert.match(stderr, ONE_LINE);
   assert.match(stderr, names);
@@ -73,56 +84,95 @@ async function assertRefused({ args = [], env = {}, names, hides }: Refused): Pr
   assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
 }
 
-describe('A setting that is not right ends serve with 78 and one line', { concurrency: 2 }, () => {
-  for (const [key, bad] of Object.entries(badValues) as [keyof typeof settings, string | null][]) {
-    if (bad === null) continue;
+describe('An invalid setting makes serve exit with 78 and one line', { concurrency: 2 }, () => {
+  for (const [key, invalid] of Object.entries(invalidValues) as [keyof typeof settings, string | null][]) {
+    if (invalid === null) continue;
     const { env, flag }: Setting<unknown> = settings[key];
-    it(`that names ${env}, where it is "${bad}"`, () =>
-      assertRefused({ env: { [env]: bad }, names: new RegExp(`: ${env}:? `) }));
+    it(`that names ${env} if it is "${invalid}"`, () =>
+      assertRefused({ env: { [env]: invalid }, names: new RegExp(`: ${env}:? `) }));
     const name = flag?.split(' ')[0];
     if (name === undefined) continue;
-    it(`that names ${name}, where it is "${bad}"`, () =>
-      assertRefused({ args: [name, bad], names: new RegExp(`: ${name} `) }));
+    it(`that names ${name} if it is "${invalid}"`, () =>
+      assertRefused({ args: [name, invalid], names: new RegExp(`: ${name} `) }));
   }
 
   for (const HOST of ['192.0.2.1', 'nowhere.invalid', 'x86_64-conda-linux-gnu']) {
-    it(`that names the address and its setting, where the machine does not have it: ${HOST}`, () =>
+    it(`that names the address and its setting if the machine does not have the address: ${HOST}`, () =>
       assertRefused({ env: { HOST }, names: new RegExp(`${HOST}.* --host or HOST`) }));
   }
 
-  it('that suggests the setting that an unknown UGS_ variable is nearest to', () =>
-    assertRefused({ env: { UGS_TOKN_KEYS: '1' }, names: /UGS_TOKN_KEYS is no setting .*UGS_TOKEN_KEYS\?/ }));
+  it('that suggests the setting most similar to an unknown UGS_ variable', () =>
+    assertRefused({
+      env: { UGS_TOKN_KEYS: '1' },
+      names: /UGS_TOKN_KEYS is not a setting .*UGS_TOKEN_KEYS\?/,
+    }));
 
-  it('that lists the settings, where an unknown UGS_ variable is near to none', () =>
+  it('that lists the settings if an unknown UGS_ variable is similar to none', () =>
     assertRefused({ env: { UGS_Z: '' }, names: /UGS_Z .*UGS_QUEUE_LIMIT/ }));
 
-  it('where a setting that is no secret is to come from a file', () =>
+  it('if a setting that is not a secret names a file', () =>
     assertRefused({ env: { UGS_LOG_FORMAT_FILE: 'log-format' }, names: /UGS_LOG_FORMAT_FILE/ }));
 
   for (const name of ['UGS_TOKEN_KEYS', 'DATABASE_URL']) {
-    it(`where ${name} and its file are both set`, () =>
+    it(`if ${name} and its file are both set`, () =>
       assertRefused({
         env: { [name]: 'a', [`${name}_FILE`]: 'b' },
         names: new RegExp(`${name} and ${name}_FILE`),
       }));
 
-    it(`where the file of ${name} is missing`, () =>
+    it(`if the file of ${name} does not exist`, () =>
       assertRefused({ env: { [`${name}_FILE`]: 'nowhere' }, names: new RegExp(`${name}_FILE`) }));
 
-    it(`where the file of ${name} is empty`, () =>
-      assertRefused({ env: { [`${name}_FILE`]: '/dev/null' }, names: new RegExp(name) }));
+    it(`if the file of ${name} is empty`, () =>
+      assertRefused({
+        env: { [`${name}_FILE`]: 'empty' },
+        prepare: (folder) => writeFileSync(folder.join('empty'), ''),
+        names: new RegExp(`${name}_FILE names an empty file`),
+      }));
+
+    it(`if the file of ${name} is an endless device`, () =>
+      assertRefused({
+        env: { [`${name}_FILE`]: '/dev/zero' },
+        names: new RegExp(`${name}_FILE .*/dev/zero is neither a regular file nor a pipe`),
+      }));
+
+    it(`if the file of ${name} is a directory`, () =>
+      assertRefused({ env: { [`${name}_FILE`]: '.' }, names: new RegExp(`${name}_FILE .*is a directory`) }));
+
+    it(`if the file of ${name} is too large`, () =>
+      assertRefused({
+        env: { [`${name}_FILE`]: 'large' },
+        prepare: (folder) => writeFileSync(folder.join('large'), 'a'.repeat(2 ** 20 + 1)),
+        names: new RegExp(`${name}_FILE .*larger than 1048576 bytes`),
+      }));
+
+    it(`if the file of ${name} is an endless pipe`, () =>
+      assertRefused({
+        env: { [`${name}_FILE`]: '/dev/stdin' },
+        script: 'yes | "$0" "$@"',
+        names: new RegExp(`${name}_FILE .*larger than 1048576 bytes`),
+      }));
   }
 
-  it('where --host is empty, which would listen on every address', () =>
+  it('if the key file next to the database is an endless device', () =>
+    assertRefused({
+      prepare: (folder) => {
+        mkdirSync(folder.join('data'));
+        symlinkSync('/dev/zero', folder.join('data/token-keys'));
+      },
+      names: /cannot read the key file: .*token-keys is neither a regular file nor a pipe/,
+    }));
+
+  it('if --host is empty, which would listen on all addresses', () =>
     assertRefused({ args: ['--host', ''], names: /--host/ }));
 
   for (const url of ['postgres://user:hunter2@db/groups', 'sqlite:groups.db?password=hunter2']) {
-    it(`where --database-url holds a password, without showing it: ${url}`, () =>
+    it(`that does not contain the password of --database-url: ${url}`, () =>
       assertRefused({ args: ['--database-url', url], names: /--database-url/, hides: /hunter2/ }));
   }
 
   for (const password of ['hidden#1', '12#hidden', '12/hidden', 'hidden?1']) {
-    it(`where DATABASE_URL has a password that is not encoded: ${password}`, () =>
+    it(`if the password in DATABASE_URL is not percent-encoded: ${password}`, () =>
       assertRefused({
         env: { DATABASE_URL: `postgres://u:${password}@127.0.0.1:1/d` },
         names: /DATABASE_URL .*%2F/,
@@ -131,10 +181,11 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
   }
 
   const overTls: Record<string, string> = {
-    'where DATABASE_URL has an sslmode that is none, which would ask in plain': 'sslmode=verify_full',
-    'where DATABASE_URL has an ssl that is none': 'ssl=false',
-    'where DATABASE_URL has an sslnegotiation that is none': 'sslmode=verify-full&sslnegotiation=none',
-    'where DATABASE_URL names a certificate that is not there': 'sslmode=verify-full&sslrootcert=none.crt',
+    'if DATABASE_URL has an invalid sslmode, which would connect without TLS': 'sslmode=verify_full',
+    'if DATABASE_URL has an invalid ssl': 'ssl=false',
+    'if DATABASE_URL has an invalid sslnegotiation': 'sslmode=verify-full&sslnegotiation=none',
+    'if DATABASE_URL names an endless device as certificate': 'sslmode=verify-full&sslrootcert=/dev/zero',
+    'if DATABASE_URL names a certificate that does not exist': 'sslmode=verify-full&sslrootcert=none.crt',
   };
   for (const [what, parameters] of Object.entries(overTls)) {
     it(what, () => {
@@ -148,7 +199,7 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
   }
 
   for (const parameter of ['statement_timeout', 'lock_timeout', 'query_timeout']) {
-    it(`where DATABASE_URL has ${parameter}, which would take the place of UGS_POSTGRES_STATEMENT_TIMEOUT_MS`, () =>
+    it(`if DATABASE_URL has ${parameter}, which would override UGS_POSTGRES_STATEMENT_TIMEOUT_MS`, () =>
       assertRefused({
         env: { DATABASE_URL: `postgres://u:hidden@127.0.0.1:1/d?${parameter}=0` },
         names: new RegExp(`DATABASE_URL .*${parameter}.*UGS_POSTGRES_STATEMENT_TIMEOUT_MS`),
@@ -156,7 +207,7 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
       }));
   }
 
-  it('that does not show the password of a DATABASE_URL that is not right', () =>
+  it('that does not contain the password of an invalid DATABASE_URL', () =>
     assertRefused({
       env: { DATABASE_URL: 'mysql://user:hunter2@db/groups' },
       names: /DATABASE_URL/,
@@ -165,33 +216,33 @@ describe('A setting that is not right ends serve with 78 and one line', { concur
 
   const key = 'A'.repeat(43);
   for (const ring of [`deadbeef:${key}`, `deadbeef-${key}`, key, `deadbeef:${key}A`]) {
-    it(`that does not show the key of a damaged ring: ${ring}`, () =>
+    it(`that does not contain the key of a damaged key ring: ${ring}`, () =>
       assertRefused({ env: { UGS_TOKEN_KEYS: ring }, names: /UGS_TOKEN_KEYS/, hides: /A{10}/ }));
   }
 });
 
-describe('A flag of serve that is not right', () => {
+describe('An invalid flag of serve', () => {
   for (const args of [['--prot', '80'], ['--token-keys', 'x'], ['--port'], ['extra']]) {
-    it(`ends it with 2: ${args.join(' ')}`, async () => {
+    it(`exits with 2: ${args.join(' ')}`, async () => {
       using folder = new Folder();
       const { code, stdout, stderr } = await run(folder, ['serve', ...args]);
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-      assert.match(stderr, /^error: /);
+      assert.match(stderr, /^user-group-service: /);
     });
   }
 });
 
-describe('A database that cannot be opened ends serve with 69 and one line', () => {
-  it('where no PostgreSQL server answers, without showing the password', () =>
+describe('A database that cannot be opened makes serve exit with 69 and one line', () => {
+  it('if the PostgreSQL server refuses the connection, without the password', () =>
     assertUnavailable('postgres://user:hunter2@127.0.0.1:1/groups'));
-  it('where its directory cannot be made', () => assertUnavailable('sqlite:file/groups.db'));
-  it('where it is a directory', () => assertUnavailable('sqlite:directory'));
-  it('where it is a file of another kind', () => assertUnavailable('sqlite:file'));
+  it('if its directory cannot be created', () => assertUnavailable('sqlite:file/groups.db'));
+  it('if it is a directory', () => assertUnavailable('sqlite:directory'));
+  it('if it is a file of another format', () => assertUnavailable('sqlite:file'));
 
   async function assertUnavailable(url: string): Promise<void> {
     using folder = new Folder();
     mkdirSync(folder.join('directory'));
-    writeFileSync(folder.join('file'), 'This is no database. '.repeat(100));
+    writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
     const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0' };
     await using program = new Program(folder, ['serve'], { env });
     const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
@@ -202,13 +253,13 @@ describe('A database that cannot be opened ends serve with 69 and one line', () 
 });
 
 describe('serve', () => {
-  it('keeps a SQLite database in data/ where nothing says otherwise', async () => {
+  it('stores a SQLite database in data/ by default', async () => {
     using folder = new Folder();
     await using _service = await serve(folder);
     assert.ok(existsSync(folder.join('data/user-groups.db')));
   });
 
-  it('takes settings from the environment, and flags before it', async () => {
+  it('reads settings from the environment; flags take precedence', async () => {
     using folder = new Folder();
     const env = { DATABASE_URL: 'sqlite:from-env.db', LOG_LEVEL: 'debug', HOST: '192.0.2.1' };
     await using service = await serve(folder, { env, args: ['--host', '127.0.0.1'] });
@@ -217,7 +268,7 @@ describe('serve', () => {
     await service.says(/"path":"\/healthz"/);
   });
 
-  it('takes a flag of every kind before its variable', async () => {
+  it('prefers flags of every type to their environment variables', async () => {
     using folder = new Folder();
     const env = { DATABASE_URL: 'sqlite:env.db', LOG_LEVEL: 'silent', UGS_RATE_LIMIT_PER_MINUTE: '9' };
     const args = ['--database-url', 'sqlite:flag.db', '--log-level', 'info', '--rate-limit-per-minute', '2'];
@@ -230,8 +281,8 @@ describe('serve', () => {
     assert.deepEqual(statuses, [404, 404, 429]);
   });
 
-  for (const [index, which] of ['least', 'greatest'].entries()) {
-    it(`serves with every number at its ${which}`, async () => {
+  for (const [index, bound] of ['minimum', 'maximum'].entries()) {
+    it(`serves with every number at its ${bound}`, async () => {
       using folder = new Folder();
       const { token } = await createApiToken(folder);
       const bounds = Object.entries(numberBounds) as [keyof typeof settings, [string, string]][];
@@ -242,7 +293,7 @@ describe('serve', () => {
     });
   }
 
-  it('takes an empty variable as one that is not set', async () => {
+  it('treats an empty variable as unset', async () => {
     using folder = new Folder();
     const env = {
       HOST: '',
@@ -255,13 +306,13 @@ describe('serve', () => {
     assert.match(service.url, /^http:\/\/127\.0\.0\.1:/);
   });
 
-  it('serves where the headers of a request may take longer than all of it', async () => {
+  it('serves if the headers timeout is longer than the request timeout', async () => {
     using folder = new Folder();
     await using service = await serve(folder, { env: { UGS_HEADERS_TIMEOUT_MS: '600000' } });
     assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
   });
 
-  it('takes secrets from files', async () => {
+  it('reads secrets from files', async () => {
     using folder = new Folder();
     const ring = (await run(folder, ['key', 'generate'])).stdout;
     writeFileSync(folder.join('ring'), ring);
@@ -273,22 +324,23 @@ describe('serve', () => {
     assert.equal(existsSync(folder.join('token-keys')), false);
   });
 
-  it('listens on 127.0.0.1 alone unless it is told', async () => {
+  it('listens only on 127.0.0.1 by default', async () => {
     using folder = new Folder();
     await using service = await serve(folder);
     assert.match(service.url, /^http:\/\/127\.0\.0\.1:/);
-    assert.equal(await answers(service, '127.0.0.2'), false);
+    assert.equal(await accepts(service, '127.0.0.2'), false);
   });
 
-  it('listens where --host says', async () => {
+  it('listens on the address of --host', async () => {
     using folder = new Folder();
     await using service = await serve(folder, { args: ['--host', '127.0.0.2'] });
-    assert.equal(await answers(service, '127.0.0.2'), true);
-    assert.equal(await answers(service, '127.0.0.1'), false);
+    assert.equal(await accepts(service, '127.0.0.2'), true);
+    assert.equal(await accepts(service, '127.0.0.1'), false);
   });
 });
 
-function answers({ url }: Service, host: string): Promise<boolean> {
+/** Whether the service accepts connections on the address. */
+function accepts({ url }: Service, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: Number(new URL(url).port) });
     socket.on('connect', () => {

@@ -1,12 +1,12 @@
-// The quick start: one command makes what is missing, serves it, and shows a request that works.
+// The quick start: one command creates what is missing, runs the service, and prints an example request that works.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { send } from '../http.ts';
-import { Folder, Program, type ProgramOptions, run } from '../process.ts';
+import { send } from '../support/http.ts';
+import { Folder, Program, type ProgramOptions, run } from '../support/process.ts';
 
 class QuickStart extends Program {
   url = '';
@@ -15,7 +15,7 @@ class QuickStart extends Program {
   static async ready(folder: Folder, options?: ProgramOptions): Promise<QuickStart> {
     const program = new QuickStart(folder, ['start'], options);
     try {
-      await program.says(/Ctrl-C ends it/);
+      await program.says(/Press Ctrl-C to stop/);
       program.url = /Address +(http:\S+)/.exec(program.stdout)?.[1] ?? '';
       program.token = /API token +(uga_\w+)/.exec(program.stdout)?.[1] ?? '';
       return program;
@@ -25,7 +25,7 @@ class QuickStart extends Program {
     }
   }
 
-  /** The token of the same group at every start. */
+  /** The token of a fixed group. */
   async groupToken(): Promise<string> {
     const body = { user_group_id: 'customer-1', name: 'Acme' };
     const { json } = await send(this.url, { token: this.token, body });
@@ -47,7 +47,7 @@ async function apiTokens(folder: Folder): Promise<Record<string, unknown>[]> {
 }
 
 describe('The first start', () => {
-  it('makes the database, a key file and an API token that only their owner can read', async () => {
+  it('creates the database, a key file and an API token that only their owner can read', async () => {
     using folder = new Folder();
     await using program = await QuickStart.ready(folder);
     assert.equal(modeOf(folder.join('data/user-groups.db')), '600');
@@ -57,11 +57,11 @@ describe('The first start', () => {
     assert.equal(readFileSync(folder.join('data/api-token'), 'utf8'), `${program.token}\n`);
     assert.match(
       program.stdout,
-      /Made the database in data\/\. Made an API token \(kept in data\/api-token\)/,
+      /Created a new database in data\/\. Created an API token \(stored in data\/api-token\)/,
     );
   });
 
-  it('makes the workspace "default" with one read-write API token of Customer', async () => {
+  it('creates the workspace "default" with one read-write API token for Customer', async () => {
     using folder = new Folder();
     await using _program = await QuickStart.ready(folder);
     const tokens = await apiTokens(folder);
@@ -78,39 +78,39 @@ describe('The first start', () => {
     );
   });
 
-  it('prints a curl line that works as it is pasted', async () => {
+  it('prints a curl command that works when pasted', async () => {
     using folder = new Folder();
     await using program = await QuickStart.ready(folder);
     const command = /^ {2}curl [\s\S]*?\n\n/m.exec(program.stdout)?.[0] ?? '';
     const pasted = new Program(folder, ['-c', command.replace('curl', 'curl -sS')], { command: 'sh' });
     const { code, stdout, stderr } = await pasted.exit();
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    const answer = JSON.parse(stdout);
-    assert.equal(answer.success, 1);
-    assert.equal(answer.new_user_group, true);
-    assert.equal(answer.user_group.provided_id, 'customer-1');
-    assert.equal(answer.user_group.name, 'Acme');
+    const response = JSON.parse(stdout);
+    assert.equal(response.success, 1);
+    assert.equal(response.new_user_group, true);
+    assert.equal(response.user_group.provided_id, 'customer-1');
+    assert.equal(response.user_group.name, 'Acme');
   });
 
-  it('keeps everything in the directory of --data', async () => {
+  it('stores all data in the directory of --data', async () => {
     using folder = new Folder();
     await using program = new Program(folder, ['start', '--data', 'else/where']);
-    await program.says(/kept in else\/where\/api-token/);
+    await program.says(/stored in else\/where\/api-token/);
     assert.equal(modeOf(folder.join('else/where/user-groups.db')), '600');
     assert.throws(() => statSync(folder.join('data')), { code: 'ENOENT' });
   });
 });
 
 describe('A second start', () => {
-  it('says that it found everything, with the same API token and the same user group tokens', async () => {
+  it('uses the existing data, with the same API token and the same user group tokens', async () => {
     using folder = new Folder();
     await using first = await QuickStart.ready(folder);
     const groupToken = await first.groupToken();
     await first.end();
 
     await using second = await QuickStart.ready(folder);
-    assert.match(second.stdout, /Found the database in data\/: the same groups and tokens as before/);
-    assert.match(second.stdout, /The API token is the same as before/);
+    assert.match(second.stdout, /Using the existing database in data\/ with its user groups and tokens/);
+    assert.match(second.stdout, /Using the existing API token/);
     assert.equal(second.token, first.token);
     assert.equal(await second.groupToken(), groupToken);
     assert.equal((await apiTokens(folder)).length, 1);
@@ -118,7 +118,7 @@ describe('A second start', () => {
 
   const losses: Record<string, (folder: Folder) => Promise<unknown> | undefined> = {
     'is revoked': (folder) => run(folder, ['api-token', 'revoke', '1']),
-    'is gone with its file': (folder) => {
+    'is lost with its file': (folder) => {
       rmSync(folder.join('data/api-token'));
       return undefined;
     },
@@ -126,14 +126,14 @@ describe('A second start', () => {
       writeFileSync(folder.join('data/api-token'), 'uga_junk');
       return undefined;
     },
-    'is damaged and its file open to others': (folder) => {
+    'is damaged and its file readable for others': (folder) => {
       writeFileSync(folder.join('data/api-token'), 'uga_junk');
       chmodSync(folder.join('data/api-token'), 0o644);
       return undefined;
     },
   };
   for (const [loss, lose] of Object.entries(losses)) {
-    it(`makes a new API token where the first ${loss}, and keeps the groups`, async () => {
+    it(`creates a new API token if the first ${loss}, and keeps the groups`, async () => {
       using folder = new Folder();
       await using first = await QuickStart.ready(folder);
       const groupToken = await first.groupToken();
@@ -141,7 +141,7 @@ describe('A second start', () => {
       await lose(folder);
 
       await using second = await QuickStart.ready(folder);
-      assert.match(second.stdout, /Found the database .* Made an API token/);
+      assert.match(second.stdout, /Using the existing database .* Created an API token/);
       assert.notEqual(second.token, first.token);
       assert.equal(readFileSync(folder.join('data/api-token'), 'utf8'), `${second.token}\n`);
       assert.equal(modeOf(folder.join('data/api-token')), '600');
@@ -151,7 +151,7 @@ describe('A second start', () => {
 });
 
 describe('start', () => {
-  it('does not look at DATABASE_URL, and says so', async () => {
+  it('ignores DATABASE_URL, and says so', async () => {
     using folder = new Folder();
     for (const env of [
       { DATABASE_URL: 'sqlite:other/other.db' },
@@ -162,7 +162,7 @@ describe('start', () => {
       const [name] = Object.keys(env);
       assert.match(
         program.stdout,
-        new RegExp(`\n${name} is set and not used: start keeps .* data/, serve .*\n`),
+        new RegExp(`\n${name} is set but ignored: start keeps all data in data/\\. Use serve .*\n`),
       );
       assert.match(await program.groupToken(), /^ugt_/);
       assert.throws(() => statSync(folder.join('other')), { code: 'ENOENT' });
@@ -170,42 +170,45 @@ describe('start', () => {
     }
   });
 
-  it('says nothing of DATABASE_URL where it is not set', async () => {
+  it('does not mention DATABASE_URL if it is not set', async () => {
     using folder = new Folder();
     await using program = await QuickStart.ready(folder);
     assert.doesNotMatch(program.stdout, /DATABASE_URL/);
   });
 
-  it('ends with 75 and one line that names the port, where the port is taken', async () => {
+  it('exits with 75 and one line that names the port if the port is in use', async () => {
     using folder = new Folder();
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
     try {
-      const { port } = taken.address() as { port: number };
+      const { port } = blocker.address() as { port: number };
       const { code, stdout, stderr } = await run(folder, ['start', '--port', String(port)]);
       assert.equal(code, 75);
       assert.equal(stdout, '');
-      assert.equal(stderr, `user-group-service: port ${port} is taken; choose another with --port or PORT\n`);
+      assert.equal(
+        stderr,
+        `user-group-service: port ${port} is already in use; choose another port with --port or PORT\n`,
+      );
     } finally {
-      taken.close();
+      blocker.close();
     }
   });
 
-  it('ends with 78 and one line, where the file of the API token cannot be used', async () => {
+  it('exits with 78 and one line if the file of the API token cannot be used', async () => {
     using folder = new Folder();
     mkdirSync(folder.join('data/api-token'), { recursive: true });
     const { code, stdout, stderr } = await run(folder, ['start']);
     assert.equal(code, 78);
     assert.equal(stdout, '');
-    assert.match(stderr, /^user-group-service: data\/api-token cannot be used: [^\n]+\n$/);
+    assert.match(stderr, /^user-group-service: cannot use data\/api-token: [^\n]+\n$/);
   });
 
-  it('ends with 75 and one line, where another process serves the directory', async () => {
+  it('exits with 75 and one line if another process is serving the directory', async () => {
     using folder = new Folder();
     await using _first = await QuickStart.ready(folder);
     const { code, stdout, stderr } = await run(folder, ['start']);
     assert.equal(code, 75);
     assert.equal(stdout, '');
-    assert.match(stderr, /^user-group-service: another process serves data\/user-groups\.db.*\n$/);
+    assert.match(stderr, /^user-group-service: another process is serving data\/user-groups\.db.*\n$/);
   });
 });

@@ -1,20 +1,19 @@
-// Whether the service can be called with the clients that people have, through the proxies that they have.
+// The service works with common HTTP clients, directly and through common proxies.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sqlite } from '../database.ts';
-import { TestService } from '../service.ts';
-import { Client, type ClientKind, clients } from './client.ts';
-import { ProxyServer, proxies } from './proxy.ts';
+import { Client, type ClientKind, clients } from '../support/client-matrix/client.ts';
+import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
 
 const LIMIT_MS = 30_000;
-/** Long enough for proxies to keep it in a file instead of in memory. */
+/** Long enough for proxies to buffer it in a file instead of in memory. */
 const long = 'ü'.repeat(30_000);
 const oddIds = ['a/b', 'x y', '100%', '..%2F..', '?a=b#c', 'Größe', '漢字', '👩‍👩‍👧'];
 
 for (const proxyKind of [null, ...proxies]) {
-  const skip =
-    proxyKind !== null && proxyKind.command === undefined && `${proxyKind.name} is not on this machine`;
+  const skip = proxyKind !== null && proxyKind.command === undefined && `${proxyKind.name} is not installed`;
   describe(proxyKind === null ? 'Without a proxy' : `Behind ${proxyKind.name}`, { skip }, () => {
     let service: TestService;
     let proxy: ProxyServer | null = null;
@@ -28,7 +27,7 @@ for (const proxyKind of [null, ...proxies]) {
     });
 
     for (const kind of clients) {
-      const missing = kind.command === undefined && `${kind.name} is not on this machine`;
+      const missing = kind.command === undefined && `${kind.name} is not installed`;
       describe(kind.name, { skip: missing, timeout: LIMIT_MS }, () => {
         let client: Client;
         before(() => {
@@ -59,25 +58,25 @@ function testGet({ name, getBody }: ClientKind, client: () => Client): void {
       assert.equal(found.json.user_group.token, created.json.user_group.token);
     });
 
-    it('reads why a GET /api/user was refused', async () => {
-      const answer = await client().call('GET', '/api/user', { user_group_id: 'nobody' });
-      assert.deepEqual([answer.status, answer.json.code], [404, 'user_group_not_found']);
+    it('reads the error of a rejected GET /api/user', async () => {
+      const response = await client().call('GET', '/api/user', { user_group_id: 'nobody' });
+      assert.deepEqual([response.status, response.json.code], [404, 'user_group_not_found']);
     });
   }
 
   if (getBody === 'refused') {
     it('refuses to send GET /api/user', async () => {
-      const answer = await client().call('GET', '/api/user', group);
-      assert.equal(answer.status, 'refused');
-      assert.match(answer.json, /GET.*body/);
+      const response = await client().call('GET', '/api/user', group);
+      assert.equal(response.status, 'refused');
+      assert.match(response.json, /GET.*body/);
     });
   }
 
   if (getBody === 'becomes POST') {
-    it('turns GET /api/user into POST, and is told so', async () => {
-      const answer = await client().call('GET', '/api/user', group);
-      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request']);
-      assert.match(answer.json.detail, /turned GET into POST.*POST \/v1\/user-groups/);
+    it('turns GET /api/user into POST, and gets an error that says so', async () => {
+      const response = await client().call('GET', '/api/user', group);
+      assert.deepEqual([response.status, response.json.code], [400, 'invalid_request']);
+      assert.match(response.json.detail, /changed GET to POST.*POST \/v1\/user-groups/);
     });
   }
 }
@@ -114,7 +113,7 @@ function testV1({ name, patch }: ClientKind, client: () => Client): void {
     assert.deepEqual(resolved.json.user_group.properties, group.properties);
   });
 
-  it('reads and deletes user groups of every id', async () => {
+  it('reads and deletes user groups with unusual ids', async () => {
     for (const odd of oddIds) {
       const id = `${odd} by ${name}`;
       const path = `/v1/user-groups/${encodeURIComponent(id)}`;

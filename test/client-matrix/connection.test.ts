@@ -1,16 +1,15 @@
-// Which clients keep their connection from call to call, as the documentation says; and that none takes a connection
-// that is not encrypted where it is told to take one that is.
+// Clients reuse their connection as documented, and none sends data unencrypted to an https URL.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { Client, type ClientKind, clients } from './client.ts';
+import { Client, type ClientKind, clients } from '../support/client-matrix/client.ts';
 
 const CALLS = 4;
 
-/** How many connections a client makes for so many calls. */
+/** The number of connections that a client opens for several calls. */
 async function connectionsOf(kind: ClientKind, method: string): Promise<number> {
   let connections = 0;
   const server = createServer((request, response) => {
@@ -29,7 +28,7 @@ async function connectionsOf(kind: ClientKind, method: string): Promise<number> 
   return connections;
 }
 
-/** What a client sends to a service whose URL begins with https, before it has seen a certificate. */
+/** The bytes that a client sends to an https URL before the TLS handshake. */
 async function sentInPlainText(kind: ClientKind, apiToken: string): Promise<string> {
   let sent = '';
   const server = createTcpServer((socket) => {
@@ -54,14 +53,14 @@ async function sentInPlainText(kind: ClientKind, apiToken: string): Promise<stri
 
 describe('The connection of', () => {
   for (const kind of clients) {
-    const skip = kind.command === undefined && `${kind.name} is not on this machine`;
+    const skip = kind.command === undefined && `${kind.name} is not installed`;
     it(`${kind.name} is ${kind.connection}`, { skip, timeout: 30_000 }, async () => {
       assert.equal(await connectionsOf(kind, 'POST'), kind.connection === 'new each time' ? CALLS : 1);
       if (kind.getBody === 'refused') return;
       assert.equal(await connectionsOf(kind, 'GET'), kind.connection === 'kept' ? 1 : CALLS);
     });
 
-    it(`${kind.name} is encrypted where the URL says https`, { skip, timeout: 30_000 }, async () => {
+    it(`${kind.name} is encrypted for an https URL`, { skip, timeout: 30_000 }, async () => {
       const sent = await sentInPlainText(kind, 'uga_in-plain-text');
       assert.ok(!sent.includes('uga_in-plain-text'), sent);
     });

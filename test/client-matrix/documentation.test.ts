@@ -1,15 +1,15 @@
-// docs/clients.md says what the matrix holds: its table is that of the matrix, and its lines are those that run there.
+// docs/clients.md matches the client matrix: it contains the same table, programs and proxy settings.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { clients, pathOf } from './client.ts';
-import { proxies } from './proxy.ts';
+import { clients, pathOf } from '../support/client-matrix/client.ts';
+import { proxies } from '../support/client-matrix/proxy.ts';
 
 const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block]) => block);
 
-/** What the page shows of a file: the lines between the marks where there are some, else all. */
+/** The part of a file that the page shows: the lines between the markers, or else the whole file. */
 function shownLines(path: string): string {
   const file = readFileSync(path, 'utf8');
   const marked = /^([ \t]*)(?:#|\/\/) docs: begin\n([\s\S]*?)^[ \t]*(?:#|\/\/) docs: end/gm;
@@ -20,7 +20,7 @@ function shownLines(path: string): string {
 }
 
 describe('docs/clients.md', () => {
-  it('has the table of the matrix, row by row', () => {
+  it('contains the table of the matrix', () => {
     const rows = page.split('\n').filter((line) => /^\| `/.test(line));
     const expected = clients.map(
       ({ name, getBody, patch, connection }) => `| \`${name}\` | ${getBody} | ${patch} | ${connection} |`,
@@ -29,18 +29,18 @@ describe('docs/clients.md', () => {
   });
 
   for (const { name, program } of clients) {
-    it(`shows the lines with which ${name} calls`, () => {
+    it(`contains the program for ${name}`, () => {
       assert.ok(blocks.includes(shownLines(pathOf(`program/${program}`))));
     });
   }
 
   for (const { name, settings } of proxies) {
-    it(`shows the settings with which ${name} passes calls on`, () => {
+    it(`contains the settings of ${name}`, () => {
       assert.ok(blocks.includes(shownLines(settings)));
     });
   }
 
-  it('speaks of every program of the matrix', () => {
+  it('covers every program of the matrix', () => {
     const programs = readdirSync(pathOf('program'));
     assert.deepEqual(programs.sort(), clients.map(({ program }) => program).sort());
   });

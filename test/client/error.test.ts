@@ -1,14 +1,14 @@
-// The client: one error, told apart by its code, that holds what the service said and never a secret.
+// The client: a single error class, distinguished by code, with the details of the service and without secrets.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { serviceCodes } from '../../client/src/error.ts';
 import { type ClientOptions, UserGroupClient, UserGroupServiceError } from '../../client/src/index.ts';
-import { problems } from '../../src/problem.ts';
-import { sqlite } from '../database.ts';
-import { TestService } from '../service.ts';
-import { FaultyProxy } from './faulty-proxy.ts';
+import { problems } from '../../src/http/problem.ts';
+import { FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
 
 async function errorOf(call: Promise<unknown>): Promise<UserGroupServiceError> {
   const error = await call.then(
@@ -38,11 +38,11 @@ describe('The error of the client', () => {
     return new UserGroupClient({ url: proxy.url, apiToken: service.token, maxRetries: 0, ...options });
   }
 
-  it('knows every code of the service, and no other', () => {
+  it('has exactly the codes of the service', () => {
     assert.deepEqual([...serviceCodes].sort(), Object.keys(problems).sort());
   });
 
-  it('holds what the service says', async () => {
+  it('contains the details of the response', async () => {
     const group = { user_group_id: ' x', name: '', properties: {} };
     const error = await errorOf(clientWith().getOrCreate(group));
     assert.equal(error.name, 'UserGroupServiceError');
@@ -56,24 +56,24 @@ describe('The error of the client', () => {
     assert.ok(line?.includes(`"${error.requestId}"`));
   });
 
-  it('tells an API token that is not good from one that may not', async () => {
+  it('distinguishes an invalid API token from insufficient permission', async () => {
     const { token: apiToken } = await service.apiToken({ permission: 'resolve' });
     const group = { user_group_id: 'x', name: 'X' };
     assert.equal((await errorOf(clientWith({ apiToken: 'uga_x' }).getOrCreate(group))).status, 401);
     assert.equal((await errorOf(clientWith({ apiToken }).getOrCreate(group))).code, 'permission_denied');
   });
 
-  it('says why the service cannot be reached', async () => {
-    const gone = await FaultyProxy.start(service.url);
-    const { url } = gone;
-    await gone[Symbol.asyncDispose]();
+  it('reports why the service is unreachable', async () => {
+    const stopped = await FaultyProxy.start(service.url);
+    const { url } = stopped;
+    await stopped[Symbol.asyncDispose]();
     const error = await errorOf(clientWith({ url }).resolve('any'));
     assert.deepEqual([error.code, error.status, error.requestId], ['network_error', null, null]);
     assert.match(error.message, /ECONNREFUSED/);
   });
 
-  it('is unexpected_answer where something else than the service answers', async () => {
-    const answers = [
+  it('is unexpected_answer if the response is not from the service', async () => {
+    const responses = [
       { status: 200, body: '<html>hello</html>' },
       { status: 200, body: '{"hello":"world"}' },
       { status: 200, body: '"hello"' },
@@ -85,45 +85,45 @@ describe('The error of the client', () => {
       { status: 413, body: '<html>' },
       { status: 400, body: '{"code":"of_tomorrow","detail":"New."}' },
     ];
-    for (const answer of answers) {
-      proxy.faults = [answer];
+    for (const response of responses) {
+      proxy.faults = [response];
       const error = await errorOf(clientWith().resolve('any'));
-      assert.deepEqual([error.code, error.status], ['unexpected_answer', answer.status]);
-      assert.match(error.message, new RegExp(`${answer.status}`));
+      assert.deepEqual([error.code, error.status], ['unexpected_answer', response.status]);
+      assert.match(error.message, new RegExp(`${response.status}`));
     }
   });
 
-  it('follows no redirect: the API token goes nowhere else', async () => {
+  it('reports redirects, which are not followed so that the API token goes to no other host', async () => {
     const seen = proxy.seen.length;
     proxy.faults = [{ status: 307, headers: { location: '/v1/resolve' } }];
     assert.equal((await errorOf(clientWith().resolve('any'))).status, 307);
     assert.equal(proxy.seen.length, seen + 1);
   });
 
-  it('never shows the API token, whatever a replaced fetch puts into its own error', async () => {
-    const telling: ClientOptions['fetch'] = (url, request) => {
+  it('never contains the API token, even if the error of a custom fetch does', async () => {
+    const leaking: ClientOptions['fetch'] = (url, request) => {
       const cause = Object.assign(new Error(`sent ${JSON.stringify(request.headers)}`), { request });
       throw Object.assign(new TypeError(`fetch of ${url} failed`, { cause }), { request });
     };
     for (const apiToken of [service.token, `${service.token}x`, 'of.another.kind']) {
-      for (const options of [{ fetch: telling }, { url: 'http://127.0.0.1:1' }, {}]) {
+      for (const options of [{ fetch: leaking }, { url: 'http://127.0.0.1:1' }, {}]) {
         const error = await errorOf(clientWith({ apiToken, ...options }).resolve('any'));
-        const shown = [
+        const texts = [
           `${error.stack}`,
           JSON.stringify(error),
           inspect(error, { depth: 9, showHidden: true }),
         ];
-        for (const text of shown) assert.ok(!text.includes(apiToken), text);
+        for (const text of texts) assert.ok(!text.includes(apiToken), text);
       }
     }
   });
 
-  it('never shows a user group token', async () => {
+  it('never contains a user group token', async () => {
     const { user_group } = await clientWith().getOrCreate({ user_group_id: 'secret', name: 'S' });
-    const telling: ClientOptions['fetch'] = (_url, request) => {
+    const leaking: ClientOptions['fetch'] = (_url, request) => {
       throw new TypeError(`could not send ${request.body}`);
     };
-    const error = await errorOf(clientWith({ fetch: telling }).rotate({ current_token: user_group.token }));
+    const error = await errorOf(clientWith({ fetch: leaking }).rotate({ current_token: user_group.token }));
     assert.equal(inspect(error).includes(user_group.token), false);
   });
 });
@@ -132,12 +132,12 @@ describe('The client itself', () => {
   const apiToken = 'uga_of-this-client';
   const client = new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken });
 
-  it('never shows its API token', () => {
-    const shown = [String(client), JSON.stringify(client), inspect(client, { depth: 9, showHidden: true })];
-    for (const text of shown) assert.ok(!text.includes(apiToken), text);
+  it('never reveals its API token', () => {
+    const texts = [String(client), JSON.stringify(client), inspect(client, { depth: 9, showHidden: true })];
+    for (const text of texts) assert.ok(!text.includes(apiToken), text);
   });
 
-  it('puts the API token into the Authorization header and nowhere else', async () => {
+  it('sends the API token only in the Authorization header', async () => {
     const sent: { url: string; request: object }[] = [];
     const recording: ClientOptions['fetch'] = async (url, { signal: _, ...request }) => {
       sent.push({ url, request: structuredClone(request) });
@@ -158,23 +158,23 @@ describe('The client itself', () => {
     }
   });
 
-  it('refuses limits that cannot be meant, when it is made and at a call', async () => {
-    const wrong: Partial<ClientOptions>[] = [
+  it('rejects invalid limits, in the constructor and in a call', async () => {
+    const invalid: Partial<ClientOptions>[] = [
       ...[0, -1, Number.NaN, '5' as never].map((timeoutMs) => ({ timeoutMs })),
       ...[-1, Number.NaN, '5' as never].map((maxRetries) => ({ maxRetries })),
     ];
-    for (const limit of wrong) {
-      const refusal = { name: 'TypeError', message: new RegExp(Object.keys(limit)[0]!) };
-      assert.throws(() => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, ...limit }), refusal);
-      await assert.rejects(client.read('x', limit), refusal);
+    for (const limit of invalid) {
+      const expected = { name: 'TypeError', message: new RegExp(Object.keys(limit)[0]!) };
+      assert.throws(() => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, ...limit }), expected);
+      await assert.rejects(client.read('x', limit), expected);
     }
     for (const attemptTimeoutMs of [0, -1, Number.NaN]) {
-      const make = () => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, attemptTimeoutMs });
-      assert.throws(make, { name: 'TypeError', message: /attemptTimeoutMs/ });
+      const construct = () => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken, attemptTimeoutMs });
+      assert.throws(construct, { name: 'TypeError', message: /attemptTimeoutMs/ });
     }
   });
 
-  it('refuses what would arrive as something else, and sends nothing', async () => {
+  it('rejects arguments that cannot be transmitted unchanged, and sends no request', async () => {
     const sent: string[] = [];
     const recording: ClientOptions['fetch'] = async (url) => {
       sent.push(url);
@@ -186,29 +186,56 @@ describe('The client itself', () => {
       ...['"€"', '"1-1"\n', null].map(
         (ifMatch) => () => recorded.delete('x', { ifMatch: ifMatch as string }),
       ),
+      () => recorded.getOrCreate({ user_group_id: 'x' }, { ifNoneMatch: '\n' as '*' }),
       () => recorded.listPage({ search: 'a\udfff' }),
     ];
     for (const call of calls) await assert.rejects(call, TypeError);
     assert.deepEqual(sent, []);
   });
 
-  it('refuses an API token that no header can carry, without showing it', () => {
-    for (const wrong of ['', ' ', 'two words', 'line\n', '\u0000', 'é']) {
-      const make = (): UserGroupClient => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: wrong });
-      assert.throws(make, (error: Error) => {
+  it('rejects an API token that is not a valid header value, without revealing it', () => {
+    for (const invalid of ['', ' ', 'two words', 'line\n', '\u0000', 'é']) {
+      const construct = () => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: invalid });
+      assert.throws(construct, (error: Error) => {
         assert.ok(error instanceof TypeError);
-        return wrong.trim() === '' || !error.message.includes(wrong);
+        return invalid.trim() === '' || !error.message.includes(invalid);
       });
     }
   });
 
-  it('refuses an API token that is missing, as where a variable of the environment is not set', () => {
-    const options = { url: 'http://127.0.0.1:1', apiToken: undefined as unknown as string };
-    assert.throws(() => new UserGroupClient(options), { name: 'TypeError', message: /apiToken/ });
+  it('reports that the API token or the URL is not set, such as from a missing environment variable', () => {
+    for (const unset of [undefined, null as unknown as undefined, '', ' ']) {
+      const withoutToken = () => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: unset });
+      assert.throws(withoutToken, {
+        name: 'TypeError',
+        message: /^apiToken is not set.*environment variable/,
+      });
+      const withoutUrl = () => new UserGroupClient({ url: unset, apiToken });
+      assert.throws(withoutUrl, { name: 'TypeError', message: /^url is not set.*environment variable/ });
+    }
   });
 
-  it('refuses a URL that cannot be the service’s, without showing a password', () => {
-    const wrong = [
+  it('reports what to remove from an API token that includes the scheme of the header or whitespace', () => {
+    const messages = {
+      [`Token ${apiToken}`]: /^apiToken starts with "Token ".*pass the token alone/,
+      [`token\t${apiToken}`]: /^apiToken starts with "Token "/,
+      'Token ': /^apiToken starts with "Token "/,
+      [`Bearer ${apiToken}`]: /^apiToken starts with "Bearer ".*pass the token alone/,
+      [`Authorization: Token ${apiToken}`]: /^apiToken starts with "Authorization:".*pass the token alone/,
+      [`${apiToken}\n`]: /^apiToken starts or ends with whitespace: trim it/,
+      [`"${apiToken}"`]: /^apiToken is in quotation marks/,
+    };
+    for (const [text, message] of Object.entries(messages)) {
+      const construct = () => new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: text });
+      assert.throws(construct, (error: Error) => {
+        assert.match(error.message, message);
+        return error instanceof TypeError && !error.message.includes(apiToken);
+      });
+    }
+  });
+
+  it('rejects an invalid URL, without revealing a password', () => {
+    const invalid = [
       '',
       'example.com',
       'ftp://example.com',
@@ -217,9 +244,9 @@ describe('The client itself', () => {
       'http://b?c',
       'http://b#c',
     ];
-    for (const url of wrong) {
-      const make = (): UserGroupClient => new UserGroupClient({ url, apiToken });
-      assert.throws(make, (error) => error instanceof TypeError && !inspect(error).includes('secret@'));
+    for (const url of invalid) {
+      const construct = () => new UserGroupClient({ url, apiToken });
+      assert.throws(construct, (error) => error instanceof TypeError && !inspect(error).includes('secret@'));
     }
   });
 });

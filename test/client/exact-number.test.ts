@@ -1,16 +1,16 @@
-// The client: what becomes of numbers that JavaScript cannot hold, and how to keep their digits.
+// The client: numbers that JavaScript cannot represent, and how to preserve their digits.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Properties, UserGroupClient } from '../../client/src/index.ts';
-import { sqlite } from '../database.ts';
-import { TestService } from '../service.ts';
-import { json } from './exact-json.ts';
+import { json } from '../support/client/exact-json.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
 
 const exact = '{"id":9007199254740993,"price":1.10,"huge":1e400,"plain":[1,-2.5]}';
 
-describe('A number that JavaScript cannot hold', () => {
+describe('A number that JavaScript cannot represent', () => {
   let service: TestService;
   let client: UserGroupClient;
   before(async () => {
@@ -25,7 +25,7 @@ describe('A number that JavaScript cannot hold', () => {
     return /"properties":(\{.*\})\}\}$/.exec(text)?.[1] ?? '';
   }
 
-  it('comes as the nearest one that it can', async () => {
+  it('is rounded to the nearest representable number', async () => {
     const { user_group } = await client.getOrCreate({ user_group_id: 'exact', properties: {} });
     assert.deepEqual(user_group.properties, {
       id: 9007199254740992,
@@ -35,7 +35,7 @@ describe('A number that JavaScript cannot hold', () => {
     });
   });
 
-  it('is refused where JSON has none for it, instead of being sent as null', async () => {
+  it('is rejected if JSON cannot represent it, instead of being sent as null', async () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       const properties: Properties = { deep: [{ value }] };
       await assert.rejects(client.update({ user_group_id: 'exact', properties }), TypeError);
@@ -43,7 +43,7 @@ describe('A number that JavaScript cannot hold', () => {
     assert.equal(await stored(), exact);
   });
 
-  it('keeps its digits with the codec of the README, read and written', async () => {
+  it('keeps its digits with the codec of the README, when read and written', async () => {
     const exactly = new UserGroupClient({ url: service.url, apiToken: service.token, json });
     const { user_group } = await exactly.getOrCreate({ user_group_id: 'exact', properties: {} });
     assert.equal(typeof user_group.team_id, 'number');
@@ -53,10 +53,10 @@ describe('A number that JavaScript cannot hold', () => {
     assert.equal(await stored(), `${exact.slice(0, -1)},"more":true}`);
   });
 
-  it('is kept by the very lines that the README shows', () => {
-    const [, lines = ''] = read('exact-json.ts').split(/^\/\/.*\n\n/);
-    const shown = lines.replace('../../client/src/index.ts', 'user-group-service-client');
-    assert.ok(read('../../client/README.md').includes(`\`\`\`ts\n${shown}\`\`\``));
+  it('is preserved by the code in the README', () => {
+    const [, code = ''] = read('../support/client/exact-json.ts').split(/^\/\/.*\n\n/);
+    const published = code.replace('../../../client/src/index.ts', 'user-group-service-client');
+    assert.ok(read('../../client/README.md').includes(`\`\`\`ts\n${published}\`\`\``));
   });
 });
 

@@ -1,18 +1,18 @@
-// The client: every call of the service as a method, against the real service.
+// The client: one method per operation of the service, against the real service.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Properties, UserGroupClient, type UserGroupServiceError } from '../../client/src/index.ts';
-import { describeOnEachDatabase } from '../database.ts';
-import { TestService } from '../service.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
 
 const mapping = { 40: '213', sales: 7 };
 const properties: Properties = { plan: 'gold', seats: 12, tags: ['a', { b: null }], '✓': 'é' };
 
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
+async function all<Item>(iterable: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of iterable) items.push(item);
+  return items;
 }
 
 describeOnEachDatabase('The client', (database) => {
@@ -31,7 +31,7 @@ describeOnEachDatabase('The client', (database) => {
     };
   }
 
-  it('creates a user group, and gets it the second time', async () => {
+  it('creates a user group, and returns the existing one the second time', async () => {
     const group = { user_group_id: 'created', name: 'Created', mapping, properties };
     const created = await client.getOrCreate(group);
     assert.equal(created.new_user_group, true);
@@ -40,7 +40,7 @@ describeOnEachDatabase('The client', (database) => {
     assert.deepEqual(await client.getOrCreate(group), { ...created, new_user_group: false });
   });
 
-  it('tells which sent fields differ from the stored ones', async () => {
+  it('reports which sent fields differ from the stored ones', async () => {
     await client.getOrCreate({ user_group_id: 'drift', name: 'Drift' });
     const found = await client.getOrCreate({ user_group_id: 'drift', name: 'Other', properties });
     assert.deepEqual(found.drift, ['name', 'properties']);
@@ -52,7 +52,7 @@ describeOnEachDatabase('The client', (database) => {
     await assert.rejects(client.getOrCreate(group), failsWith('user_group_not_found'));
   });
 
-  it('updates what is sent and leaves the rest', async () => {
+  it('updates the sent fields and keeps the others', async () => {
     const { user_group } = await client.getOrCreate({ user_group_id: 'updated', name: 'Old', properties });
     const updated = await client.update({ user_group_id: 'updated', name: 'New', properties: undefined });
     assert.deepEqual(updated.user_group, {
@@ -65,7 +65,7 @@ describeOnEachDatabase('The client', (database) => {
     assert.equal(cleared.user_group.properties, null);
   });
 
-  it('changes a user group only where it still has the version of ifMatch', async () => {
+  it('changes a user group only if it still has the version of ifMatch', async () => {
     const { etag } = await client.getOrCreate({ user_group_id: 'versioned', name: 'One' });
     const change = { user_group_id: 'versioned', name: 'Two' };
     const updated = await client.update(change, { ifMatch: etag });
@@ -80,7 +80,22 @@ describeOnEachDatabase('The client', (database) => {
     await client.delete('versioned', { ifMatch: patched.etag });
   });
 
-  it('rotates a token, and resolves the old and the new one', async () => {
+  it('rotates a token only if its group still has the version of ifMatch', async () => {
+    const { user_group, etag } = await client.getOrCreate({ user_group_id: 'rotated once', name: 'R' });
+    const rotation = { current_token: user_group.token };
+    const rotated = await client.rotate(rotation, { ifMatch: etag });
+    await assert.rejects(client.rotate(rotation, { ifMatch: etag }), failsWith('version_mismatch'));
+    assert.deepEqual(await client.rotate(rotation), rotated);
+  });
+
+  it('with ifNoneMatch, creates a user group only if it does not exist', async () => {
+    const group = { user_group_id: 'created once', name: 'C' };
+    const { new_user_group } = await client.getOrCreate(group, { ifNoneMatch: '*' });
+    assert.equal(new_user_group, true);
+    await assert.rejects(client.getOrCreate(group, { ifNoneMatch: '*' }), failsWith('version_mismatch'));
+  });
+
+  it('rotates a token, and resolves the old and the new token', async () => {
     const { user_group: group } = await client.getOrCreate({ user_group_id: 'rotated', name: 'R', mapping });
     const { user_group: rotated } = await client.rotate({
       current_token: group.token,
@@ -102,11 +117,31 @@ describeOnEachDatabase('The client', (database) => {
     assert.ok(old.expires_at !== null && Date.parse(old.expires_at) > Date.now());
   });
 
-  it('resolves nothing for a token that is nobody’s', async () => {
+  it('fails to resolve an unknown token', async () => {
     await assert.rejects(client.resolve('nobody'), failsWith('user_group_token_not_found'));
   });
 
-  it('reads all that is stored of a user group', async () => {
+  it('reports a missing or garbled token of a viewer like an unknown token', async () => {
+    const errorOf = (token: unknown) =>
+      client.resolve(token as string).then(
+        () => assert.fail('resolved'),
+        ({ name, code, status, message, errors }: UserGroupServiceError) => ({
+          name,
+          code,
+          status,
+          message,
+          errors,
+        }),
+      );
+    const expected = await errorOf('nobody');
+    assert.equal(expected.code, 'user_group_token_not_found');
+    const garbled = ['', undefined, null, ' ', 'a\ud800', 'x'.repeat(300_000), 7, ['nobody', 'nobody'], {}];
+    for (const token of garbled) {
+      assert.deepEqual(await errorOf(token), expected, String(token).slice(0, 20));
+    }
+  });
+
+  it('reads all stored fields of a user group', async () => {
     const group = { user_group_id: 'read', name: 'Read', mapping, properties };
     const { user_group: created, etag } = await client.getOrCreate(group);
     const read = await client.read('read');
@@ -118,7 +153,7 @@ describeOnEachDatabase('The client', (database) => {
     await assert.rejects(client.read('unread'), failsWith('user_group_not_found'));
   });
 
-  it('reads no token with an API token that is read-only', async () => {
+  it('reads no token with a read-only API token', async () => {
     await client.getOrCreate({ user_group_id: 'read-only', name: 'R' });
     const { token: apiToken } = await service.apiToken({ permission: 'read-only' });
     const reader = new UserGroupClient({ url: service.url, apiToken });
@@ -138,6 +173,30 @@ describeOnEachDatabase('The client', (database) => {
     assert.deepEqual(user_group.mapping, { sales: 7, 41: 'x' });
     assert.deepEqual(user_group.properties, { a: 1, b: { d: 3 }, e: [] });
     assert.equal(user_group.version, 2);
+  });
+
+  it('creates and replaces a user group by its id', async () => {
+    const created = await client.replace('replaced', { name: 'A', properties: { plan: 'gold' } });
+    assert.equal(created.new_user_group, true);
+    const replaced = await client.replace('replaced', { name: 'B' }, { ifMatch: created.etag });
+    assert.equal(replaced.new_user_group, false);
+    assert.deepEqual([replaced.user_group.name, replaced.user_group.properties], ['B', null]);
+    assert.equal(replaced.user_group.token, created.user_group.token);
+    await assert.rejects(client.replace('replaced', { name: 'C' }, { ifMatch: created.etag }), {
+      code: 'version_mismatch',
+    });
+    await assert.rejects(client.replace('replaced', { name: 'C' }, { ifNoneMatch: '*' }), {
+      code: 'version_mismatch',
+    });
+  });
+
+  it('rotates a token by the id of its group', async () => {
+    const { user_group, etag } = await client.replace('rotated-by-id', { name: 'A' });
+    const rotated = await client.rotateById('rotated-by-id', { gracePeriodSeconds: 60, ifMatch: etag });
+    assert.notEqual(rotated.user_group.token, user_group.token);
+    assert.equal((await client.resolve(user_group.token)).token.status, 'retiring');
+    assert.equal((await client.read('rotated-by-id')).etag, rotated.etag);
+    await assert.rejects(client.rotateById('rotated-by-id', { ifMatch: etag }), { code: 'version_mismatch' });
   });
 
   it('deletes a user group and its token', async () => {
@@ -173,12 +232,12 @@ describeOnEachDatabase('The client', (database) => {
     });
   }
 
-  it('refuses ids that the path of a URL cannot name, and sends nothing', async () => {
-    const nowhere = new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: 'x' });
+  it('rejects ids that a URL path cannot contain, and sends no request', async () => {
+    const unreachable = new UserGroupClient({ url: 'http://127.0.0.1:1', apiToken: 'x' });
     for (const id of ['', '.', '..']) {
-      await assert.rejects(async () => nowhere.read(id), TypeError);
-      await assert.rejects(async () => nowhere.patch(id, {}), TypeError);
-      await assert.rejects(async () => nowhere.delete(id), TypeError);
+      await assert.rejects(async () => unreachable.read(id), TypeError);
+      await assert.rejects(async () => unreachable.patch(id, {}), TypeError);
+      await assert.rejects(async () => unreachable.delete(id), TypeError);
     }
   });
 
@@ -188,7 +247,7 @@ describeOnEachDatabase('The client', (database) => {
       for (const id of ids) await client.getOrCreate({ user_group_id: id, name: `Name of ${id}`, mapping });
     });
 
-    it('gives all user groups that a search finds, over any number of pages', async () => {
+    it('yields all user groups that match a search, over any number of pages', async () => {
       for (const limit of [1, 7, 25, undefined]) {
         const found = await all(client.list({ search: 'list/', limit }));
         assert.deepEqual(found.map(({ provided_id }) => provided_id).sort(), ids);
@@ -197,11 +256,11 @@ describeOnEachDatabase('The client', (database) => {
       }
     });
 
-    it('gives nothing where nothing is found', async () => {
+    it('yields nothing if no group matches', async () => {
       assert.deepEqual(await all(client.list({ search: 'list/99' })), []);
     });
 
-    it('asks for no page that is not needed', async () => {
+    it('fetches pages only as needed', async () => {
       let calls = 0;
       const counting = new UserGroupClient({
         url: service.url,
@@ -215,7 +274,7 @@ describeOnEachDatabase('The client', (database) => {
       assert.equal(calls, 1);
     });
 
-    it('gives a single page and the cursor of the next', async () => {
+    it('returns a single page and the cursor of the next page', async () => {
       const first = await client.listPage({ search: 'list/', limit: 20 });
       assert.equal(first.user_groups.length, 20);
       assert.equal(typeof first.next_cursor, 'string');
@@ -226,9 +285,9 @@ describeOnEachDatabase('The client', (database) => {
   });
 
   for (const path of ['/groups', '/groups/', '/groups//', '/groups?', '/groups/#']) {
-    it(`calls a service that stands below a path: ${path}`, async () => {
+    it(`calls a service with a path prefix: ${path}`, async () => {
       const urls: string[] = [];
-      const below = new UserGroupClient({
+      const prefixed = new UserGroupClient({
         url: new URL(path, service.url),
         apiToken: service.token,
         fetch: (url, request) => {
@@ -236,8 +295,8 @@ describeOnEachDatabase('The client', (database) => {
           return fetch(url.replace('/groups/', '/'), request);
         },
       });
-      await below.getOrCreate({ user_group_id: 'below', name: 'Below' });
-      await below.read('below');
+      await prefixed.getOrCreate({ user_group_id: 'below', name: 'Below' });
+      await prefixed.read('below');
       assert.deepEqual(urls, [
         `${service.url}/groups/v1/user-groups`,
         `${service.url}/groups/v1/user-groups/below`,

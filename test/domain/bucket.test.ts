@@ -1,4 +1,4 @@
-// Buckets stand in every token and in every key of the database: how they are made can never change.
+// Buckets are part of every token and every key in the database, so their computation can never change.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { BUCKETS, bucketOf, parseBucket } from '../../src/domain/bucket.ts';
 
 describe('the bucket of a user group', () => {
   it('is the first 14 bits of SHA-256 over workspace, environment and id', () => {
-    // Worked out by another program.
+    // Computed by an independent program.
     assert.equal(bucketOf(1, 'Customer', 'acme'), 4_491);
     assert.equal(bucketOf(1, 'Testing', 'acme'), 8_816);
     assert.equal(bucketOf(2, 'Customer', 'acme'), 8_386);
@@ -35,7 +35,7 @@ describe('the bucket of a user group', () => {
 });
 
 describe('parsing a bucket', () => {
-  it('takes the whole numbers from 0 to 16 383', () => {
+  it('accepts the whole numbers from 0 to 16 383', () => {
     for (const value of [0, 1, 16_383]) assert.equal(parseBucket(value), value);
     for (const value of [-1, 16_384, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.equal(parseBucket(value), null);

@@ -1,14 +1,14 @@
-// Cursors: opaque texts that say where a list goes on, and that are good for that list only.
+// Cursors: opaque texts with the position in a list, valid for that list only.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   cursorOf,
-  lastWith,
   type Position,
   positionAfter,
   positionOf,
+  prefixUpperBound,
   startOf,
   type UserGroupList,
 } from '../../src/domain/cursor.ts';
@@ -17,7 +17,7 @@ import { keyOf, type UserGroup } from '../../src/domain/user-group.ts';
 const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };
 const position: Position = { order: 'name', name: 'Acme', providedId: 'customer-1' };
 
-/** What ids and names are: code points of every length in UTF-8, and no control characters. */
+/** Like ids and names: code points of every length in UTF-8, and no control characters. */
 const text = fc.string({
   unit: fc.constantFrom('a', 'b', ' ', '/', '%', 'é', '中', '\u{10ffff}', '😀'),
   maxLength: 20,
@@ -28,7 +28,7 @@ const anyPosition: fc.Arbitrary<Position> = fc.oneof(
 );
 
 describe('a cursor', () => {
-  it('gives back every position that it was made of', () => {
+  it('decodes to the position that it encodes', () => {
     fc.assert(
       fc.property(anyPosition, (any) => {
         assert.deepEqual(positionOf(list, cursorOf(list, any)), any);
@@ -36,11 +36,11 @@ describe('a cursor', () => {
     );
   });
 
-  it('holds only characters that need no encoding in a URL', () => {
+  it('has only characters that need no encoding in a URL', () => {
     fc.assert(fc.property(anyPosition, (any) => assert.match(cursorOf(list, any), /^[\w-]+$/)));
   });
 
-  it('is not good for another workspace, environment or search', () => {
+  it('is invalid for another workspace, environment or search', () => {
     const cursor = cursorOf(list, position);
     const others: UserGroupList[] = [
       { ...list, workspaceId: 8 },
@@ -53,12 +53,12 @@ describe('a cursor', () => {
     for (const other of others) assert.equal(positionOf(other, cursor), null);
   });
 
-  it('is not good with any of its characters changed, left out, doubled or added', () => {
+  it('is invalid with any character changed, removed, doubled or added', () => {
     const cursor = cursorOf(list, position);
     for (let at = 0; at <= cursor.length; at++) {
       const [before, after] = [cursor.slice(0, at), cursor.slice(at)];
       const changed = ['A', 'B', '-', '_', '9', '=', '+', '%', 'é'].map(
-        (put) => before + put + after.slice(1),
+        (inserted) => before + inserted + after.slice(1),
       );
       for (const each of [...changed, before + after.slice(1), before + (after[0] ?? 'A') + after]) {
         if (each !== cursor) assert.equal(positionOf(list, each), null, each);
@@ -66,7 +66,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is not any other text', () => {
+  it('is not an arbitrary text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (any) => assert.equal(positionOf(list, any), null)));
   });
 });
@@ -76,22 +76,23 @@ describe('the order of a list', () => {
   const groupOf = (providedId: string): UserGroup =>
     ({ ...keyOf(1, 'Customer', providedId), name: 'Acme' }) as UserGroup;
 
-  it('has no id between that of a group and the place after it', () => {
+  it('has no id between that of a group and the position after it', () => {
     fc.assert(
       fc.property(text, text, (id, other) => {
-        const place = bytes(positionAfter('id', groupOf(id)).providedId);
-        assert.ok(bytes(id).compare(place) < 0);
-        // Another one is on the same side of both.
-        if (id !== other) assert.equal(bytes(other).compare(bytes(id)), bytes(other).compare(place));
+        const next = bytes(positionAfter('id', groupOf(id)).providedId);
+        assert.ok(bytes(id).compare(next) < 0);
+        // Any other id is on the same side of both.
+        if (id !== other) assert.equal(bytes(other).compare(bytes(id)), bytes(other).compare(next));
       }),
     );
   });
 
-  it('has all texts that begin with the search between its start and its end, and no others', () => {
+  it('has exactly the texts with the search as prefix between its bounds', () => {
     fc.assert(
       fc.property(text, text, (search, any) => {
         const start = bytes(startOf({ ...list, search }).providedId);
-        const isWithin = start.compare(bytes(any)) <= 0 && bytes(any).compare(bytes(lastWith(search))) <= 0;
+        const isWithin =
+          start.compare(bytes(any)) <= 0 && bytes(any).compare(bytes(prefixUpperBound(search))) <= 0;
         assert.equal(isWithin, any.startsWith(search));
       }),
     );

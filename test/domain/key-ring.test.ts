@@ -1,4 +1,4 @@
-// Tokens at rest: what is sealed opens with its key, for its group, unchanged, and in no other way.
+// Tokens at rest: a sealed token opens only with its key, in its row and unmodified.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -25,7 +25,7 @@ const token = new Secret('ugt_sealed');
 
 const line = (): string => generateKeyLine().reveal();
 const ring = (...lines: string[]): KeyRing => KeyRing.parse(new Secret(lines.join('\n')));
-/** A line begins with it. */
+/** The id at the start of a line. */
 const idOf = (keyLine: string): string => keyLine.slice(0, 8);
 
 function assertUnreadable(keys: KeyRing, sealed: SealedToken, of: TokenOwner = owner): void {
@@ -33,7 +33,7 @@ function assertUnreadable(keys: KeyRing, sealed: SealedToken, of: TokenOwner = o
 }
 
 describe('a sealed token', () => {
-  it('opens to what was sealed, in the process that sealed it and in others', () => {
+  it('opens to the original token, in the process that sealed it and in others', () => {
     const key = line();
     const [sealing, opening] = [ring(key), ring(key)];
     fc.assert(
@@ -50,14 +50,14 @@ describe('a sealed token', () => {
     );
   });
 
-  // Made by another program, from the description of the form.
-  it('has the form that is written down', () => {
+  // Computed by an independent program from the description of the format.
+  it('has the documented format', () => {
     const keys = ring('80db35ae:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8');
     const sealed = { keyId: '80db35ae', ciphertext: 'AAECAwQFBgcICQoLMmWiRLaAo3foJZ0CD9KyD73F_iViJSpPK2g' };
     assert.equal(keys.open(sealed, owner).reveal(), 'ugt_sealed');
   });
 
-  it('is never sealed to the same text twice, and does not hold the token', () => {
+  it('has a unique ciphertext that does not contain the token', () => {
     const keys = ring(line());
     const sealed = Array.from({ length: 1_000 }, () => keys.seal(token, owner).ciphertext);
     assert.equal(new Set(sealed).size, sealed.length);
@@ -72,10 +72,10 @@ describe('a sealed token', () => {
     'another workspace': { ...owner, workspaceId: 8 },
     'an older token': { ...owner, tokenDigest: 'x'.repeat(43) as TokenDigest },
     'another environment': { ...owner, environment: 'Testing' },
-    'a group whose parts, put together, look the same': { ...owner, teamId: 4, providedId: '2/acme/eu' },
+    'a group whose concatenated parts are the same': { ...owner, teamId: 4, providedId: '2/acme/eu' },
   };
-  for (const [whose, other] of Object.entries(others)) {
-    it(`does not open in the row of ${whose}, neither before nor after it was opened in its own`, () => {
+  for (const [row, other] of Object.entries(others)) {
+    it(`does not open in the row of ${row}, before or after it was opened in its own row`, () => {
       const key = line();
       const [sealing, opening] = [ring(key), ring(key)];
       const sealed = sealing.seal(token, owner);
@@ -87,7 +87,7 @@ describe('a sealed token', () => {
     });
   }
 
-  it('does not open with any one bit changed', () => {
+  it('does not open with any single bit changed', () => {
     const keys = ring(line());
     const { keyId, ciphertext } = keys.seal(token, owner);
     const bytes = Buffer.from(ciphertext, 'base64url');
@@ -98,7 +98,7 @@ describe('a sealed token', () => {
     }
   });
 
-  it('does not open with a character moved from one column to the next, after it was opened as it was', () => {
+  it('does not open with a character moved between columns, after it was opened unmodified', () => {
     const keys = ring(line());
     const { keyId, ciphertext } = keys.seal(token, owner);
     const tokenDigest = `${ciphertext.at(-1)}${owner.tokenDigest}` as TokenDigest;
@@ -106,7 +106,7 @@ describe('a sealed token', () => {
     assertUnreadable(keys, { keyId, ciphertext: ciphertext.slice(0, -1) }, { ...owner, tokenDigest });
   });
 
-  it('does not open with a part missing', () => {
+  it('does not open truncated', () => {
     const keys = ring(line());
     const { keyId, ciphertext } = keys.seal(token, owner);
     for (let length = 0; length < ciphertext.length; length++) {
@@ -115,7 +115,7 @@ describe('a sealed token', () => {
     assertUnreadable(keys, { keyId, ciphertext: ciphertext.slice(4) });
   });
 
-  it('does not open without its key, nor with another one', () => {
+  it('does not open without its key or with another key', () => {
     const [first, second] = [ring(line()), ring(line())];
     const sealed = first.seal(token, owner);
     assert.throws(() => second.open(sealed, owner), {
@@ -127,23 +127,23 @@ describe('a sealed token', () => {
 });
 
 describe('a key ring', () => {
-  it('seals with its first key and opens with any', () => {
-    const [old, young] = [line(), line()];
-    const before = ring(old);
-    const after = ring(young, old);
-    assert.deepEqual(before.missing([idOf(young), idOf(old)]), [idOf(young)]);
-    assert.deepEqual(after.missing([idOf(young), idOf(old)]), []);
-    assert.equal(after.activeKeyId, idOf(young));
+  it('seals with its first key and opens with any key', () => {
+    const [oldKey, newKey] = [line(), line()];
+    const before = ring(oldKey);
+    const after = ring(newKey, oldKey);
+    assert.deepEqual(before.missing([idOf(newKey), idOf(oldKey)]), [idOf(newKey)]);
+    assert.deepEqual(after.missing([idOf(newKey), idOf(oldKey)]), []);
+    assert.equal(after.activeKeyId, idOf(newKey));
     const sealedBefore = before.seal(token, owner);
     const sealedAfter = after.seal(token, owner);
-    assert.deepEqual([sealedBefore.keyId, sealedAfter.keyId], [idOf(old), idOf(young)]);
+    assert.deepEqual([sealedBefore.keyId, sealedAfter.keyId], [idOf(oldKey), idOf(newKey)]);
     for (const sealed of [sealedBefore, sealedAfter]) {
-      assert.equal(ring(young, old).open(sealed, owner).reveal(), token.reveal());
+      assert.equal(ring(newKey, oldKey).open(sealed, owner).reveal(), token.reveal());
     }
     assertUnreadable(before, sealedAfter);
   });
 
-  it('may be written in lines, with commas or with spaces, and with white space around', () => {
+  it('may be separated by line breaks, commas or spaces, and surrounded by white space', () => {
     const lines = [line(), line(), line()];
     for (const separator of ['\n', '\r\n', ',', ', ', ' ', '\n\n']) {
       const keys = KeyRing.parse(new Secret(` ${lines.join(separator)}\n`));
@@ -152,36 +152,39 @@ describe('a key ring', () => {
     }
   });
 
-  it('takes what "key generate" prints, which is never the same', () => {
+  it('accepts the output of "key generate", which is unique', () => {
     const lines = Array.from({ length: 100 }, line);
     assert.equal(new Set(lines).size, 100);
     for (const each of lines) assert.match(each, /^[0-9a-f]{8}:[A-Za-z0-9_-]{43}$/);
     assert.deepEqual(ring(...lines).missing(lines.map(idOf)), []);
   });
 
-  describe('refuses, and shows nothing of the key in what it says', () => {
-    const good = '80db35ae:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
-    const bad: Record<string, [text: string, message: RegExp]> = {
+  describe('rejects, with an error that contains no part of the key:', () => {
+    const valid = '80db35ae:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
+    const invalid: Record<string, [text: string, message: RegExp]> = {
       'no key': ['', /the key ring is empty/],
       'only white space': [' \n,', /the key ring is empty/],
-      'a key twice': [`${good}\n${good}`, /a key stands twice/],
+      'a duplicate key': [`${valid}\n${valid}`, /duplicate key/],
       'a changed digit of the key': [
-        good.replace('AAEC', 'ABEC'),
-        /key 1 of the ring does not belong to its id 80db35ae/,
+        valid.replace('AAEC', 'ABEC'),
+        /key 1 of the ring does not match its id 80db35ae/,
       ],
       'a changed digit of the id': [
-        good.replace('80db', '80da'),
-        /key 1 of the ring does not belong to its id 80da35ae/,
+        valid.replace('80db', '80da'),
+        /key 1 of the ring does not match its id 80da35ae/,
       ],
-      'a key cut short': [good.slice(0, -1), /key 1 of the ring is not of the form/],
-      'a key too long': [`${good}A`, /key 1 of the ring is not of the form/],
-      'no id': [good.slice(9), /key 1 of the ring is not of the form/],
-      'standard base64': [good.replace('Q', '+'), /key 1 of the ring is not of the form/],
-      'capitals in the id': [good.replace('db', 'DB'), /key 1 of the ring is not of the form/],
-      quotes: [`"${good}"`, /key 1 of the ring is not of the form/],
-      'a bad second key': [`${line()}\n${good.slice(0, -1)}`, /key 2 of the ring is not of the form/],
+      'a truncated key': [valid.slice(0, -1), /key 1 of the ring does not have the format/],
+      'a key that is too long': [`${valid}A`, /key 1 of the ring does not have the format/],
+      'no id': [valid.slice(9), /key 1 of the ring does not have the format/],
+      'standard base64': [valid.replace('Q', '+'), /key 1 of the ring does not have the format/],
+      'capitals in the id': [valid.replace('db', 'DB'), /key 1 of the ring does not have the format/],
+      quotes: [`"${valid}"`, /key 1 of the ring does not have the format/],
+      'an invalid second key': [
+        `${line()}\n${valid.slice(0, -1)}`,
+        /key 2 of the ring does not have the format/,
+      ],
     };
-    for (const [what, [text, message]] of Object.entries(bad)) {
+    for (const [what, [text, message]] of Object.entries(invalid)) {
       it(what, () => {
         assert.throws(
           () => KeyRing.parse(new Secret(text)),

@@ -1,4 +1,4 @@
-// The merge of exact texts against RFC 7396: as values it does what the RFC says, as text it changes nothing else.
+// Merge patches on JSON text: the values follow RFC 7396, and all other text stays unchanged.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -30,35 +30,35 @@ describe('a merge patch', () => {
     ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
   ];
   for (const [target, patch, result] of examples) {
-    it(`of ${patch} makes ${target} to ${result}, as the RFC shows`, () => {
+    it(`of ${patch} to ${target} gives ${result}, as in the RFC`, () => {
       assert.equal(merge(target, patch), result);
     });
   }
 
-  it('makes an object where there was nothing, without the members that are null', () => {
+  it('creates an object from null, without the members that are null', () => {
     assert.equal(merge(null, '{"a":1,"b":null,"c":{"d":null}}'), '{"a":1,"c":{}}');
   });
 
-  it('leaves what it does not name as it was written: digits, keys in their order, escapes', () => {
+  it('keeps the digits, key order and escapes of the members that it does not name', () => {
     const kept = '"2":1.10,"1":[9007199254740993,{"b":null}],"é\\n":1e400,"😀":-0';
     assert.equal(merge(`{${kept},"x":1}`, '{"x":null}'), `{${kept}}`);
   });
 
-  it('sets a member at its old place, and new ones behind the others in its own order', () => {
+  it('replaces a member in place, and appends new ones in the order of the patch', () => {
     assert.equal(merge('{"b":1,"a":2}', '{"10":0,"a":3,"9":0}'), '{"b":1,"a":3,"10":0,"9":0}');
   });
 
-  it('takes a key for the same however it is named in JavaScript', () => {
+  it('handles keys that are JavaScript property names', () => {
     const target = '{"constructor":1,"":2,"length":3,"toString":4}';
     assert.equal(merge(target, '{"constructor":null,"":null,"length":null,"toString":null}'), '{}');
   });
 });
 
-/** Keys that meet often, some of which JavaScript moves, or has in every object. */
+/** Few keys, so that they collide; some are reordered by JavaScript or exist on every object. */
 const KEYS = ['a', 'b', '', '1', '0', 'é', '"', '\n', 'constructor', '😀'];
 
 describe('a merge patch of any document', () => {
-  // No backslash: JSON.parse takes other escaped keys for it (nodejs/node#63785).
+  // No backslash: JSON.parse confuses other escaped keys with it (nodejs/node#63785).
   const key = fc.constantFrom(...KEYS);
   const document = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -70,7 +70,7 @@ describe('a merge patch of any document', () => {
     ),
   })).value;
 
-  it('makes of values what the procedure of the RFC makes of them', () => {
+  it('gives the same values as the algorithm of the RFC', () => {
     const property = fc.property(document, document, (target, patch) => {
       const merged = merge(JSON.stringify(target), JSON.stringify(patch));
       assert.deepEqual(JSON.parse(merged), mergeValues(target, patch));
@@ -78,7 +78,7 @@ describe('a merge patch of any document', () => {
     fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('never makes it deeper than the deeper of the two', () => {
+  it('gives a result no deeper than the deeper of the two', () => {
     const property = fc.property(document, document, (target, patch) => {
       const merged = JSON.parse(merge(JSON.stringify(target), JSON.stringify(patch)));
       assert.ok(levelsOf(merged) <= Math.max(levelsOf(target), levelsOf(patch)));
@@ -108,7 +108,7 @@ function levelsOf(value: unknown): number {
 }
 
 describe('the text of any merge', () => {
-  /** A document as its text: an object as its members in their order, whatever else as it is. */
+  /** A document as text: an object as its ordered members, any other value as its JSON text. */
   type Text = string | [key: string, Text][];
 
   const key = fc.constantFrom(...KEYS, '\\');
@@ -130,7 +130,7 @@ describe('the text of any merge', () => {
     ),
   })).text;
 
-  it('has all that the patch leaves alone, to the letter and in its place', () => {
+  it('keeps all members that the patch does not name, byte for byte and in place', () => {
     const property = fc.property(text, text, (target, patch) => {
       assert.equal(merge(print(target), print(patch)), print(mergeTexts(target, patch)));
     });
@@ -142,9 +142,9 @@ describe('the text of any merge', () => {
     const members = Array.isArray(target) ? [...target] : [];
     for (const [name, value] of patch) {
       const found = members.findIndex(([each]) => each === name);
-      const place = found === -1 ? members.length : found;
-      if (value === 'null') members.splice(place, 1);
-      else members[place] = [name, mergeTexts(members[place]?.[1], value)];
+      const index = found === -1 ? members.length : found;
+      if (value === 'null') members.splice(index, 1);
+      else members[index] = [name, mergeTexts(members[index]?.[1], value)];
     }
     return members;
   }

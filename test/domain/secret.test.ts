@@ -1,4 +1,4 @@
-// Secrets do not show, whatever is done with them by mistake.
+// Secrets are not exposed by accident.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -15,18 +15,18 @@ const TEXT = 'open sesame';
 describe('a secret', () => {
   const secret = new Secret(TEXT);
 
-  it('is revealed to who asks for it by name', () => {
+  it('is revealed by reveal()', () => {
     assert.equal(secret.reveal(), TEXT);
   });
 
-  const mistakes: Record<string, () => unknown> = {
+  const accidents: Record<string, () => unknown> = {
     'a template': () => `${secret}`,
     concatenation: () => `is ${String(secret)}`,
-    'an array that is joined': () => [secret].join(),
+    'a joined array': () => [secret].join(),
     JSON: () => JSON.stringify({ nested: [secret] }),
-    'the inspection of Node': () => inspect({ nested: { secret } }, { depth: null, showHidden: true }),
+    'util.inspect': () => inspect({ nested: { secret } }, { depth: null, showHidden: true }),
     'a format string': () => format('%s %o %O %j %d', secret, secret, secret, secret, secret),
-    'the message of an error': () => new Error(`bad token ${secret}`, { cause: secret }).stack,
+    'an error message': () => new Error(`bad token ${secret}`, { cause: secret }).stack,
     'its properties': () => JSON.stringify([Object.entries(secret), Reflect.ownKeys(secret), { ...secret }]),
     'a structured clone': () => inspect(structuredClone(secret), { showHidden: true }),
     'a log': () => {
@@ -39,11 +39,11 @@ describe('a secret', () => {
       return lines.join();
     },
   };
-  for (const [what, show] of Object.entries(mistakes)) {
-    it(`does not show through ${what}`, () => assert.equal(String(show()).includes(TEXT), false));
+  for (const [what, show] of Object.entries(accidents)) {
+    it(`is not exposed by ${what}`, () => assert.equal(String(show()).includes(TEXT), false));
   }
 
-  it('shows that something is left out', () => {
+  it('is shown as [redacted]', () => {
     assert.equal(`${secret}`, '[redacted]');
     assert.equal(JSON.stringify({ secret }), '{"secret":"[redacted]"}');
     assert.equal(inspect(secret), '[redacted]');
@@ -54,16 +54,16 @@ describe('redact', () => {
   const secrets: Record<string, () => string> = {
     'a user group token': () => mintUserGroupToken(bucketOf(1, 'Customer', 'acme')).reveal(),
     'an API token': () => mintApiToken().reveal(),
-    'a line of a key ring': () => generateKeyLine().reveal(),
+    'a key ring line': () => generateKeyLine().reveal(),
     'an imported token in hexadecimal': () => randomBytes(32).toString('hex'),
     'an imported token in base64url': () => `aA1${randomBytes(32).toString('base64url')}`,
   };
-  for (const [what, make] of Object.entries(secrets)) {
-    it(`takes ${what} out of any text`, () => {
+  for (const [what, create] of Object.entries(secrets)) {
+    it(`removes ${what} from any text`, () => {
       for (let time = 0; time < 200; time++) {
-        const text = make();
+        const text = create();
         assert.equal(redact(text), '[redacted]');
-        assert.equal(redact(`before ${text} behind`), 'before [redacted] behind');
+        assert.equal(redact(`before ${text} after`), 'before [redacted] after');
         assert.equal(redact(`"${text}",${text}\n${text}`), '"[redacted]",[redacted]\n[redacted]');
         assert.equal(redact(`https://a/b?c=${text}&d`), 'https://a/b?c=[redacted]&d');
         assert.equal(redact(JSON.stringify({ [text]: [text] })), '{"[redacted]":["[redacted]"]}');
@@ -71,17 +71,17 @@ describe('redact', () => {
     });
   }
 
-  it('leaves JSON that it was JSON, whatever stands before the secret', () => {
-    for (const make of Object.values(secrets)) {
+  it('keeps JSON valid, whatever precedes the secret', () => {
+    for (const create of Object.values(secrets)) {
       for (const before of '"\\/\b\f\n\r\t\u0001\u001f') {
-        const text = JSON.stringify({ [before + make()]: `a${before}${make()}` });
+        const text = JSON.stringify({ [before + create()]: `a${before}${create()}` });
         const expected = { [`${before}[redacted]`]: `a${before}[redacted]` };
         assert.deepEqual(JSON.parse(redact(text)), expected);
       }
     }
   });
 
-  it('leaves every other text as it is', () => {
+  it('does not change other text', () => {
     for (const text of [
       '',
       'ugt_',

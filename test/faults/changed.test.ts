@@ -1,14 +1,14 @@
-// A database that somebody changes while it is served: a migration by hand, rights that are taken away, a pooler that
-// hands sessions round.
+// A database that is changed while it is in use: a manual migration, revoked privileges, a pooler that reassigns
+// sessions.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { Installation } from './installation.ts';
+import { Installation } from '../support/faults/installation.ts';
 
 const CALLERS = 12;
 
-describe('A database that is changed while it is served', () => {
+describe('A database that is changed while it is in use', () => {
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
@@ -20,7 +20,7 @@ describe('A database that is changed while it is served', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('in the type of a column is served on, and nobody notices it', async () => {
+  it('is still served after the type of a column changes, without errors', async () => {
     for (const type of ['varchar', 'text']) {
       await callAll();
       await operator.query(`alter table user_groups alter column name type ${type} collate "C"`);
@@ -28,7 +28,7 @@ describe('A database that is changed while it is served', () => {
     }
   });
 
-  it('so that a table is gone is a 503 with its reason, until it is there again', async () => {
+  it('causes a 503 with the reason while a table is missing', async () => {
     await site.get('there', 'There');
     await operator.query('alter table user_groups rename to elsewhere');
     for (const call of [site.get('there'), site.get('new', 'New'), site.put('there', 'Other')]) {
@@ -44,11 +44,11 @@ describe('A database that is changed while it is served', () => {
   });
 
   for (const [code, what] of [
-    ['26000', 'is not there'],
-    ['42P05', 'is there already'],
-    ['42501', 'may not be used'],
+    ['26000', 'does not exist'],
+    ['42P05', 'exists already'],
+    ['42501', 'is not permitted'],
   ]) {
-    it(`so that a statement ${what} (${code}) is a 503, until it is set right`, async () => {
+    it(`causes a 503 while a statement ${what} (${code})`, async () => {
       site.proxy.decide = (subject) => (subject === 'find_user_groups' ? { code: code! } : 'pass');
       assert.equal((await site.get('there')).status, 503);
       site.proxy.decide = () => 'pass';
@@ -56,7 +56,7 @@ describe('A database that is changed while it is served', () => {
     });
   }
 
-  /** Through all connections of the process. */
+  /** Sends calls over all connections of the process. */
   function callAll(): Promise<Awaited<ReturnType<Installation['get']>>[]> {
     const call = (_: unknown, index: number) =>
       index % 2 === 0

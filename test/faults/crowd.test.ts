@@ -1,69 +1,69 @@
-// Hundreds of callers at once, on connections of their own, while the database is away: each has its answer in time,
-// and what the processes hold meanwhile has a bound.
+// Hundreds of concurrent callers on separate connections while the database is unreachable: each gets a response within
+// the limit, and the memory and connections of the processes are bounded.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Service } from '../process.ts';
-import { callOnce } from './callers.ts';
-import { FAULT_MS, Installation, within } from './installation.ts';
-import { OwnServer } from './server.ts';
+import { callOnce } from '../support/faults/callers.ts';
+import { FAULT_MS, Installation, within } from '../support/faults/installation.ts';
+import { DedicatedServer } from '../support/faults/server.ts';
+import type { Service } from '../support/process.ts';
 
-/** More callers than a batch takes may be told that they are too many. */
+/** Callers beyond the batch size may be rejected as overloaded. */
 const REFUSALS = ['database_unavailable', 'overloaded'] as const;
 const PROCESSES = 2;
-/** Of each process. The tests open as many connections to it. */
+/** Callers of each process, each with one connection. */
 const CALLERS = 250;
 const POOL_SIZE = 8;
-/** Of a caller between two calls: the crowd is to wait, and not to wear the machine out. */
+/** The pause of a caller between two calls, so that the callers do not use up the CPU. */
 const PAUSE_MS = 500;
-/** All of them, on a machine that has much else to do. */
+/** The limit for all callers, on a busy machine. */
 const ALL_LIMIT_MS = 20_000;
 const SAMPLE_MS = 200;
-/** What a process may hold more than with the same crowd on a database that is well. */
-const MORE_BYTES = 100_000_000;
+/** The permitted memory growth compared with the same callers on a working database. */
+const MAX_GROWTH_BYTES = 100_000_000;
 
-describe('A crowd of callers', () => {
-  let server: OwnServer;
+describe('Many concurrent callers', () => {
+  let server: DedicatedServer;
   let site: Installation;
   before(async () => {
-    server = await OwnServer.start();
+    server = await DedicatedServer.start();
     const env = { UGS_POSTGRES_POOL_SIZE: String(POOL_SIZE) };
     site = await Installation.start({ processes: PROCESSES, database: server.database, env });
   });
   after(() => site[Symbol.asyncDispose]());
 
-  for (const [title, begin, end] of [
-    ['restarts', () => server.stop('in order'), () => server.start()],
-    ['crashes', () => server.stop('by a crash'), () => server.start()],
-    ['falls silent', async () => site.proxy.silence('all'), async () => site.proxy.heal()],
-    ['cannot be reached', () => site.proxy.refuse(), () => site.proxy.accept()],
+  for (const [title, startFault, endFault] of [
+    ['restarts', () => server.stop('clean'), () => server.start()],
+    ['crashes', () => server.stop('crash'), () => server.start()],
+    ['is unresponsive', async () => site.proxy.silence('all'), async () => site.proxy.heal()],
+    ['is unreachable', () => site.proxy.refuse(), () => site.proxy.accept()],
   ] as const) {
-    it(`is answered in time while the database ${title}, and served soon after`, async (test) => {
+    it(`get responses within the limit while the database ${title}, and are served soon after`, async (test) => {
       await using crowd = new Crowd(site);
-      await within(ALL_LIMIT_MS, 'everybody to be served', () => crowd.isServed());
+      await within(ALL_LIMIT_MS, 'all callers to be served', () => crowd.isServed());
       const bytes = await memoryOf(site.services);
-      await begin();
-      const watching = watch(site, FAULT_MS);
+      await startFault();
+      const monitoring = monitor(site, FAULT_MS);
       await sleep(FAULT_MS);
-      await end();
-      crowd.forget();
+      await endFault();
+      crowd.reset();
       const [backMs] = await Promise.all([
-        within(ALL_LIMIT_MS, 'everybody to be served again', () => crowd.isServed()),
-        site.untilBack(test),
+        within(ALL_LIMIT_MS, 'all callers to be served again', () => crowd.isServed()),
+        site.waitForRecovery(test),
       ]);
-      const { mostBytes, mostConnections } = await watching;
+      const { maxBytes, maxConnections } = await monitoring;
       await crowd.stop();
       test.diagnostic(
-        `all ${PROCESSES * CALLERS} are served again ${Math.round(backMs)} ms after the database`,
+        `all ${PROCESSES * CALLERS} callers are served again ${Math.round(backMs)} ms after the recovery of the database`,
       );
-      const more = Math.round((mostBytes - bytes) / 1_000_000);
-      test.diagnostic(`${more} MB more than before, ${mostConnections} connections to the database`);
+      const growthMb = Math.round((maxBytes - bytes) / 1_000_000);
+      test.diagnostic(`${growthMb} MB more than before, ${maxConnections} connections to the database`);
       assert.ok(crowd.unavailable > 0);
-      assert.ok(mostConnections <= PROCESSES * POOL_SIZE, `${mostConnections} connections to the database`);
-      assert.ok(mostBytes - bytes < MORE_BYTES, `${mostBytes - bytes} bytes more than before`);
+      assert.ok(maxConnections <= PROCESSES * POOL_SIZE, `${maxConnections} connections to the database`);
+      assert.ok(maxBytes - bytes < MAX_GROWTH_BYTES, `${maxBytes - bytes} bytes more than before`);
     });
   }
 });
@@ -91,13 +91,13 @@ class Crowd implements AsyncDisposable {
     for (const calls of this.#callers) calls.catch((error) => this.#failures.push(error));
   }
 
-  /** Whether each of them has been served since it was last forgotten. */
+  /** Whether every caller has been served since the last reset. */
   async isServed(): Promise<boolean> {
     if (this.#failures.length > 0) throw this.#failures[0];
     return this.#served.size === this.#callers.length;
   }
 
-  forget(): void {
+  reset(): void {
     this.#served.clear();
   }
 
@@ -106,28 +106,28 @@ class Crowd implements AsyncDisposable {
     await Promise.all(this.#callers);
   }
 
-  /** The next crowd finds nobody of this one on its way. */
+  /** Waits for all calls, so that they do not affect the next test. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasStopped = true;
     await Promise.allSettled(this.#callers);
   }
 }
 
-async function watch(
+async function monitor(
   { services, proxy }: Installation,
   forMs: number,
-): Promise<{ mostBytes: number; mostConnections: number }> {
-  let [mostBytes, mostConnections] = [0, 0];
+): Promise<{ maxBytes: number; maxConnections: number }> {
+  let [maxBytes, maxConnections] = [0, 0];
   const end = performance.now() + forMs;
   while (performance.now() < end) {
-    mostBytes = Math.max(mostBytes, await memoryOf(services));
-    mostConnections = Math.max(mostConnections, proxy.open);
+    maxBytes = Math.max(maxBytes, await memoryOf(services));
+    maxConnections = Math.max(maxConnections, proxy.open);
     await sleep(SAMPLE_MS);
   }
-  return { mostBytes, mostConnections };
+  return { maxBytes, maxConnections };
 }
 
-/** Of the process that has most. */
+/** The resident memory of the largest process. */
 async function memoryOf(services: readonly Service[]): Promise<number> {
   const ids = services.map(({ id }) => String(id));
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', ids.join(',')]);

@@ -1,15 +1,14 @@
-// Connections that the server ends: an operator's pg_terminate_backend, a pooler that is restarted, a limit on the
-// life of a session.
+// Connections closed by the server: pg_terminate_backend by an operator, a restarted pooler, a maximum session lifetime.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { FAULT_MS, Installation } from './installation.ts';
+import { FAULT_MS, Installation } from '../support/faults/installation.ts';
 
 const PERIOD_MS = 100;
 
-describe('Connections that the database ends', () => {
+describe('Connections closed by the database', () => {
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
@@ -18,9 +17,9 @@ describe('Connections that the database ends', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('while they are idle are not noticed by anybody', async () => {
+  it('while idle cause no failed call', async () => {
     for (let time = 0; time < 10; time++) {
-      // As many at once as open several connections.
+      // Enough concurrent calls to open several connections.
       const calls = Array.from({ length: 20 }, (_, index) => site.get(`idle-${time}-${index}`, 'Idle'));
       for (const { status } of await Promise.all(calls)) assert.equal(status, 200);
       await terminateAll();
@@ -31,30 +30,30 @@ describe('Connections that the database ends', () => {
     ['one', terminateOne],
     ['all', terminateAll],
   ] as const) {
-    it(`${which} at a time, ten times a second, cost nothing acknowledged and do nothing twice`, async (test) => {
+    it(`${which} at a time, ten times a second, lose no acknowledged change and apply none twice`, async (test) => {
       using callers = site.callers();
       const end = performance.now() + FAULT_MS;
-      let ended = 0;
+      let closed = 0;
       while (performance.now() < end) {
-        ended += await terminate();
+        closed += await terminate();
         await sleep(PERIOD_MS);
       }
-      await site.untilBack(test);
+      await site.waitForRecovery(test);
       await callers.stopAndCheck();
-      test.diagnostic(callers.story);
-      assert.ok(ended > 10, `${ended} connections have ended`);
+      test.diagnostic(callers.summary);
+      assert.ok(closed > 10, `${closed} connections were closed`);
     });
   }
 
   function terminateOne(): Promise<number> {
-    return terminated('order by random() limit 1');
+    return terminate('order by random() limit 1');
   }
 
   function terminateAll(): Promise<number> {
-    return terminated('');
+    return terminate('');
   }
 
-  async function terminated(which: string): Promise<number> {
+  async function terminate(which: string): Promise<number> {
     const { rowCount } = await operator.query(
       `select pg_terminate_backend(pid) from (
         select pid from pg_stat_activity

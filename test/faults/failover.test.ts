@@ -1,53 +1,53 @@
-// One server takes over from another, and the address leads to the new one. What was acknowledged is on both.
+// A standby takes over from the primary, and the address points to the new primary. Acknowledged changes are on both.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../process.ts';
-import { Installation } from './installation.ts';
-import { parameterStatus } from './protocol.ts';
-import { OwnServer } from './server.ts';
+import { Installation } from '../support/faults/installation.ts';
+import { parameterStatus } from '../support/faults/protocol.ts';
+import { DedicatedServer } from '../support/faults/server.ts';
+import type { Service } from '../support/process.ts';
 
-for (const [title, endOld] of [
-  ['ends in order', (_site: Installation, old: OwnServer) => old.stop('in order')],
-  ['crashes', (_site: Installation, old: OwnServer) => old.stop('by a crash')],
-  ['falls silent', async (site: Installation) => site.proxy.silence('open')],
+for (const [title, stopPrimary] of [
+  ['shuts down cleanly', (_site: Installation, old: DedicatedServer) => old.stop('clean')],
+  ['crashes', (_site: Installation, old: DedicatedServer) => old.stop('crash')],
+  ['becomes unresponsive', async (site: Installation) => site.proxy.silence('open')],
 ] as const) {
   describe(`A failover from a server that ${title}`, () => {
     const pair = startPair();
 
-    it('costs nothing acknowledged, shows nothing old, and the service is back soon after', async (test) => {
+    it('loses no acknowledged change, returns no stale data, and the service recovers soon after', async (test) => {
       const { site, primary, standby } = pair;
       using callers = site.callers();
       await sleep(500);
-      await endOld(site, primary);
-      // The address is often faster than the server that it leads to.
+      await stopPrimary(site, primary);
+      // The address is often changed before the standby is promoted.
       site.proxy.target = new URL(standby.database.url);
       await sleep(1_000);
       await standby.promote();
-      await site.untilBack(test);
+      await site.waitForRecovery(test);
       await sleep(300);
       await callers.stopAndCheck();
-      test.diagnostic(callers.story);
+      test.diagnostic(callers.summary);
     });
   });
 }
 
-describe('A failover to a standby that has lost what was acknowledged', () => {
+describe('A failover to a standby that has lost acknowledged changes', () => {
   const pair = startPair();
 
-  it('gives no two groups one team_id, whichever processes go on', async () => {
+  it('assigns no team_id twice, in old and new processes', async () => {
     const { site, primary, standby } = pair;
-    await standby.stop('in order');
+    await standby.stop('clean');
     await primary.run("alter system set synchronous_standby_names = ''");
     await primary.run('select pg_reload_conf()');
-    // Ids that the standby knows nothing of.
+    // Creates groups with ids that the standby does not know.
     for (const service of site.services) await create(service, 'lost');
-    await primary.stop('by a crash');
+    await primary.stop('crash');
     await standby.start();
     await standby.promote();
     site.proxy.target = new URL(standby.database.url);
-    await site.untilBack();
+    await site.waitForRecovery();
     await site.serve();
     const teamIds: number[] = [];
     for (let round = 0; round < 3; round++) {
@@ -64,73 +64,73 @@ describe('A failover to a standby that has lost what was acknowledged', () => {
   }
 });
 
-describe('A standby that commits wait for', () => {
+describe('A synchronous standby', () => {
   const pair = startPair();
 
-  it('and that is gone is told to those who write, while those who read are served', async (test) => {
+  it('that is down causes a 503 for writes, while reads are served', async (test) => {
     const { site, standby } = pair;
     const { json } = await site.get('there', 'There');
     using callers = site.callers();
     await sleep(300);
-    await standby.stop('in order');
-    await site.untilNotReady();
+    await standby.stop('clean');
+    await site.waitUntilNotReady();
     assert.equal((await site.get('new', 'New')).status, 503);
     assert.equal((await site.put('there', 'Other')).status, 503);
     assert.deepEqual((await site.get('there')).json.user_group, json.user_group);
     await standby.start();
-    await site.untilBack(test);
+    await site.waitForRecovery(test);
     await callers.stopAndCheck();
-    test.diagnostic(callers.story);
+    test.diagnostic(callers.summary);
   });
 });
 
-describe('A standby to which the address leads', () => {
+describe('A standby at the address of the primary', () => {
   const pair = startPair();
 
-  it('is used for nothing, although it could be read, and is asked by few', async () => {
+  it('is not used, although it is readable, and gets few connection attempts', async () => {
     const { site, primary, standby } = pair;
     const { json } = await site.get('there', 'There');
     await standby.pauseReplay();
     const rotated = await site.rotate(json.user_group.token);
-    lead(standby);
-    await site.untilNotReady();
+    pointTo(standby);
+    await site.waitUntilNotReady();
     const { opened } = site.proxy;
     const startedAt = performance.now();
     while (performance.now() - startedAt < 1_000) {
       const stale = { method: 'POST', path: '/v1/resolve', body: { token: json.user_group.token } };
-      const answers = await Promise.all([site.get('there'), site.call(stale)]);
-      for (const { status } of answers) assert.equal(status, 503);
+      const responses = await Promise.all([site.get('there'), site.call(stale)]);
+      for (const { status } of responses) assert.equal(status, 503);
     }
-    // A connection each tenth of a second, of each process.
+    // One connection every tenth of a second from each process.
     assert.ok(site.proxy.opened - opened <= 2 * 11, `${site.proxy.opened - opened} connections in a second`);
-    lead(primary);
-    await site.untilBack();
+    pointTo(primary);
+    await site.waitForRecovery();
     assert.equal((await site.get('there')).json.user_group.token, rotated.json.user_group.token);
   });
 
-  it('refuses a process that starts', async () => {
+  it('prevents a process from starting', async () => {
     const { site, primary, standby } = pair;
-    lead(standby);
+    pointTo(standby);
     const waiting = site.serve({ UGS_DATABASE_WAIT_MS: '0' });
     await assert.rejects(waiting, /the server is a standby/);
-    lead(primary);
-    await site.untilBack();
+    pointTo(primary);
+    await site.waitForRecovery();
   });
 
-  function lead(server: OwnServer): void {
+  function pointTo(server: DedicatedServer): void {
     pair.site.proxy.target = new URL(server.database.url);
     pair.site.proxy.cut();
   }
 });
 
-describe('A server that a pooler still takes for a standby', () => {
+describe('A primary that a pooler still reports as a standby', () => {
   let site: Installation;
   before(async () => {
     site = await Installation.start();
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('is asked itself, and used', async () => {
+  it('is queried for its state and used', async () => {
     const off = parameterStatus('in_hot_standby', 'off');
     let reports = 0;
     site.proxy.rewrite = (message) => {
@@ -139,22 +139,22 @@ describe('A server that a pooler still takes for a standby', () => {
       return parameterStatus('in_hot_standby', 'on');
     };
     site.proxy.cut();
-    await site.untilBack();
+    await site.waitForRecovery();
     assert.ok(reports > 0);
   });
 });
 
-/** Before the tests of a suite: a server, its standby, which commits wait for, and two processes on the server. */
-function startPair(): { primary: OwnServer; standby: OwnServer; site: Installation } {
+/** Starts, before the tests of a suite, a primary, its synchronous standby, and two processes that use the primary. */
+function startPair(): { primary: DedicatedServer; standby: DedicatedServer; site: Installation } {
   const pair = {} as ReturnType<typeof startPair>;
   before(async () => {
-    pair.primary = await OwnServer.start();
+    pair.primary = await DedicatedServer.start();
     pair.site = await Installation.start({ processes: 2, database: pair.primary.database });
     pair.standby = await pair.primary.startStandby();
   });
   after(async () => {
     await pair.site[Symbol.asyncDispose]();
-    // It may not have started.
+    // The standby may not have started.
     await pair.standby?.drop();
   });
   return pair;

@@ -1,12 +1,12 @@
-// What the operator reads while the database is away: that it is, and why; that it is back, and after how long; and
-// of the calls that failed enough to find one, whatever their number.
+// The log during a database outage: the outage with its reason, the recovery with the duration, and a limited number of
+// failed calls.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Folder, serve } from '../process.ts';
-import { Installation } from './installation.ts';
-import { OwnServer } from './server.ts';
+import { Installation } from '../support/faults/installation.ts';
+import { DedicatedServer } from '../support/faults/server.ts';
+import { Folder, serve } from '../support/process.ts';
 
 const CALLS = 500;
 const LONGEST_LINE_BYTES = 300;
@@ -27,32 +27,32 @@ describe('The log', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('tells once of a database that is away and once that it is back, and in short of calls that failed', async () => {
+  it('reports an outage of the database once, its recovery once, and failed calls briefly', async () => {
     await site.proxy.refuse();
-    const awayAt = performance.now();
-    const answers = [];
-    while (answers.length < CALLS) {
-      answers.push(...(await Promise.all(Array.from({ length: 50 }, () => site.get('one', 'One')))));
+    const outageAt = performance.now();
+    const responses = [];
+    while (responses.length < CALLS) {
+      responses.push(...(await Promise.all(Array.from({ length: 50 }, () => site.get('one', 'One')))));
     }
-    for (const { status } of answers) assert.equal(status, 503);
-    const seconds = Math.ceil((performance.now() - awayAt) / 1_000);
-    const failed = entries(/^The database cannot be asked now/);
+    for (const { status } of responses) assert.equal(status, 503);
+    const seconds = Math.ceil((performance.now() - outageAt) / 1_000);
+    const failed = entries(/^The database is unreachable or timed out/);
     await site.proxy.accept();
-    await site.untilBack();
-    const awayMs = performance.now() - awayAt;
+    await site.waitForRecovery();
+    const outageMs = performance.now() - outageAt;
 
-    const [away, ...more] = entries('the database is away');
+    const [away, ...more] = entries('database unavailable');
     assert.deepEqual(more, []);
     assert.equal(away?.level, 50);
     assert.match(away.reason!, /^PostgreSQL: (?:connect ECONNREFUSED|Connection terminated)/);
-    const [back, ...again] = entries('the database is back');
+    const [back, ...again] = entries('database available again');
     assert.deepEqual(again, []);
-    assert.ok(back!.afterMs! <= awayMs && back!.afterMs! > 0);
+    assert.ok(back!.afterMs! <= outageMs && back!.afterMs! > 0);
 
     assert.ok(failed.length > 0);
-    // Ten a second, of the second in which it begins and of the one in which it ends too.
+    // Ten per second, including the first and the last partial second.
     assert.ok(failed.length <= 10 * (seconds + 1), `${failed.length} lines in ${seconds} seconds`);
-    const ids = answers.map(({ headers }) => headers['x-request-id']);
+    const ids = responses.map(({ headers }) => headers['x-request-id']);
     for (const { level, reason, requestId } of failed) {
       assert.equal(level, 50);
       assert.match(reason!, /^PostgreSQL: /);
@@ -62,16 +62,16 @@ describe('The log', () => {
       assert.ok(line.length <= LONGEST_LINE_BYTES, line);
   });
 
-  it('says how many calls it has left out', async () => {
-    const before = entries(/cannot be asked now/).length;
+  it('reports how many calls it did not log', async () => {
+    const before = entries(/is unreachable or timed out/).length;
     await site.proxy.refuse();
     for (let round = 0; round < 2; round++) {
       await Promise.all(Array.from({ length: 200 }, () => site.get('one')));
       await sleep(1_000);
     }
     await site.proxy.accept();
-    await site.untilBack();
-    const logged = entries(/cannot be asked now/).slice(before);
+    await site.waitForRecovery();
+    const logged = entries(/is unreachable or timed out/).slice(before);
     assert.ok(logged.some(({ unlogged = 0 }) => unlogged >= 1));
   });
 
@@ -83,10 +83,14 @@ describe('The log', () => {
   }
 });
 
-describe('A server with settings by which it may lose what was acknowledged', () => {
-  it('is warned of when the service starts', async () => {
+describe('A server with settings that may lose acknowledged changes', () => {
+  it('causes a warning when the service starts', async () => {
     using folder = new Folder();
-    const server = await OwnServer.start({ fsync: 'on', full_page_writes: 'off', synchronous_commit: 'off' });
+    const server = await DedicatedServer.start({
+      fsync: 'on',
+      full_page_writes: 'off',
+      synchronous_commit: 'off',
+    });
     const { env } = server.database;
     try {
       await using service = await serve(folder, { env });

@@ -1,19 +1,19 @@
-// A server that takes no writes: an operator has told it to, for a migration of the server or because its disk fills.
+// A read-only server: set by an operator during a migration of the server, or because its disk is full.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { Installation } from './installation.ts';
+import { Installation } from '../support/faults/installation.ts';
 
 const DISK_FULL = '53100';
 /** The names of the statements. */
 const WRITES = /^(?:create|update)_user_groups$|^ping_write$/;
 const WRITERS = 16;
 const MEASURED_MS = 2_000;
-/** Each of two batches of writes at a time goes through one every tenth of a second; reads have theirs anew once a second. */
+/** Each of two concurrent write batches opens one every tenth of a second; reads renew theirs once a second. */
 const MAX_OPENED_PER_SECOND = 40;
 
-describe('A server that takes no writes', () => {
+describe('A read-only server', () => {
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
@@ -22,36 +22,36 @@ describe('A server that takes no writes', () => {
   });
   afterEach(async () => {
     await set('off');
-    await site.untilBack();
+    await site.waitForRecovery();
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('makes the service not ready, is told to those who write, and serves those who read', async () => {
+  it('makes the service not ready, causes a 503 for writes, and serves reads', async () => {
     const { json } = await site.get('there', 'There');
     await set('on');
     site.proxy.cut();
-    await site.untilNotReady();
+    await site.waitUntilNotReady();
     assert.equal((await site.put('there', 'Other')).status, 503);
     assert.equal((await site.get('new', 'New')).status, 503);
     assert.equal((await site.rotate(json.user_group.token)).status, 503);
     assert.deepEqual((await site.get('there')).json.user_group, json.user_group);
   });
 
-  it('is written to again as soon as it takes writes, on connections that it has not ended', async () => {
+  it('is written to as soon as it accepts writes again, although old connections remain open', async () => {
     await set('on');
     site.proxy.cut();
     await Promise.all(Array.from({ length: WRITERS }, (_, index) => site.get(`open-${index}`)));
     assert.equal((await site.get('later', 'Later')).status, 503);
     await set('off');
-    await site.untilBack();
+    await site.waitForRecovery();
     assert.equal((await site.get('later', 'Later')).json.new_user_group, true);
   });
 
-  it('is not stormed with new connections by those who write', async () => {
+  it('does not cause a storm of new connections for writes', async () => {
     await site.get('there', 'There');
     await set('on');
     site.proxy.cut();
-    await site.untilNotReady();
+    await site.waitUntilNotReady();
     const { opened } = site.proxy;
     const end = performance.now() + MEASURED_MS;
     const writing = Array.from({ length: WRITERS }, async () => {
@@ -60,10 +60,10 @@ describe('A server that takes no writes', () => {
     await Promise.all(writing);
     const perSecond = (site.proxy.opened - opened) / (MEASURED_MS / 1_000);
     assert.ok(perSecond <= MAX_OPENED_PER_SECOND, `${perSecond} connections a second`);
-    assert.ok(perSecond >= 1, 'a server that takes writes again on new connections is found out');
+    assert.ok(perSecond >= 1, 'a server that accepts writes again on new connections is detected');
   });
 
-  it('because its disk is full is told to those who write, and serves those who read', async () => {
+  it('with a full disk causes a 503 for writes and serves reads', async () => {
     await site.get('there', 'There');
     site.proxy.decide = (subject) => (WRITES.test(subject) ? { code: DISK_FULL } : 'pass');
     assert.equal((await site.put('there', 'Other')).status, 503);
@@ -74,7 +74,7 @@ describe('A server that takes no writes', () => {
     assert.equal((await site.get('full', 'Full')).json.new_user_group, true);
   });
 
-  /** For the sessions of this database that begin from now on. */
+  /** Applies to new sessions of this database. */
   async function set(value: 'on' | 'off'): Promise<void> {
     await operator.query(`alter database ${operator.database} set default_transaction_read_only = ${value}`);
   }

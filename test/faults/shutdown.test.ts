@@ -1,11 +1,11 @@
-// A process that is told to end while the database is slow: what it has begun it ends, also for a client that has
-// gone, and the database is closed after that.
+// A shutdown while the database is slow: operations in flight are finished, also those of disconnected clients, before
+// the database is closed.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Installation } from './installation.ts';
+import { Installation } from '../support/faults/installation.ts';
 
 const DELAY_MS = 200;
 const WARNING = /"level":[456]0/;
@@ -17,7 +17,7 @@ describe('A shutdown while the database is slow', () => {
   });
   after(() => site[Symbol.asyncDispose]());
 
-  it('ends the operation of a client that has gone before it closes the database', async () => {
+  it('finishes the operation of a disconnected client before it closes the database', async () => {
     const service = await site.serve();
     site.proxy.delayMs = DELAY_MS;
     const body = '{"user_group_id":"left","name":"Left"}';

@@ -1,14 +1,13 @@
-// A database that answers, and too late: a call takes several statements, each of them within its own limit, and the
-// caller waits for their sum.
+// A slow database: a call needs several statements, each within the statement timeout, and its latency is their sum.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestAnswer } from '../http.ts';
-import type { Call } from './callers.ts';
-import { Installation } from './installation.ts';
+import type { Call } from '../support/faults/callers.ts';
+import { Installation } from '../support/faults/installation.ts';
+import type { TestResponse } from '../support/http.ts';
 
-/** Of each answer of the database. None is slower than a statement may be. */
+/** The delay of each response of the database, below the statement timeout. */
 const DELAYS_MS = [300, 700, 1_200, 1_900];
 const PATCHES = 40;
 
@@ -20,12 +19,12 @@ describe('A slow database', () => {
   afterEach(async () => {
     site.proxy.delayMs = 0;
     site.proxy.heal();
-    await site.untilBack();
+    await site.waitForRecovery();
   });
   after(() => site[Symbol.asyncDispose]());
 
   for (const delayMs of DELAYS_MS) {
-    it(`of ${delayMs} ms is told to everybody in time, whatever they ask for`, async () => {
+    it(`with a delay of ${delayMs} ms causes responses within the limit for every operation`, async () => {
       const id = `slow-${delayMs}`;
       const { token } = (await site.get(id, 'Slow')).json.user_group;
       const path = `/v1/user-groups/${id}`;
@@ -42,34 +41,34 @@ describe('A slow database', () => {
         { path: '/readyz' },
       ];
       site.proxy.delayMs = delayMs;
-      // Those that come together are one batch, and wait for each other.
-      const answers = await Promise.all([...calls, ...calls, ...calls].map((call) => site.call(call)));
-      assertSome(answers, delayMs === DELAYS_MS[0] ? 200 : 503);
+      // Concurrent calls form one batch and wait for each other.
+      const responses = await Promise.all([...calls, ...calls, ...calls].map((call) => site.call(call)));
+      assertSome(responses, delayMs === DELAYS_MS[0] ? 200 : 503);
     });
   }
 
-  it('is told in time to those whose patches of one group are in each other’s way', async () => {
+  it('responds within the limit to conflicting patches of one group', async () => {
     await site.get('patched', 'Patched');
     site.proxy.delayMs = 20;
-    const patch = (key: string): Promise<TestAnswer> => {
+    const patch = (key: string): Promise<TestResponse> => {
       const path = '/v1/user-groups/patched';
       return site.call({ method: 'PATCH', path, body: { properties: { [key]: 1 } } });
     };
     const keys = Array.from({ length: PATCHES }, (_, index) => `key-${index}`);
-    const answers = await Promise.all(keys.map(patch));
-    assertSome(answers, 200);
-    assertSome(answers, 503);
+    const responses = await Promise.all(keys.map(patch));
+    assertSome(responses, 200);
+    assertSome(responses, 503);
     site.proxy.delayMs = 0;
     const { json } = await site.call({ path: '/v1/user-groups/patched' });
-    const acknowledged = keys.filter((_, index) => answers[index]!.status === 200);
+    const acknowledged = keys.filter((_, index) => responses[index]!.status === 200);
     for (const key of acknowledged) assert.equal(json.user_group.properties[key], 1);
   });
 
-  it('that has no id to give is told in time to those who create, also to those who wait for somebody else’s', async () => {
+  it('that cannot lease ids causes a 503 within the limit for creates, also for those waiting for the lease of another', async () => {
     const fresh = await site.serve();
     try {
       site.proxy.decide = (subject) => (subject === 'lease_ids' ? 'silence' : 'pass');
-      const calls: Promise<TestAnswer>[] = [];
+      const calls: Promise<TestResponse>[] = [];
       for (let index = 0; index < 20; index++) {
         calls.push(site.callTo(fresh, { body: { user_group_id: `new-${index}`, name: 'New' } }));
         await sleep(100);
@@ -83,10 +82,10 @@ describe('A slow database', () => {
     }
   });
 
-  function assertSome(answers: readonly TestAnswer[], status: number): void {
+  function assertSome(responses: readonly TestResponse[], status: number): void {
     assert.ok(
-      answers.some((answer) => answer.status === status),
-      `none of ${answers.length} was answered with ${status}`,
+      responses.some((response) => response.status === status),
+      `none of ${responses.length} responses has the status ${status}`,
     );
   }
 });

@@ -1,23 +1,23 @@
-// A service that starts before its database, or when that is in trouble: it waits for what may pass by itself, and
-// ends with one clear line for what does not.
+// A service that starts before its database or during an outage: it retries transient failures, and exits with a
+// one-line error for permanent ones.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { Folder, Program, run } from '../process.ts';
-import { BACK_LIMIT_MS, Installation } from './installation.ts';
+import { Installation, RECOVERY_LIMIT_MS } from '../support/faults/installation.ts';
+import { Folder, Program, run } from '../support/process.ts';
 
 const UNAVAILABLE = 69;
 const CONFIG = 78;
 const READ_ONLY = '25006';
 const ONE_LINE = /^user-group-service: PostgreSQL: [^\n]+\n$/;
-/** Much less than a start waits for, on a machine that has much else to do. */
+/** Much less than the maximum wait at start, on a busy machine. */
 const END_LIMIT_MS = 10_000;
-/** Less than anything that a start waits for. */
+/** Less than any timeout at start. */
 const SOON_MS = 1_500;
-const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"the database is away"/;
+const AWAY = /"reason":"PostgreSQL: [^"]+","msg":"database unavailable"/;
 
 describe('A service that starts', () => {
   let site: Installation;
@@ -32,11 +32,11 @@ describe('A service that starts', () => {
 
   for (const [title, fail] of [
     ['refuses connections', () => site.proxy.refuse()],
-    ['is silent', async () => site.proxy.silence('all')],
-    ['is silent once it is connected', async () => site.proxy.silenceAfter('show server_version')],
+    ['is unresponsive', async () => site.proxy.silence('all')],
+    ['is unresponsive after connecting', async () => site.proxy.silenceAfter('show server_version')],
   ] as const) {
     describe(`while the database ${title}`, () => {
-      it('waits, says so once, and serves soon after the database has come', async (test) => {
+      it('waits, logs that once, and serves soon after the database is available', async (test) => {
         await fail();
         await using program = new Program(site.folder, ['serve'], { env: site.env });
         await program.says(AWAY);
@@ -44,18 +44,18 @@ describe('A service that starts', () => {
         const startedAt = performance.now();
         site.proxy.heal();
         await site.proxy.accept();
-        await program.says(/"msg":"the database is back"/);
+        await program.says(/"msg":"database available again"/);
         await program.says(/"msg":"listening"/);
         const tookMs = performance.now() - startedAt;
-        assert.ok(tookMs < BACK_LIMIT_MS);
+        assert.ok(tookMs < RECOVERY_LIMIT_MS);
         test.diagnostic(`listens ${Math.round(tookMs)} ms after the database`);
-        assert.equal(program.stdout.match(/is away/g)?.length, 1);
+        assert.equal(program.stdout.match(/"msg":"database unavailable"/g)?.length, 1);
         program.signal('SIGTERM');
         const { code, stderr } = await program.exit();
         assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
       });
 
-      it('ends with 69 and one line when it has waited as long as it was told to', async () => {
+      it('exits with 69 and a one-line error after UGS_DATABASE_WAIT_MS', async () => {
         await fail();
         const env = { ...site.env, UGS_DATABASE_WAIT_MS: '1000' };
         const startedAt = performance.now();
@@ -65,22 +65,22 @@ describe('A service that starts', () => {
         assert.ok(performance.now() - startedAt < END_LIMIT_MS);
       });
 
-      it('ends at once and in order with SIGTERM', async () => {
+      it('stops cleanly and immediately on SIGTERM', async () => {
         await fail();
         await using program = new Program(site.folder, ['serve'], { env: site.env });
         await program.says(AWAY);
-        // In the middle of the next attempt.
+        // During the next attempt.
         await sleep(1_000);
         const startedAt = performance.now();
         program.signal('SIGTERM');
         const { code, stdout, stderr } = await program.exit();
         assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-        assert.match(stdout, /"signal":"SIGTERM","msg":"stopped before it has served"/);
+        assert.match(stdout, /"signal":"SIGTERM","msg":"startup cancelled by a signal"/);
         assert.ok(performance.now() - startedAt < SOON_MS);
       });
 
       for (const args of [['migrate'], ['workspace', 'list']]) {
-        it(`does not make "${args.join(' ')}" wait, which ends with 69 and one line`, async () => {
+        it(`does not make "${args.join(' ')}" wait, which exits with 69 and a one-line error`, async () => {
           await fail();
           const startedAt = performance.now();
           const { code, stdout, stderr } = await run(site.folder, args, { env: site.env });
@@ -92,20 +92,20 @@ describe('A service that starts', () => {
     });
   }
 
-  it('while the database takes no writes says once that it is away, and once that it is back', async () => {
+  it('while the database is read-only logs the outage once and the recovery once', async () => {
     site.proxy.decide = (subject) => (subject === 'add_token_key' ? { code: READ_ONLY } : 'pass');
     await using program = new Program(site.folder, ['serve'], { env: site.env });
     await program.says(AWAY);
     await sleep(2_000);
     site.proxy.heal();
     await program.says(/"msg":"listening"/);
-    assert.equal(program.stdout.match(/is away/g)?.length, 1);
-    assert.equal(program.stdout.match(/is back/g)?.length, 1);
+    assert.equal(program.stdout.match(/"msg":"database unavailable"/g)?.length, 1);
+    assert.equal(program.stdout.match(/"msg":"database available again"/g)?.length, 1);
     program.signal('SIGTERM');
     assert.equal((await program.exit()).code, 0);
   });
 
-  describe('with what no waiting sets right ends at once and with one line:', () => {
+  describe('exits immediately with a one-line error for a permanent failure:', () => {
     const stranger = `stranger_${randomBytes(8).toString('hex')}`;
     const reader = `reader_${randomBytes(8).toString('hex')}`;
     let operator: pg.Client;
@@ -121,9 +121,13 @@ describe('A service that starts', () => {
     for (const [title, login, reason] of [
       ['a wrong password', { password: 'wrong' }, /password authentication failed/],
       ['no password', { password: '' }, /client password must be/],
-      ['a user without rights', { username: stranger, password: stranger }, /permission denied for table/],
-      ['a user who may only read', { username: reader, password: reader }, /permission denied for table/],
-      ['a schema that is not there', { search: '?options=-c%20search_path%3Dnone' }, /no schema has been/],
+      [
+        'a user without privileges',
+        { username: stranger, password: stranger },
+        /permission denied for table/,
+      ],
+      ['a read-only user', { username: reader, password: reader }, /permission denied for table/],
+      ['a missing schema', { search: '?options=-c%20search_path%3Dnone' }, /no schema has been/],
     ] as const) {
       it(title, async () => {
         using folder = new Folder();
@@ -137,7 +141,7 @@ describe('A service that starts', () => {
       });
     }
 
-    it('an older schema that the user may not change, which says who has to', async () => {
+    it('an older schema that the user may not migrate, with the command to run', async () => {
       using folder = new Folder();
       await operator.query(
         `grant select, insert, update, delete on all tables in schema public to ${reader}`,
@@ -148,7 +152,7 @@ describe('A service that starts', () => {
       assert.equal(asUser.code, CONFIG);
       assert.match(
         asUser.stderr,
-        /^user-group-service: .*older schema.*permission denied for schema public.*run "user-group-service migrate".*\n$/,
+        /^user-group-service: .*the schema is older.*permission denied for schema public.*run "user-group-service migrate".*\n$/,
       );
       const asOwner = await run(folder, ['migrate'], {
         env: { ...site.env, DATABASE_URL: site.database.url },

@@ -1,27 +1,26 @@
-// On Citus user groups are spread over the nodes by their bucket, and everything small is on every node. The suite
-// itself runs on a cluster too, beside the other databases, where TEST_CITUS_URL names its coordinator.
+// On Citus, user groups are distributed over the nodes by bucket, and small tables are replicated to every node. If
+// TEST_CITUS_URL is set to the coordinator of a cluster, the whole suite runs on it in addition to the other databases.
 
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { nameShards } from '../../src/store/postgres/citus.ts';
+import type { Statement } from '../../src/store/postgres/client/pool.ts';
 import { FIND as FIND_IMPORTED } from '../../src/store/postgres/imported-token.ts';
-import type { Statement } from '../../src/store/postgres/pool.ts';
+import { nameShards } from '../../src/store/postgres/schema/citus.ts';
 import { FIND_BY_KEY, FIND_BY_TOKEN } from '../../src/store/postgres/user-group.ts';
-import { citus } from '../database.ts';
-import { FAULT_MS, Installation } from '../faults/installation.ts';
-import { TestService } from '../service.ts';
+import { citus } from '../support/database.ts';
+import { FAULT_MS, Installation } from '../support/faults/installation.ts';
+import { TestService } from '../support/service.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
-const skip =
-  !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL names no coordinator: nothing of the suite has run on Citus';
+const skip = !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL is not set: no test has run on Citus';
 
 describe('a statement for many groups', async () => {
   const modules = await Promise.all(
-    globSync('src/store/postgres/*.ts').map((file) => import(`../../${file}`) as Promise<object>),
+    globSync('src/store/postgres/**/*.ts').map((file) => import(`../../${file}`) as Promise<object>),
   );
   const statements = modules
     .flatMap((module) => Object.values(module) as Partial<Statement>[])
@@ -29,10 +28,10 @@ describe('a statement for many groups', async () => {
       ({ sql = '' }) => sql.includes('unnest($1::integer[]') && !sql.startsWith('insert'),
     ) as Statement[];
 
-  it('is there', () => assert.ok(statements.length >= 6));
+  it('exists', () => assert.ok(statements.length >= 6));
 
   for (const { name, sql } of statements) {
-    it(`names the shards of its batch on Citus: ${name}`, () => {
+    it(`restricts the query to the shards of its batch on Citus: ${name}`, () => {
       assert.match(nameShards(sql), /bucket = any \(\$1::integer\[\]\)/);
     });
   }
@@ -51,7 +50,7 @@ describe('a Citus cluster', { skip }, () => {
     await service.end();
   });
 
-  it('has user groups by bucket, imported tokens by digest, and every other table on all nodes', async () => {
+  it('distributes user groups by bucket and imported tokens by digest, and replicates every other table', async () => {
     const { rows } = await client.query(
       `select table_name::text, citus_table_type, distribution_column from citus_tables order by table_name::text`,
     );
@@ -69,23 +68,23 @@ describe('a Citus cluster', { skip }, () => {
     );
   });
 
-  it('asks one shard for a group, by its id and by its token, and for an imported token', async () => {
-    const lookUps: [Statement, unknown[]][] = [
+  it('queries one shard for a group, by id or by token, and for an imported token', async () => {
+    const lookups: [Statement, unknown[]][] = [
       [FIND_BY_KEY, [[1], [1], ['Customer'], ['group']]],
       [FIND_BY_TOKEN, [[1], ['digest']]],
       [FIND_IMPORTED, [['~digest']]],
     ];
-    for (const [{ sql }, values] of lookUps) {
+    for (const [{ sql }, values] of lookups) {
       const { rows } = await client.query(`explain ${nameShards(sql)}`, values);
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       assert.match(plan, /Task Count: 1\n/);
     }
   });
 
-  it('spreads the groups of one workspace over all of its workers', async () => {
+  it('distributes the groups of one workspace over all workers', async () => {
     const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
-    const answers = await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: id })));
-    assert.ok(answers.every(({ json }) => json.new_user_group));
+    const responses = await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: id })));
+    assert.ok(responses.every(({ json }) => json.new_user_group));
     const { rows: workers } = await client.query('select 1 from pg_dist_node where shouldhaveshards');
     const { rows: filled } = await client.query(
       `select distinct nodename, nodeport
@@ -96,8 +95,8 @@ describe('a Citus cluster', { skip }, () => {
   });
 });
 
-describe('Workers of a Citus cluster that lose their coordinator', { skip }, () => {
-  it('ten times a second cost nothing acknowledged and do nothing twice', async (test) => {
+describe('Citus workers that lose the connection to their coordinator', { skip }, () => {
+  it('ten times a second lose no acknowledged change and apply none twice', async (test) => {
     await using site = await Installation.start({
       processes: 2,
       database: await citus.create(),
@@ -113,9 +112,9 @@ describe('Workers of a Citus cluster that lose their coordinator', { skip }, () 
       ]);
       await sleep(PERIOD_MS);
     }
-    await site.untilBack(test);
+    await site.waitForRecovery(test);
     await callers.stopAndCheck();
-    test.diagnostic(callers.story);
+    test.diagnostic(callers.summary);
     assert.ok(callers.unavailable > 0);
   });
 });

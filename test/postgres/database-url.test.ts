@@ -1,11 +1,11 @@
-// Contract: every connection to PostgreSQL reads DATABASE_URL, and the variables of PostgreSQL beside it, in one way.
+// Contract: every connection to PostgreSQL interprets DATABASE_URL and the PG* environment variables in the same way.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../database.ts';
-import { Folder, run } from '../process.ts';
-import { runSql } from '../sql.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { Folder, run } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 describe('DATABASE_URL', () => {
   const schema = `schema_${randomBytes(8).toString('hex')}`;
@@ -18,9 +18,9 @@ describe('DATABASE_URL', () => {
 
   for (const [title, parameters, env] of [
     ['its options', `?options=-c%20search_path%3D${schema}`, {}],
-    ['PGOPTIONS, where it has none', '', { PGOPTIONS: `-c search_path=${schema}` }],
+    ['PGOPTIONS if it has no options', '', { PGOPTIONS: `-c search_path=${schema}` }],
   ] as const) {
-    it(`leads to another schema by ${title}`, async () => {
+    it(`selects another schema with ${title}`, async () => {
       using folder = new Folder();
       const url = database.url + parameters;
       const exit = await run(folder, ['api-token', 'list'], {
@@ -33,7 +33,7 @@ describe('DATABASE_URL', () => {
     });
   }
 
-  it('may have what should be encoded as it is, beside what is', async () => {
+  it('may contain unencoded characters next to encoded ones', async () => {
     const role = `role_${randomBytes(8).toString('hex')}`;
     await runSql(database, `create role ${role} superuser login password '5% a/b=c'`);
     try {

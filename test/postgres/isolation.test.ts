@@ -1,24 +1,24 @@
-// Contract: whatever isolation of transactions a server is set to, everything is as it is with that which PostgreSQL
-// has by itself.
+// Contract: the service behaves in the same way with every default isolation level of the server as with PostgreSQL's
+// own default.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../database.ts';
-import type { TestAnswer } from '../http.ts';
-import { TestService } from '../service.ts';
-import { runSql } from '../sql.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
 
 const PROCESSES = 4;
 const ROUNDS = 20;
-/** As it is, and behind a pooler that takes no settings of a session. */
-const ways: Record<string, Record<string, string>> = {
+/** Directly, and behind a pooler that does not support session settings. */
+const connections: Record<string, Record<string, string>> = {
   'a server': {},
   'a pooler': { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0', UGS_POSTGRES_PREPARED_STATEMENTS: 'off' },
 };
 
 for (const isolation of ['repeatable read', 'serializable']) {
-  for (const [way, env] of Object.entries(ways)) {
-    describe(`behind ${way} that isolates by ${isolation} where nothing is said`, () => {
+  for (const [way, env] of Object.entries(connections)) {
+    describe(`connected to ${way} with the default isolation level ${isolation}`, () => {
       let database: TestDatabase;
       let services: TestService[];
       before(async () => {
@@ -35,53 +35,53 @@ for (const isolation of ['repeatable read', 'serializable']) {
         await database.drop();
       });
 
-      /** One call through each process at one time. */
-      function atOnce<Result>(
+      /** One concurrent call through each process. */
+      function concurrently<Result>(
         call: (service: TestService, index: number) => Promise<Result>,
       ): Promise<Result[]> {
         return Promise.all(services.map(call));
       }
 
-      it('one of those that create a group at once creates it, and all get it', async () => {
+      it('one of several concurrent creates creates the group, and all return it', async () => {
         for (let round = 0; round < ROUNDS; round++) {
           const body = { user_group_id: `new ${round}`, name: 'New' };
-          const answers = await atOnce((service) => service.get(body));
-          assertAllAnswered(answers);
-          assert.equal(answers.filter(({ json }) => json.new_user_group).length, 1);
-          assert.equal(new Set(answers.map(({ json }) => json.user_group.token)).size, 1);
+          const responses = await concurrently((service) => service.get(body));
+          assertAllAnswered(responses);
+          assert.equal(responses.filter(({ json }) => json.new_user_group).length, 1);
+          assert.equal(new Set(responses.map(({ json }) => json.user_group.token)).size, 1);
         }
       });
 
-      it('every update that comes with others is done', async () => {
+      it('every concurrent update is applied', async () => {
         await services[0]!.get({ user_group_id: 'updated', name: 'Updated' });
         for (let round = 0; round < ROUNDS; round++) {
-          const answers = await atOnce((service, index) =>
+          const responses = await concurrently((service, index) =>
             service.put({ user_group_id: 'updated', name: `${round} ${index}` }),
           );
-          assertAllAnswered(answers);
+          assertAllAnswered(responses);
         }
         const { json } = await services[0]!.call('GET', '/v1/user-groups/updated');
         assert.equal(json.user_group.version, 1 + ROUNDS * PROCESSES);
       });
 
-      it('one of those that rotate a token at once rotates it, and all get the new one', async () => {
+      it('one of several concurrent rotations rotates the token, and all return the new one', async () => {
         let { token } = (await services[0]!.get({ user_group_id: 'rotated', name: 'R' })).json.user_group;
         for (let round = 0; round < ROUNDS; round++) {
-          const answers = await atOnce((service) => service.post({ current_token: token }));
-          assertAllAnswered(answers);
-          const tokens = new Set(answers.map(({ json }) => json.user_group.token));
+          const responses = await concurrently((service) => service.post({ current_token: token }));
+          assertAllAnswered(responses);
+          const tokens = new Set(responses.map(({ json }) => json.user_group.token));
           assert.equal(tokens.size, 1);
           [token] = tokens;
         }
       });
 
-      it('a token that two imports bring at once goes to one group', async () => {
+      it('a token in several concurrent imports is assigned to one group', async () => {
         for (let round = 0; round < ROUNDS; round++) {
-          // The group of this id is at home where the token names, and the others are not.
+          // The token contains the bucket of the group with this id; the other groups are in other buckets.
           const home = `home ${round}`;
           const { token } = (await services[0]!.get({ user_group_id: home, name: 'Home' })).json.user_group;
           await services[0]!.call('DELETE', `/v1/user-groups/${encodeURIComponent(home)}`);
-          const results = await atOnce((service, index) => {
+          const results = await concurrently((service, index) => {
             return service.importGroup({
               user_group_id: index === 0 ? home : `${home}, ${index}`,
               name: 'I',
@@ -93,12 +93,26 @@ for (const isolation of ['repeatable read', 'serializable']) {
           assert.deepEqual(codes, new Array(PROCESSES - 1).fill('token_taken'));
         }
       });
+
+      it('a token in concurrent imports into several workspaces is assigned to one group', async () => {
+        for (let round = 0; round < ROUNDS; round++) {
+          const home = `shared ${round}`;
+          const { token } = (await services[0]!.get({ user_group_id: home, name: 'Home' })).json.user_group;
+          await services[0]!.call('DELETE', `/v1/user-groups/${encodeURIComponent(home)}`);
+          const results = await concurrently((service, index) => {
+            // Imports into one workspace lock it, and would not run concurrently.
+            const workspace = index === 0 ? 'default' : `workspace ${index}`;
+            return service.importGroup({ user_group_id: home, name: 'I', token }, { workspace });
+          });
+          assert.equal(results.filter(({ result }) => result === 'created').length, 1);
+        }
+      });
     });
   }
 }
 
-function assertAllAnswered(answers: readonly TestAnswer[]): void {
-  const failures = answers.filter(({ status }) => status !== 200);
+function assertAllAnswered(responses: readonly TestResponse[]): void {
+  const failures = responses.filter(({ status }) => status !== 200);
   assert.deepEqual(
     failures.map(({ status, json }) => `${status} ${json.code}`),
     [],

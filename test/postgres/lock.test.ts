@@ -1,5 +1,5 @@
-// Commands that come to several processes at once lock rows in one order. Where somebody else does not, PostgreSQL
-// ends the deadlock and the command is tried again.
+// Concurrent commands of several processes lock rows in the same order. If another client does not, PostgreSQL resolves
+// the deadlock and the command is retried.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -8,15 +8,17 @@ import pg from 'pg';
 import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import { keyOf } from '../../src/domain/user-group.ts';
+import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import type { Command, LeasedIds, Store } from '../../src/store/store.ts';
-import { postgres, type TestDatabase } from '../database.ts';
-import { inLanes } from '../http.ts';
-import { TestService } from '../service.ts';
-import { runSql } from '../sql.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { mapConcurrently } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
 
 const PROCESSES = 3;
 const ROUNDS = 200;
+const IMPORTS = 40;
+const IMPORTED = 200;
 const KEYS = Array.from({ length: 20 }, (_, index) => keyOf(1, 'Customer', `group-${index}`));
 
 describe('updates of the same user groups', () => {
@@ -33,7 +35,7 @@ describe('updates of the same user groups', () => {
     await database.drop();
   });
 
-  it('that come in any order to three processes at once do not deadlock', async () => {
+  it('sent concurrently in random order to three processes do not deadlock', async () => {
     let longestMs = 0;
     const updating = [...stores, ...stores].map(async (store, lane) => {
       for (let round = 0; round < ROUNDS; round++) {
@@ -44,22 +46,61 @@ describe('updates of the same user groups', () => {
       }
     });
     await Promise.all(updating);
-    // PostgreSQL looks for a deadlock when a lock has been waited for that long.
+    // PostgreSQL checks for deadlocks after waiting this long for a lock.
     assert.ok(longestMs < 1_000, `${longestMs} ms`);
   });
 
-  it('that deadlock with a transaction of somebody else are tried again', async () => {
+  it('and imports of the same tokens in opposite order do not deadlock', async () => {
+    let longestMs = 0;
+    for (let round = 0; round < IMPORTS; round++) {
+      const importing = stores.slice(0, 2).map(async (store, index) => {
+        const [leased] = await store.write([{ kind: 'leaseIds', sequence: 'team_id', count: IMPORTED }]);
+        const batch = Array.from({ length: IMPORTED }, (_, position) =>
+          importOf(`import-${round}-${position}`, position, leased as LeasedIds),
+        );
+        const sentAt = performance.now();
+        await store.write(index === 0 ? batch : batch.toReversed());
+        longestMs = Math.max(longestMs, performance.now() - sentAt);
+      });
+      await Promise.all(importing);
+    }
+    assert.ok(longestMs < 1_000, `${longestMs} ms`);
+  });
+
+  it('lock groups in the order of keys, also if only the second update of the first group changes it', async () => {
+    const [first, second] = [KEYS[0]!, KEYS[1]!].sort((a, b) => a.bucket - b.bucket);
+    await stores[0]!.write([update(first!, 'same'), update(second!, 'same')]);
+    const other = new pg.Client(database.url);
+    await other.connect();
+    try {
+      await other.query('begin');
+      await touch(other, first!.providedId);
+      const batch = [update(first!, 'same'), update(second!, 'changed'), update(first!, 'changed')];
+      const updated = stores[0]!.write(batch);
+      await sleep(200);
+      // Fails if the waiting batch has locked it.
+      const lock = 'select 1 from user_groups where provided_id = $1 for update nowait';
+      await other.query(lock, [second!.providedId]);
+      await other.query('commit');
+      const names = (await updated).map((group) => (group as { name: string }).name);
+      assert.deepEqual(names, ['same', 'changed', 'changed']);
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('that deadlock with a transaction of another client are retried', async () => {
     const [first, second] = [KEYS[0]!, KEYS[1]!].sort((a, b) => a.bucket - b.bucket);
     const other = new pg.Client(database.url);
     await other.connect();
     try {
       await other.query('begin');
       await touch(other, second!.providedId);
-      const updated = stores[0]!.write([update(first!, 'tried again'), update(second!, 'tried again')]);
+      const updated = stores[0]!.write([update(first!, 'retried'), update(second!, 'retried')]);
       await sleep(200);
       await touch(other, first!.providedId);
       await other.query('commit');
-      for (const group of await updated) assert.equal((group as { name: string }).name, 'tried again');
+      for (const group of await updated) assert.equal((group as { name: string }).name, 'retried');
     } finally {
       await other.end();
     }
@@ -72,12 +113,12 @@ describe('updates and rotations of the same user groups', () => {
   const LANES = 32;
   const CALLS = 40;
 
-  it('that come at once to two processes do not deadlock', async () => {
+  it('sent concurrently to two processes do not deadlock', async () => {
     const first = await TestService.start(postgres);
     const second = await TestService.start(postgres, { database: first.database });
     try {
       const ids = Array.from({ length: GROUPS }, (_, index) => `group-${index}`);
-      const made = await inLanes(ids, (id) => first.get({ user_group_id: id, name: 'New' }));
+      const made = await mapConcurrently(ids, (id) => first.get({ user_group_id: id, name: 'New' }));
       await runSql(first.database, 'analyze user_groups');
       const tokens = new Map(
         made.slice(0, BUSY_GROUPS).map(({ json }, index) => [ids[index]!, json.user_group.token as string]),
@@ -86,26 +127,34 @@ describe('updates and rotations of the same user groups', () => {
         for (let call = 0; call < CALLS; call++) {
           const service = (index + call) % 2 === 0 ? first : second;
           const [id, token] = shuffled([...tokens])[0]!;
-          // An update that changes nothing locks nothing, and the next one of the same group does.
-          const answer = await [
+          // An update without a change locks nothing, but the next update of the same group does.
+          const response = await [
             () => service.put({ user_group_id: id, name: `${index} ${call}` }),
             () => service.put({ user_group_id: id, name: 'Same' }),
             () => service.post({ current_token: token }),
           ][(call >> 1) % 3]!();
-          assert.ok(answer.status === 200 || answer.json.code === 'user_group_token_not_found', answer.text);
-          tokens.set(id, answer.json.user_group?.token ?? tokens.get(id));
+          assert.ok(
+            response.status === 200 || response.json.code === 'user_group_token_not_found',
+            response.text,
+          );
+          tokens.set(id, response.json.user_group?.token ?? tokens.get(id));
         }
       };
       await Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
     } finally {
-      // PostgreSQL counts the deadlocks of a session when that ends.
       await Promise.all([first.stop(), second.stop()]);
     }
-    const count = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
-    assert.deepEqual(await runSql(first.database, count), [{ deadlocks: 0 }]);
+    assert.equal(await countDeadlocks(first.database), 0);
     await first.database.drop();
   });
 });
+
+/** PostgreSQL reports the deadlocks of a session when it ends. */
+async function countDeadlocks(database: TestDatabase): Promise<number> {
+  const count = 'select deadlocks::integer from pg_stat_database where datname = current_database()';
+  const [row] = await runSql(database, count);
+  return (row as { deadlocks: number }).deadlocks;
+}
 
 function openStore(url: string): Promise<Store> {
   return openPostgresStore({
@@ -135,6 +184,12 @@ function create(
     sealedToken: { keyId: 'key', ciphertext: `ciphertext-${index}` },
     now: 1,
   };
+}
+
+function importOf(providedId: string, index: number, leased: LeasedIds): Command<'importUserGroup'> {
+  const claim = `~digest-${providedId}` as TokenDigest;
+  const group = create(keyOf(1, 'Customer', providedId), index, leased);
+  return { ...group, kind: 'importUserGroup', tokenDigest: claim, claim, issued: null };
 }
 
 function update(key: (typeof KEYS)[number], name: string): Command<'updateUserGroup'> {

@@ -1,4 +1,4 @@
-// The schema on PostgreSQL comes to be once, whoever starts, and does not need to be one's own to be used.
+// The PostgreSQL schema is created once, whichever process starts first, and can be used without owning it.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -6,14 +6,14 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Secret } from '../../src/domain/secret.ts';
-import { migrate, ServerUnfit } from '../../src/store/postgres/migrate.ts';
-import { onMigrationConnection } from '../../src/store/postgres/migration-connection.ts';
-import type { PostgresOptions } from '../../src/store/postgres/options.ts';
-import { postgres, type TestDatabase } from '../database.ts';
-import { FaultProxy } from '../faults/proxy.ts';
-import { Folder, run } from '../process.ts';
-import { TestService } from '../service.ts';
-import { runSql } from '../sql.ts';
+import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
+import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts';
+import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
+import { Folder, run } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
 
 describe('a PostgreSQL database without a schema', () => {
   const other = `other_${randomBytes(8).toString('hex')}`;
@@ -24,13 +24,13 @@ describe('a PostgreSQL database without a schema', () => {
   afterEach(() => runSql(database, `drop database if exists ${other}`));
   after(() => database.drop());
 
-  it('is left alone where the server is older than version 14', async () => {
+  it('is not changed if the server is older than version 14', async () => {
     const version = await versionOf(database.url);
     await using proxy = await FaultProxy.start(database.url);
-    // As long as the other one: a message says how long it is.
+    // Of the same length, since messages contain their length.
     const old = version.replace(/^\d\d/, '13');
     proxy.rewrite = (message) => Buffer.from(message.toString('latin1').replaceAll(version, old), 'latin1');
-    await assert.rejects(onMigrationConnection(optionsFor(proxy.url), migrate), (error: Error) => {
+    await assert.rejects(withSchemaSession(optionsFor(proxy.url), migrate), (error: Error) => {
       assert.ok(error instanceof ServerUnfit);
       assert.match(error.message, /PostgreSQL 13.*14/);
       return true;
@@ -38,10 +38,10 @@ describe('a PostgreSQL database without a schema', () => {
   });
 
   for (const [title, encoding, setting, reason] of [
-    ['its encoding has not every character', 'LATIN1', 'array_nulls = on', /LATIN1.*UTF8/],
-    ['the server makes a text of what is null', 'UTF8', 'array_nulls = off', /array_nulls/],
+    ['its encoding does not support every character', 'LATIN1', 'array_nulls = on', /LATIN1.*UTF8/],
+    ['array_nulls is off, so that the server reads null as text', 'UTF8', 'array_nulls = off', /array_nulls/],
   ] as const) {
-    it(`is left alone where ${title}`, async () => {
+    it(`is not changed if ${title}`, async () => {
       await runSql(
         database,
         `create database ${other} encoding '${encoding}' locale_provider libc locale 'C' template template0`,
@@ -61,11 +61,11 @@ describe('a PostgreSQL database without a schema', () => {
     });
   }
 
-  for (const [whose, table] of [
-    ['the table of migrations', 'schema_migrations (version text primary key)'],
+  for (const [title, table] of [
+    ['a migrations table', 'schema_migrations (version text primary key)'],
     ['a table', 'workspaces (id integer primary key)'],
   ] as const) {
-    it(`is left alone where ${whose} is somebody else’s`, async () => {
+    it(`is not changed if ${title} of another application exists`, async () => {
       await runSql(database, `create database ${other} template template0`);
       const { href } = Object.assign(new URL(database.url), { pathname: other });
       await runSql({ ...database, url: href }, `create table ${table}`);
@@ -73,11 +73,11 @@ describe('a PostgreSQL database without a schema', () => {
       const env = { ...database.env, DATABASE_URL: href };
       const { code, stderr } = await run(folder, ['migrate'], { env });
       assert.equal(code, 78);
-      assert.match(stderr, /^user-group-service: [^\n]* a schema of its own\n$/);
+      assert.match(stderr, /^user-group-service: [^\n]* its own database or schema\n$/);
     });
   }
 
-  it('is used where its encoding keeps what it is given', async () => {
+  it('is used if its encoding preserves all bytes', async () => {
     await runSql(
       database,
       `create database ${other} encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`,
@@ -97,7 +97,7 @@ describe('a PostgreSQL database without a schema', () => {
   });
 });
 
-it('a user of PostgreSQL who is given little time waits all the same for another one who migrates', async () => {
+it('a PostgreSQL user with short timeouts still waits for a concurrent migration', async () => {
   const database = await postgres.create();
   const other = new pg.Client(database.url);
   await other.connect();
@@ -110,7 +110,7 @@ it('a user of PostgreSQL who is given little time waits all the same for another
     }
     await other.query('begin');
     await other.query("insert into schema_migrations values (1, 'another', 0)");
-    const migrating = onMigrationConnection(optionsFor(database.url), migrate);
+    const migrating = withSchemaSession(optionsFor(database.url), migrate);
     await sleep(1_000);
     await other.query('rollback');
     assert.equal((await migrating)[0], '0001-user-groups.sql');
@@ -120,20 +120,20 @@ it('a user of PostgreSQL who is given little time waits all the same for another
   }
 });
 
-describe('twenty connections that migrate at the same moment', () => {
-  // Where they meet differs from time to time.
-  for (let time = 1; time <= 5; time++) {
-    it(`run each migration once (${time})`, async () => {
+describe('twenty connections that migrate concurrently', () => {
+  // Repeated, since the interleaving varies.
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    it(`run each migration once (${attempt})`, async () => {
       const database = await postgres.create();
       try {
         const options = optionsFor(database.url);
         const applied = await Promise.all(
-          Array.from({ length: 20 }, () => onMigrationConnection(options, migrate)),
+          Array.from({ length: 20 }, () => withSchemaSession(options, migrate)),
         );
         const names = applied.flat().sort();
         assert.deepEqual(names, [...new Set(names)]);
         assert.equal(names[0], '0001-user-groups.sql');
-        assert.deepEqual(await onMigrationConnection(options, migrate), []);
+        assert.deepEqual(await withSchemaSession(options, migrate), []);
       } finally {
         await database.drop();
       }
@@ -160,7 +160,7 @@ async function versionOf(url: string): Promise<string> {
   return rows[0].server_version;
 }
 
-it('a user of PostgreSQL who may create no tables serves the database that another one has migrated', async () => {
+it('a PostgreSQL user without the privilege to create tables serves a database migrated by another user', async () => {
   const owner = await TestService.start(postgres);
   const name = `reader_${randomBytes(8).toString('hex')}`;
   const client = new pg.Client(owner.database.url);

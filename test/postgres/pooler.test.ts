@@ -1,12 +1,12 @@
-// Contract: with two settings the service works through a pooler that hands each transaction to another session and
-// refuses settings of a session, as PgBouncer before 1.21 does.
+// Contract: with two settings the service works behind a pooler that assigns each transaction to a different session and
+// rejects session settings, such as PgBouncer before 1.21.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { postgres, type TestDatabase } from '../database.ts';
-import { FaultProxy } from '../faults/proxy.ts';
-import { createApiToken, Folder } from '../process.ts';
-import { TestService } from '../service.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
+import { createApiToken, Folder } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
 
 const LIMITS = [
   'statement_timeout',
@@ -15,18 +15,18 @@ const LIMITS = [
   'plan_cache_mode',
 ];
 
-describe('what the service asks of the sessions of PostgreSQL', () => {
+describe('the session features of PostgreSQL that the service uses', () => {
   let database: TestDatabase;
   before(async () => {
     database = await postgres.create();
   });
   after(() => database.drop());
 
-  /** Does everything once; gives what was sent to PostgreSQL for it. */
+  /** Executes every operation once and returns the bytes sent to PostgreSQL. */
   async function sentWith(settings: Record<string, string>, parameters = ''): Promise<string> {
     await using proxy = await FaultProxy.start(database.url);
     const sent: Buffer[] = [];
-    proxy.listen = (bytes) => sent.push(bytes);
+    proxy.onClientData = (bytes) => sent.push(bytes);
     const env = { ...database.env, DATABASE_URL: `${proxy.url}?${parameters}`, ...settings };
     const service = await TestService.start(postgres, { database: { ...database, env } });
     const user_group_id = [...Object.keys(settings), parameters].join('-') || 'none';
@@ -39,33 +39,33 @@ describe('what the service asks of the sessions of PostgreSQL', () => {
     return Buffer.concat(sent).toString('latin1');
   }
 
-  it('is statements by name and limits on time, where nothing is set', async () => {
+  it('are named prepared statements and timeouts by default', async () => {
     const sent = await sentWith({});
     assert.match(sent, /find_user_groups/);
     for (const limit of LIMITS) assert.match(sent, new RegExp(limit));
   });
 
-  it('is that and what the options of DATABASE_URL ask', async () => {
+  it('also include the options of DATABASE_URL', async () => {
     const sent = await sentWith({}, 'options=-c%20work_mem%3D5MB');
     assert.match(sent, /-c work_mem=5MB/);
     for (const limit of LIMITS) assert.match(sent, new RegExp(limit));
   });
 
-  it('is no statement by name where UGS_POSTGRES_PREPARED_STATEMENTS is off', async () => {
+  it('include no named prepared statement if UGS_POSTGRES_PREPARED_STATEMENTS is off', async () => {
     const sent = await sentWith({ UGS_POSTGRES_PREPARED_STATEMENTS: 'off' });
     assert.doesNotMatch(sent, /find_user_groups|create_user_groups|update_user_groups|rotate_tokens/);
     assert.match(sent, /from unnest/);
   });
 
-  it('is no setting of the session where UGS_POSTGRES_STATEMENT_TIMEOUT_MS is 0', async () => {
+  it('include no session setting if UGS_POSTGRES_STATEMENT_TIMEOUT_MS is 0', async () => {
     const sent = await sentWith({ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' });
     for (const limit of LIMITS) assert.doesNotMatch(sent, new RegExp(limit));
   });
 
-  it('is none in a command either', async () => {
+  it('include no session setting in commands either', async () => {
     await using proxy = await FaultProxy.start(database.url);
     const sent: Buffer[] = [];
-    proxy.listen = (bytes) => sent.push(bytes);
+    proxy.onClientData = (bytes) => sent.push(bytes);
     using folder = new Folder();
     const env = { ...database.env, DATABASE_URL: proxy.url, UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0' };
     await createApiToken(folder, [], { env });

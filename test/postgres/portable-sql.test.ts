@@ -1,33 +1,33 @@
-// Every statement keeps to what PostgreSQL, Citus, CockroachDB, YugabyteDB and Aurora DSQL have in common, and is
-// one that a sharded database can run on one shard or in one pass.
+// Every statement uses only SQL that PostgreSQL, Citus, CockroachDB, YugabyteDB and Aurora DSQL all support, and that a
+// sharded database can execute on one shard or in one pass.
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-/** What is not portable, an example of it, and why. `citus.ts`, which speaks to Citus only, is no part of this. */
-const refused: Record<string, { pattern: RegExp; example: string; because: string }> = {
+/** SQL that is not portable, with an example and the reason. `citus.ts`, which is specific to Citus, is excluded. */
+const unportable: Record<string, { pattern: RegExp; example: string; because: string }> = {
   'generated ids': {
     pattern:
       /\b(?:big)?serial\b|\bidentity\b|\bsequence\s+\w+\s+(?:start|increment|cache)|create\s+sequence|nextval|gen_random_uuid/i,
     example: 'team_id bigserial',
-    because: 'CockroachDB makes ids above 2^53, Citus ones with the number of a node in them',
+    because: 'CockroachDB generates ids above 2^53, and Citus ids that contain a node number',
   },
   'the clock of the database': {
     pattern:
       /\bnow\s*\(|current_(?:timestamp|date|time)\b|localtime|(?:clock|statement|transaction)_timestamp/i,
     example: 'set updated_at = now()',
-    because: 'Citus refuses it beside a column, and the service has one clock of its own',
+    because: 'Citus rejects it next to a column, and the service uses its own clock',
   },
-  chance: {
+  'random values': {
     pattern: /\brandom\s*\(/i,
     example: 'order by random()',
-    because: 'Citus refuses volatile functions in an update',
+    because: 'Citus rejects volatile functions in an update',
   },
   'JSON types and operators': {
     pattern: /\bjsonb?\b|->|#>|@>/i,
     example: "properties->>'plan'",
-    because: 'jsonb rewrites what comes in; JSON is text here',
+    because: 'jsonb normalizes its input; JSON is stored as text',
   },
   'foreign keys': {
     pattern: /\breferences\b|foreign\s+key/i,
@@ -37,47 +37,47 @@ const refused: Record<string, { pattern: RegExp; example: string; because: strin
   'triggers, functions and procedural code': {
     pattern: /\btrigger\b|create\s+(?:or\s+replace\s+)?(?:function|procedure)|\$\$|^\s*do\b|^\s*call\b/i,
     example: 'create function f() returns int',
-    because: 'Aurora DSQL has none',
+    because: 'Aurora DSQL does not support them',
   },
   'exclusion and check constraints': {
     pattern: /\bexclude\s+using\b|\bcheck\s*\(/i,
     example: 'check (version > 0)',
-    because: 'the service checks before it writes, on every database alike',
+    because: 'the service validates before it writes, on every database',
   },
   'truncate, savepoints and temporary tables': {
     pattern: /\btruncate\b|\bsavepoint\b|\btemp(?:orary)?\s+table|\bunlogged\b/i,
     example: 'truncate user_groups',
-    because: 'Aurora DSQL has none',
+    because: 'Aurora DSQL does not support them',
   },
-  'collations but "C"': {
+  'collations other than "C"': {
     pattern: /\bcollate\b(?!\s+"C")/i,
     example: 'order by name collate "en_US"',
-    because: 'only the order of bytes is the same everywhere',
+    because: 'only byte order is the same on every database',
   },
   'notifications and advisory locks': {
     pattern: /\b(?:listen|notify|unlisten)\b|pg_notify|advisory/i,
     example: 'select pg_advisory_lock(1)',
-    because: 'CockroachDB has none, and a pooler gives the session to somebody else',
+    because: 'CockroachDB does not support them, and a pooler reassigns the session',
   },
-  'state of the session': {
+  'session state': {
     pattern: /^\s*(?:set|reset|prepare|deallocate|declare|discard)\b/i,
     example: 'set search_path to other',
-    because: 'a pooler gives the session to somebody else',
+    because: 'a pooler reassigns the session',
   },
   'row and table locks': {
     pattern: /\bfor\s+(?:no\s+key\s+)?(?:update|share|key\s+share)\b|\block\s+table\b/i,
     example: 'select name from user_groups for update',
     because: 'Citus locks on one shard only; a compare-and-set needs no lock',
   },
-  'conflicts without a key, or on more than plain columns': {
+  'on conflict without a key, or with more than plain columns': {
     pattern: /\bon\s+conflict\b(?!\s*\([a-z_, ]+\)\s+do\s+(?:nothing|update))/i,
     example: 'on conflict do nothing',
-    because: 'CockroachDB takes plain columns of one index',
+    because: 'CockroachDB only supports plain columns of one index',
   },
   'common table expressions': {
     pattern: /\bwith\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\s*(?:not\s+)?(?:materialized\s*)?\(/i,
-    example: 'with made as (insert into t values (1) returning a) select a from made',
-    because: 'in Citus one that inserts shows its row twice',
+    example: 'with created as (insert into t values (1) returning a) select a from created',
+    because: 'on Citus, one with an insert returns its row twice',
   },
   'lateral joins, merge, copy and cursors': {
     pattern: /\blateral\b|\bmerge\s+into\b|\bcopy\s+\w+\s+(?:from|to)\b|\bcursor\b|distinct\s+on/i,
@@ -87,9 +87,9 @@ const refused: Record<string, { pattern: RegExp; example: string; because: strin
   'all columns': {
     pattern: /(?:select|returning)\s+(?:\w+\.)?\*/i,
     example: 'select * from user_groups',
-    because: 'a prepared statement fails where a migration has added a column',
+    because: 'a prepared statement fails after a migration has added a column',
   },
-  'pairs of lists': {
+  'conditions on pairs of lists': {
     pattern: /=\s*any\s*\([^)]*\)[\s\S]*=\s*any\s*\(/i,
     example: 'where bucket = any ($1) and provided_id = any ($2)',
     because: 'every pair is probed; a join with unnest probes each key once',
@@ -107,7 +107,7 @@ const refused: Record<string, { pattern: RegExp; example: string; because: strin
   'concatenation of anything but text': {
     pattern: /\b(?:team_id|version|bucket|workspace_id)\s*\|\|/i,
     example: "where team_id || '-' || version = $1",
-    because: 'it is not immutable, and Citus refuses it in an update',
+    because: 'it is not immutable, and Citus rejects it in an update',
   },
 };
 
@@ -119,14 +119,14 @@ interface Sql {
 const STATEMENT =
   /(['"`])\s*((?:select|insert|update|delete|create|alter|drop|analyze|begin|commit|rollback|show|set|with|lock)\b(?:(?!\1)[\s\S])*)\1/g;
 
-/** Literals that begin as a statement does, and the statements of the migrations. */
+/** Literals that start like a statement, and the statements of the migrations. */
 const statements: Sql[] = [
-  ...globSync('src/store/postgres/*.ts')
+  ...globSync('src/store/postgres/**/*.ts')
     .filter((file) => !file.endsWith('/citus.ts'))
     .flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(STATEMENT)].map(([, , text]) => ({ file, text: text! })),
     ),
-  ...globSync('src/store/postgres/migrations/*.sql').flatMap((file) =>
+  ...globSync('src/store/postgres/schema/migrations/*.sql').flatMap((file) =>
     readFileSync(file, 'utf8')
       .replaceAll(/--.*/g, '')
       .split(';')
@@ -137,8 +137,8 @@ const statements: Sql[] = [
 ];
 
 describe('the SQL for PostgreSQL', () => {
-  it('is all looked at', () => {
-    const prepared = globSync('src/store/postgres/*.ts').flatMap((file) => [
+  it('is checked completely', () => {
+    const prepared = globSync('src/store/postgres/**/*.ts').flatMap((file) => [
       ...readFileSync(file, 'utf8').matchAll(/^export const [A-Z_]+: Statement = \{/gm),
     ]);
     assert.ok(prepared.length > 0);
@@ -158,15 +158,15 @@ describe('the SQL for PostgreSQL', () => {
     assert.ok(inSources.length >= prepared.length);
   });
 
-  for (const [what, { pattern, example, because }] of Object.entries(refused)) {
-    it(`does without ${what}: ${because}`, () => {
+  for (const [what, { pattern, example, because }] of Object.entries(unportable)) {
+    it(`does not use ${what}: ${because}`, () => {
       assert.match(example, pattern);
       const found = statements.filter(({ text }) => pattern.test(text));
       assert.deepEqual(found, []);
     });
   }
 
-  it('lets the bucket lead every unique key of user groups, which a shard can only keep by itself', () => {
+  it('starts every unique key of user groups with the bucket, since a shard can only enforce it locally', () => {
     const keys = statements
       .flatMap(({ text }) => [
         ...text.matchAll(/unique index \w+ on user_groups \(([^)]+)\)/g),
@@ -178,7 +178,7 @@ describe('the SQL for PostgreSQL', () => {
   });
 
   it('names each prepared statement once', () => {
-    const names = globSync('src/store/postgres/*.ts').flatMap((file) =>
+    const names = globSync('src/store/postgres/**/*.ts').flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/: Statement = \{\s*name: '(\w+)'/g)].map(([, name]) => name!),
     );
     assert.deepEqual(names, [...new Set(names)]);

@@ -1,19 +1,19 @@
-// Speed that rests on round trips: what is asked at one time travels together. And its price: whoever sends a request
-// is guessed, and a wrong guess must show nothing of anybody.
+// Round trips: queries of one request are sent together. For this, the caller of a request is predicted, and a wrong
+// prediction must not reveal data of another caller.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { postgres, type TestDatabase } from '../database.ts';
-import { FaultProxy } from '../faults/proxy.ts';
-import { RawConnection } from '../raw-connection.ts';
-import { TestService } from '../service.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { TestService } from '../support/service.ts';
 
-/** The message that ends what is sent in one go. */
+/** The message that ends a pipeline. */
 const SYNC = 'S\0\0\0\x04';
 
-describe('the requests of a caller who has asked before', () => {
+describe('the requests of a known caller', () => {
   let database: TestDatabase;
   let proxy: FaultProxy;
   let service: TestService;
@@ -22,7 +22,7 @@ describe('the requests of a caller who has asked before', () => {
   before(async () => {
     database = await postgres.create();
     proxy = await FaultProxy.start(database.url);
-    proxy.listen = (bytes) => {
+    proxy.onClientData = (bytes) => {
       sent += bytes.toString('latin1');
     };
     const env = { ...database.env, DATABASE_URL: proxy.url };
@@ -42,7 +42,7 @@ describe('the requests of a caller who has asked before', () => {
     await database.drop();
   });
 
-  /** Times that the service has waited for an answer of the database. */
+  /** How often the service has waited for a response of the database. */
   function roundTrips(): number {
     return sent.split(SYNC).length - 1;
   }
@@ -56,12 +56,12 @@ describe('the requests of a caller who has asked before', () => {
     assert.equal(roundTrips(), 3);
   });
 
-  it('create in two', async () => {
+  it('create a group in two round trips', async () => {
     assert.equal((await service.get({ user_group_id: 'new', name: 'New' })).json.new_user_group, true);
     assert.equal(roundTrips(), 2);
   });
 
-  it('look up the group once, also where the body comes when the token is known', async () => {
+  it('look up the group only once if the body arrives after the token lookup', async () => {
     const body = JSON.stringify({ user_group_id: 'known' });
     const head = [
       `Authorization: Token ${service.token}`,
@@ -78,7 +78,7 @@ describe('the requests of a caller who has asked before', () => {
     assert.doesNotMatch(sent, /"known","known"/);
   });
 
-  it('are refused at once where the token has been revoked, and then ask for the token only', async () => {
+  it('are rejected immediately after the token is revoked, and then look up only the token', async () => {
     const { id, token } = await service.apiToken();
     const ask = () => service.get({ user_group_id: 'known' }, { token });
     assert.equal((await ask()).status, 200);
@@ -90,7 +90,7 @@ describe('the requests of a caller who has asked before', () => {
     assert.doesNotMatch(sent, /find_user_groups/);
   });
 
-  it('ask for the token only where it may not do what they want', async () => {
+  it('look up only the token if it lacks the permission', async () => {
     const { token } = await service.apiToken({ permission: 'resolve' });
     const ask = () => service.get({ user_group_id: 'known' }, { token });
     assert.equal((await service.resolve('unknown', { token })).status, 404);
@@ -101,7 +101,7 @@ describe('the requests of a caller who has asked before', () => {
     assert.doesNotMatch(sent, /find_user_groups/);
   });
 
-  it('ask for the token only where it has made too many', async () => {
+  it('look up only the token if it has exceeded its rate limit', async () => {
     const limited = await TestService.start(postgres, {
       database: { ...database, env: { ...database.env, DATABASE_URL: proxy.url } },
       env: { UGS_RATE_LIMIT_PER_MINUTE: '1' },
@@ -118,7 +118,7 @@ describe('the requests of a caller who has asked before', () => {
     }
   });
 
-  it('are of whom the database says, also where the token was of another workspace the last time', async () => {
+  it('use the workspace from the database if the token belonged to another one before', async () => {
     const { id, token } = await service.apiToken();
     const ask = () => service.get({ user_group_id: 'known' }, { token });
     assert.equal((await ask()).status, 200);
@@ -126,7 +126,7 @@ describe('the requests of a caller who has asked before', () => {
     assert.equal((await ask()).json.code, 'user_group_not_found');
   });
 
-  it('are refused for their token before anything in their body', async () => {
+  it('are rejected because of their token before their body is validated', async () => {
     const { id, token } = await service.apiToken();
     const ask = (body: object) => service.get(body, { token });
     assert.equal((await ask({ user_group_id: 'known' })).status, 200);

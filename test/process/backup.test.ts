@@ -1,4 +1,4 @@
-// A backup of a SQLite database, made while the service writes, and restored as docs/operations.md says.
+// Online backups of a SQLite database while the service is writing, restored as described in docs/operations.md.
 
 import assert from 'node:assert/strict';
 import {
@@ -15,8 +15,8 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postgres } from '../database.ts';
-import { assertProblem } from '../problem.ts';
+import { postgres } from '../support/database.ts';
+import { assertProblem } from '../support/problem.ts';
 import {
   createApiToken,
   type Exit,
@@ -26,20 +26,20 @@ import {
   run,
   type Service,
   serve,
-} from '../process.ts';
+} from '../support/process.ts';
 
 const CONNECTIONS = 8;
 const GROUPS_BEFORE = 2_000;
 const KILLS = 5;
 const PAGE_BYTES = 4_096;
-const LONGEST_LIFE_MS = 400;
+const MAX_LIFETIME_MS = 400;
 
 describe('backup', () => {
-  it('of a service under load holds all that was answered before it, and restores to that', async () => {
+  it('of a service under load contains every change acknowledged before it, also after a restore', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     await using service = await serve(folder);
-    const load = new Creating(service, token);
+    const load = new CreateLoad(service, token);
     await eventually('groups', () => load.tokens.size > GROUPS_BEFORE);
     const before = new Map(load.tokens);
     const { code, stdout } = await run(folder, ['backup', 'groups.backup', '--json']);
@@ -49,17 +49,17 @@ describe('backup', () => {
     const { file, user_groups: count } = JSON.parse(stdout);
     assert.equal(file, 'groups.backup');
     assert.ok(count >= before.size, `${count} of ${before.size} groups`);
-    assert.ok(after.size > before.size, 'the service went on');
+    assert.ok(after.size > before.size, 'the service kept serving');
 
     await service.kill();
-    for (const left of globSync('user-groups.db*', { cwd: folder.join('data') }))
-      rmSync(folder.join('data', left));
+    for (const file of globSync('user-groups.db*', { cwd: folder.join('data') }))
+      rmSync(folder.join('data', file));
     copyFileSync(folder.join('groups.backup'), folder.join('data/user-groups.db'));
     await using restored = await serve(folder);
     await Promise.all([...before].map(([id, expected]) => assertToken(restored, token, id, expected)));
   });
 
-  it('that takes the place of a file that is served takes no changes until it is served itself', async () => {
+  it('that replaces a database in use accepts no changes until the service is restarted', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     const create = (service: Service) =>
@@ -72,23 +72,23 @@ describe('backup', () => {
       copyFileSync(folder.join('groups.backup'), folder.join('data/user-groups.db'));
       assertProblem(await create(service), 'database_unavailable');
       assertProblem(await service.send({ method: 'GET', path: '/readyz' }), 'database_unavailable');
-      await service.says(/user-groups\.db is not the file that the service has opened: restart the service/);
+      await service.says(/user-groups\.db was replaced after the service opened it: restart the service/);
     }
     await using restarted = await serve(folder);
     assert.equal((await create(restarted)).status, 201);
   });
 
-  it('is a file for its owner only, and leaves nothing else behind', async () => {
+  it('creates a file that only its owner can read, and no other file', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     const { code, stdout, stderr } = await run(folder, ['backup', 'groups.backup']);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    assert.match(stdout, /^0 user groups are in groups\.backup; the key ring is not/);
+    assert.match(stdout, /^Backed up 0 user groups to groups\.backup\. The key ring is not included/);
     assert.equal(statSync(folder.join('groups.backup')).mode & 0o777, 0o600);
     assert.deepEqual(globSync('groups*', { cwd: folder.path }), ['groups.backup']);
   });
 
-  it('is whole also where its name would be a URI to SQLite', async () => {
+  it('is complete even if SQLite would interpret its name as a URI', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     assert.equal((await run(folder, ['backup', 'file:groups'])).code, 0);
@@ -97,12 +97,23 @@ describe('backup', () => {
     assert.match((await run(folder, ['workspace', 'list'], copy)).stdout, /^default /m);
   });
 
-  it('leaves nothing behind where a signal ends it', async () => {
+  it('is not written to standard output, nor to a file called - except as ./-', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const refused = await run(folder, ['backup', '-']);
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /^user-group-service: [^\n]* standard output[^\n]*\n$/);
+    assert.deepEqual(globSync('-', { cwd: folder.path }), []);
+    assert.equal((await run(folder, ['backup', './-'])).code, 0);
+    assert.deepEqual(globSync('-', { cwd: folder.path }), ['-']);
+  });
+
+  it('leaves no file if it is interrupted by a signal', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     const files = () => globSync('groups*', { cwd: folder.path });
-    await eventually('a backup to be ended', async () => {
-      for (const whole of files()) rmSync(folder.join(whole));
+    await eventually('a backup to be interrupted', async () => {
+      for (const complete of files()) rmSync(folder.join(complete));
       await using program = new Program(folder, ['backup', 'groups.backup']);
       await eventually('the file', () => files().length > 0);
       program.signal('SIGINT');
@@ -112,25 +123,25 @@ describe('backup', () => {
     assert.deepEqual(files(), []);
   });
 
-  it('leaves a file of its name only where it is whole, however often it is killed', async () => {
+  it('leaves a file with its name only if it is complete, even after kills', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     {
       await using service = await serve(folder);
-      const load = new Creating(service, token);
+      const load = new CreateLoad(service, token);
       await eventually('groups', () => load.tokens.size > GROUPS_BEFORE);
       await load.end();
     }
     for (let kill = 0; kill < KILLS; kill++) {
       await using program = new Program(folder, ['backup', `groups-${kill}.backup`]);
-      await sleep(Math.random() * LONGEST_LIFE_MS);
+      await sleep(Math.random() * MAX_LIFETIME_MS);
       await program.kill();
     }
-    const whole = globSync('groups-?.backup', { cwd: folder.path });
+    const complete = globSync('groups-?.backup', { cwd: folder.path });
     assert.equal((await run(folder, ['backup', 'groups-last.backup'])).code, 0);
-    for (const file of [...whole, 'groups-last.backup']) {
+    for (const file of [...complete, 'groups-last.backup']) {
       const copy = { env: { DATABASE_URL: `sqlite:${file}`, UGS_TOKEN_KEYS_FILE: 'data/token-keys' } };
-      assert.equal((await run(folder, ['migrate'], copy)).stdout, 'The schema is the newest.\n');
+      assert.equal((await run(folder, ['migrate'], copy)).stdout, 'The schema is up to date.\n');
     }
   });
 
@@ -139,38 +150,42 @@ describe('backup', () => {
     assert.deepEqual({ code: exit.code, stdout: exit.stdout }, { code, stdout: '' });
   }
 
-  it('is refused with 2 where the file is there already, which stays as it is, before the database is read', async () => {
+  it('is refused with 2 if the file exists, without changing it or reading the database', async () => {
     using folder = new Folder();
     writeFileSync(folder.join('mine'), 'mine');
     mkdirSync(folder.join('data'));
-    writeFileSync(folder.join('data/user-groups.db'), 'This is no database. '.repeat(100));
-    await assertRefused(await run(folder, ['backup', 'mine']), 2, /mine is there already/);
+    writeFileSync(folder.join('data/user-groups.db'), 'This is not a database. '.repeat(100));
+    await assertRefused(await run(folder, ['backup', 'mine']), 2, /mine already exists/);
     assert.equal(readFileSync(folder.join('mine'), 'utf8'), 'mine');
   });
 
-  it('is refused with 2 for PostgreSQL, with 3 where there is no database, and with 69 where the file cannot be made', async () => {
+  it('is refused with 2 for PostgreSQL, with 3 without a database, and with 69 if the file cannot be created', async () => {
     using folder = new Folder();
     const database = await postgres.create();
     await assertRefused(await run(folder, ['backup', 'b'], { env: database.env }), 2, /pg_dump/);
     await database.drop();
-    await assertRefused(await run(folder, ['backup', 'b']), 3, /there is no database data\/user-groups\.db/);
+    await assertRefused(
+      await run(folder, ['backup', 'b']),
+      3,
+      /database data\/user-groups\.db does not exist/,
+    );
     assert.equal(existsSync(folder.join('data')), false);
     await createApiToken(folder);
     await assertRefused(await run(folder, ['backup', 'nowhere/b']), 69, /no such file or directory/);
   });
 
-  it('is refused with 69 and one line where the database is damaged, and leaves nothing behind', async () => {
+  it('is refused with 69 and one line if the database is damaged, and leaves no file', async () => {
     using folder = new Folder();
     await createApiToken(folder);
     const file = folder.join('data/user-groups.db');
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xff, 2 * PAGE_BYTES, 3 * PAGE_BYTES));
     const exit = await run(folder, ['backup', 'b']);
-    await assertRefused(exit, 69, /^user-group-service: SQLite: the backup is damaged[^\n]+\n$/);
+    await assertRefused(exit, 69, /^user-group-service: SQLite: the backup is corrupt[^\n]+\n$/);
     assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
   });
 
-  it('is refused with 69 where the file is a database of something else, and leaves nothing behind', async () => {
+  it('is refused with 69 if the database belongs to another application, and leaves no file', async () => {
     using folder = new Folder();
     const env = { DATABASE_URL: 'sqlite:other.db' };
     for (const sql of ['', 'create table schema_migrations (version text)']) {
@@ -178,15 +193,19 @@ describe('backup', () => {
       other.exec(sql);
       other.close();
       const exit = await run(folder, ['backup', 'b'], { env });
-      await assertRefused(exit, 69, /^user-group-service: SQLite: \S+\/other\.db holds no user groups\n$/);
+      await assertRefused(
+        exit,
+        69,
+        /^user-group-service: SQLite: \S+\/other\.db has no table of user groups\n$/,
+      );
     }
     assert.deepEqual(globSync('b*', { cwd: folder.path }), []);
   });
 });
 
-/** Creates groups by several connections, until it is told to end. */
-class Creating {
-  /** Of each group whose create was answered. */
+/** Creates groups on several connections until `end` is called. */
+class CreateLoad {
+  /** Tokens of the groups whose creation was acknowledged. */
   readonly tokens = new Map<string, string>();
   #ended = false;
   #next = 0;
@@ -202,7 +221,7 @@ class Creating {
         this.tokens.set(id, json.user_group.token);
       }
     });
-    // A failure shows when it is ended.
+    // Failures are reported by `end`.
     for (const connection of this.#connections) connection.catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-// Moving to another database: nothing is lost however often the copy is killed, and every token works on.
+// Copying to another database: no data is lost even if the copy is killed, and all tokens keep working.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
@@ -6,8 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { postgres, type TestDatabase } from '../database.ts';
-import type { TestAnswer } from '../http.ts';
+import { digestOfImportedToken } from '../../src/domain/token.ts';
+import {
+  type DatabaseKind,
+  describeOnEachDatabase,
+  postgres,
+  type TestDatabase,
+} from '../support/database.ts';
+import type { TestResponse } from '../support/http.ts';
 import {
   createApiToken,
   type Exit,
@@ -17,14 +23,15 @@ import {
   run,
   type Service,
   serve,
-} from '../process.ts';
+} from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 const GROUPS_A_CALLER = 1_000;
 const TOTAL = 3 * GROUPS_A_CALLER;
-/** Kills between the first page and the last, and kills at any moment from the start of the process on. */
+/** Kills between the first and the last page, and kills at random times after the process starts. */
 const KILLS_MIDWAY = 3;
 const KILLS_ANYWHERE = 5;
-const LONGEST_LIFE_MS = 1_200;
+const MAX_LIFETIME_MS = 1_200;
 const GRACE_SECONDS = 86_400;
 
 type Env = Record<string, string>;
@@ -33,19 +40,19 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
   const folder = new Folder();
   const ring = { UGS_TOKEN_KEYS_FILE: 'data/token-keys' };
   let database: TestDatabase;
-  let there: Env;
+  let targetEnv: Env;
   let callers: Caller[];
   let listed: unknown[];
 
   before(async () => {
     database = await postgres.create();
-    there = { DATABASE_URL: database.url, ...ring };
+    targetEnv = { DATABASE_URL: database.url, ...ring };
     callers = [
       await Caller.create(folder, 'alpha', 'Customer'),
       await Caller.create(folder, 'alpha', 'Testing'),
       await Caller.create(folder, 'beta', 'Customer'),
     ];
-    await makeUselessTokens(folder);
+    await createInactiveTokens(folder);
     await using service = await serve(folder);
     for (const caller of callers) await caller.fill(service);
     listed = await apiTokens(folder, {});
@@ -58,14 +65,14 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
   const args = ['copy', '--from', 'sqlite:data/user-groups.db', '--json'];
   const copy = () => new Program(folder, args, { env: { TARGET_DATABASE_URL: database.url } });
 
-  it('that is cut off leaves a database that refuses every caller', async () => {
-    await run(folder, ['migrate'], { env: there });
+  it('that is interrupted leaves a database that rejects every caller', async () => {
+    await run(folder, ['migrate'], { env: targetEnv });
     await killMidway(copy, postgresTarget(database.url), 0);
-    await using service = await serve(folder, { env: there });
+    await using service = await serve(folder, { env: targetEnv });
     for (const caller of callers) await caller.assertRefused(service);
   });
 
-  it('is completed by the next one, however often it is killed', async () => {
+  it('is completed by the next run after kills', async () => {
     await killOften(copy, postgresTarget(database.url));
     await using program = copy();
     const { code, stdout, stderr } = await program.exit();
@@ -73,14 +80,10 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     const { user_groups, workspaces, api_tokens } = JSON.parse(stdout);
     assert.deepEqual([user_groups.count, workspaces.count, api_tokens.count], [TOTAL, 2, listed.length]);
     assert.ok(user_groups.copied < TOTAL);
-    assert.equal(
-      await rowsOfStatistics(database.url),
-      TOTAL,
-      'look-ups are planned for a table of this size',
-    );
+    assert.equal(await rowsOfStatistics(database.url), TOTAL, 'lookups are planned for a table of this size');
   });
 
-  it('finds nothing to do when it is done', async () => {
+  it('copies nothing when run again', async () => {
     const { code, stdout } = await run(folder, ['copy', '--json'], {
       env: { SOURCE_DATABASE_URL: 'sqlite:data/user-groups.db', TARGET_DATABASE_URL: database.url },
     });
@@ -92,30 +95,30 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     );
   });
 
-  it('leaves every token as it was, retiring, revoked and expired ones too', async () => {
-    assert.deepEqual(await apiTokens(folder, there), listed);
-    await using service = await serve(folder, { env: there });
+  it('preserves all tokens, including retiring, revoked and expired ones', async () => {
+    assert.deepEqual(await apiTokens(folder, targetEnv), listed);
+    await using service = await serve(folder, { env: targetEnv });
     for (const caller of callers) await caller.assertUnchanged(service);
-    await assertUselessTokens(service);
+    await assertInactiveTokens(service);
   });
 
-  it('lets no id be given away again', async () => {
+  it('never reissues an id', async () => {
     const used = new Set(callers.flatMap((caller) => caller.teamIds));
-    await using service = await serve(folder, { env: there });
+    await using service = await serve(folder, { env: targetEnv });
     for (const caller of callers) {
       await caller.create(service, 'new on PostgreSQL');
       assert.equal(used.has(caller.teamIds.at(-1)!), false);
     }
-    const { id } = await createApiToken(folder, [], { env: there });
+    const { id } = await createApiToken(folder, ['--create-workspace'], { env: targetEnv });
     assert.equal(id, listed.length + 1);
   });
 
-  it('goes back to SQLite with what has come since, killed as often', async () => {
+  it('copies back to SQLite, with the changes since then and after as many kills', async () => {
     const env = { ...ring, SOURCE_DATABASE_URL: database.url };
     const copyBack = () =>
       new Program(folder, ['copy', '--to', 'sqlite:back/user-groups.db', '--json'], { env });
-    const back = { DATABASE_URL: 'sqlite:back/user-groups.db', ...ring };
-    await run(folder, ['migrate'], { env: back });
+    const backEnv = { DATABASE_URL: 'sqlite:back/user-groups.db', ...ring };
+    await run(folder, ['migrate'], { env: backEnv });
     await killOften(copyBack, sqliteTarget(folder.join('back/user-groups.db')));
     await using program = copyBack();
     const { code, stdout } = await program.exit();
@@ -123,13 +126,13 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     assert.equal(JSON.parse(stdout).user_groups.count, TOTAL + callers.length);
 
     const used = new Set(callers.flatMap((caller) => caller.teamIds));
-    await using service = await serve(folder, { env: back });
+    await using service = await serve(folder, { env: backEnv });
     for (const caller of callers) {
       await caller.assertUnchanged(service);
       await caller.create(service, 'new on SQLite');
       assert.equal(used.has(caller.teamIds.at(-1)!), false);
     }
-    await assertUselessTokens(service);
+    await assertInactiveTokens(service);
   });
 });
 
@@ -142,7 +145,7 @@ describe('A copy is refused', () => {
     assert.deepEqual({ code: exit.code, stdout: exit.stdout }, { code, stdout: '' });
   }
 
-  it('with 65 where the target holds other groups, workspaces or API tokens, and changes nothing in it', async () => {
+  it('with 65 if the target contains other groups, workspaces or API tokens, and changes nothing', async () => {
     using folder = new Folder();
     const other = { DATABASE_URL: 'sqlite:other/user-groups.db' };
     const ring = { env: { UGS_TOKEN_KEYS: (await run(folder, ['key', 'generate'])).stdout } };
@@ -153,11 +156,11 @@ describe('A copy is refused', () => {
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
     }
     const before = contentOf(folder.join('other/user-groups.db'));
-    await assertRefused(await run(folder, args, ring), 65, /the target holds user groups/);
+    await assertRefused(await run(folder, args, ring), 65, /the target contains user groups/);
     deleteFrom(folder.join('other/user-groups.db'), 'user_groups');
-    await assertRefused(await run(folder, args, ring), 65, /the target holds workspaces/);
+    await assertRefused(await run(folder, args, ring), 65, /the target contains workspaces/);
     deleteFrom(folder.join('other/user-groups.db'), 'workspaces');
-    await assertRefused(await run(folder, args, ring), 65, /the target holds API tokens/);
+    await assertRefused(await run(folder, args, ring), 65, /the target contains API tokens/);
     assert.deepEqual(contentOf(folder.join('other/user-groups.db')), {
       ...before,
       user_groups: [],
@@ -165,7 +168,7 @@ describe('A copy is refused', () => {
     });
   });
 
-  it('with 65 where the target was served with another key ring, and changes nothing in it', async () => {
+  it('with 65 if the target was served with another key ring, and changes nothing', async () => {
     using folder = new Folder();
     const target = 'other/user-groups.db';
     await Caller.create(folder, 'default', 'Customer');
@@ -175,14 +178,14 @@ describe('A copy is refused', () => {
       await using service = await serve(folder, { env: { DATABASE_URL: `sqlite:${target}` } });
       await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' });
     }
-    await assertRefused(await run(folder, args), 65, /the target holds user groups/);
+    await assertRefused(await run(folder, args), 65, /the target contains user groups/);
     for (const table of ['user_groups', 'workspaces', 'api_tokens']) deleteFrom(folder.join(target), table);
     const before = contentOf(folder.join(target));
     await assertRefused(await run(folder, args), 65, /the target was served with the token key [0-9a-f]{8},/);
     assert.deepEqual(contentOf(folder.join(target)), before);
   });
 
-  it('with 65 where the source has changed since the last attempt', async () => {
+  it('with 65 if the source has changed since the last attempt', async () => {
     using folder = new Folder();
     const caller = await Caller.create(folder, 'default', 'Customer');
     {
@@ -197,18 +200,18 @@ describe('A copy is refused', () => {
     await assertRefused(await run(folder, args), 65, /empty the target/);
   });
 
-  it('with 75 while the source or the target is served, and the service goes on', async () => {
+  it('with 75 while a process serves the source or the target, and the process keeps serving', async () => {
     using folder = new Folder();
     const caller = await Caller.create(folder, 'default', 'Customer');
     await using service = await serve(folder);
-    await assertRefused(await run(folder, args), 75, /another process serves data\/user-groups\.db/);
+    await assertRefused(await run(folder, args), 75, /another process is serving data\/user-groups\.db/);
     const reverse = ['copy', '--from', 'sqlite:other/user-groups.db', '--to', 'sqlite:data/user-groups.db'];
     await run(folder, ['migrate'], { env: { DATABASE_URL: 'sqlite:other/user-groups.db' } });
-    await assertRefused(await run(folder, reverse), 75, /another process serves data\/user-groups\.db/);
+    await assertRefused(await run(folder, reverse), 75, /another process is serving data\/user-groups\.db/);
     await caller.create(service, 'a');
   });
 
-  it('with 78 where the key ring lacks the key, or does not open the tokens', async () => {
+  it('with 78 if the key ring lacks the key, or does not decrypt the tokens', async () => {
     using folder = new Folder();
     const caller = await Caller.create(folder, 'default', 'Customer');
     {
@@ -218,11 +221,11 @@ describe('A copy is refused', () => {
     const wrong = { env: { UGS_TOKEN_KEYS: (await run(folder, ['key', 'generate'])).stdout } };
     await assertRefused(await run(folder, args, wrong), 78, /UGS_TOKEN_KEYS lacks the token key/);
     change(folder.join('data/user-groups.db'), "update user_groups set name = 'B', team_id = team_id + 1");
-    await assertRefused(await run(folder, args), 78, /does not open/);
+    await assertRefused(await run(folder, args), 78, /does not decrypt/);
     assert.deepEqual(contentOf(folder.join('other/user-groups.db')).user_groups, []);
   });
 
-  it('with 78 where an argument holds a password, without showing it', async () => {
+  it('with 78 if an argument contains a password, without printing it', async () => {
     using folder = new Folder();
     for (const [flag, env] of [
       ['--from', 'SOURCE_DATABASE_URL'],
@@ -231,18 +234,18 @@ describe('A copy is refused', () => {
       const url = 'postgres://user:hunter2@127.0.0.1:1/groups';
       const other = { SOURCE_DATABASE_URL: 'sqlite:a.db', TARGET_DATABASE_URL: 'sqlite:b.db' };
       const exit = await run(folder, ['copy', flag, url], { env: other });
-      await assertRefused(exit, 78, new RegExp(`${flag} must hold no password.*${env}_FILE`));
+      await assertRefused(exit, 78, new RegExp(`${flag} must not contain a password.*${env}_FILE`));
       assert.doesNotMatch(exit.stderr, /hunter2/);
     }
   });
 
-  it('with 3 where there is no source, and makes none', async () => {
+  it('with 3 if the source does not exist, and does not create it', async () => {
     using folder = new Folder();
-    await assertRefused(await run(folder, args), 3, /there is no database data\/user-groups\.db/);
+    await assertRefused(await run(folder, args), 3, /database data\/user-groups\.db does not exist/);
     assert.equal(existsSync(folder.join('data')), false);
   });
 
-  it('with 2 where one side is not named, or both are one', async () => {
+  it('with 2 if the source or the target is missing, or both are the same', async () => {
     using folder = new Folder();
     await run(folder, ['migrate']);
     await assertRefused(await run(folder, args.slice(0, 3)), 2, /--to.*TARGET_DATABASE_URL_FILE/);
@@ -252,7 +255,7 @@ describe('A copy is refused', () => {
     }
   });
 
-  it('with 69 where PostgreSQL does not answer', async () => {
+  it('with 69 if PostgreSQL refuses the connection', async () => {
     using folder = new Folder();
     await run(folder, ['migrate']);
     const url = folder.join('url');
@@ -263,7 +266,80 @@ describe('A copy is refused', () => {
   });
 });
 
-it('A copy between two files shows what it has done, and how to serve the new one', async () => {
+describeOnEachDatabase('A copy of imported tokens', (kind) => {
+  const args = ['copy', '--from', 'sqlite:data/user-groups.db'];
+  const [current, retiring] = ['current', 'retiring'].map((name) => `${name}-from-another-system`);
+  const folder = new Folder();
+  let target: TestDatabase;
+  let apiToken: string;
+  let env: Env;
+  before(async () => {
+    target = await kind.create();
+    env = { DATABASE_URL: target.url, UGS_TOKEN_KEYS_FILE: 'data/token-keys' };
+    apiToken = (await createApiToken(folder)).token;
+    const lines = [current, retiring].map((token) => ({ user_group_id: token, name: 'Imported', token }));
+    writeFileSync(folder.join('groups'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    assert.equal((await run(folder, ['import', 'groups', '--workspace', 'default'])).code, 0);
+    await using service = await serve(folder);
+    const body = { current_token: retiring, grace_period_seconds: GRACE_SECONDS };
+    assert.equal((await service.call(apiToken, 'POST', '/api/user', body)).status, 200);
+    assert.equal((await run(folder, ['migrate'], { env })).code, 0);
+  });
+  after(async () => {
+    await target.drop();
+    folder[Symbol.dispose]();
+  });
+
+  const copy = () => run(folder, args, { env: { TARGET_DATABASE_URL: target.url } });
+
+  it('ends with 65 where the target lacks one, or has it in the wrong bucket', async () => {
+    const digest = digestOfImportedToken(retiring!)!;
+    await runSql(target, losing(kind, digest));
+    for (let time = 0; time < 2; time++) {
+      const { code, stdout, stderr } = await copy();
+      assert.match(
+        stderr,
+        /^user-group-service: the copy lacks an imported token of the user group "retiring-/,
+      );
+      assert.deepEqual({ code, stdout }, { code: 65, stdout: '' });
+    }
+    await runSql(target, `drop trigger lose${kind.name === 'SQLite' ? '' : ' on imported_tokens'}`);
+    const [row] = await runSql(target, 'select bucket from imported_tokens');
+    const { bucket: ofOtherGroup } = row as { bucket: number };
+    await runSql(
+      target,
+      `insert into imported_tokens (token_digest, bucket) values ('${digest}', ${ofOtherGroup})`,
+    );
+    assert.equal((await copy()).code, 65);
+    await runSql(target, 'delete from imported_tokens');
+    await runSql(target, 'delete from user_groups');
+    assert.equal((await copy()).code, 0);
+  });
+
+  it('resolves them, current and retiring', async () => {
+    await using service = await serve(folder, { env });
+    for (const [token, status] of [
+      [current, 'current'],
+      [retiring, 'retiring'],
+    ]) {
+      const { json } = await service.call(apiToken, 'POST', '/v1/resolve', { token });
+      assert.deepEqual([json.user_group.provided_id, json.token.status], [token, status]);
+    }
+  });
+});
+
+/** SQL after which the database loses this imported token without an error. */
+function losing({ name }: DatabaseKind, digest: string): string {
+  if (name === 'SQLite') {
+    return `create trigger lose before insert on imported_tokens when new.token_digest = '${digest}'
+      begin select raise(ignore); end`;
+  }
+  return `create function lose() returns trigger language plpgsql as 'begin return null; end';
+    create trigger lose before insert on imported_tokens for each row
+      when (new.token_digest = '${digest}') execute function lose()`;
+}
+
+it('A copy between two files reports what it copied, and how to serve the target', async () => {
   using folder = new Folder();
   const caller = await Caller.create(folder, 'default', 'Customer');
   {
@@ -291,13 +367,13 @@ interface Group {
   retiring: { token: string; expiresAt: string } | null;
 }
 
-/** An API token, and what the service has told it of its groups. */
+/** An API token, and the expected state of its groups. */
 class Caller {
   readonly #token: string;
   readonly #groups = new Map<string, Group>();
 
   static async create(folder: Folder, workspace: string, environment: string): Promise<Caller> {
-    const args = ['--workspace', workspace, '--environment', environment];
+    const args = ['--workspace', workspace, '--create-workspace', '--environment', environment];
     return new Caller((await createApiToken(folder, args)).token);
   }
 
@@ -318,26 +394,26 @@ class Caller {
 
   async create(service: Service, id: string): Promise<void> {
     const body = { user_group_id: id, name: `Name of ${id}`, mapping: { 40: id } };
-    const answer = await service.call(this.#token, 'GET', '/api/user', body);
-    assert.equal(answer.json.new_user_group, true);
-    this.#groups.set(id, groupOf(answer, null));
+    const response = await service.call(this.#token, 'GET', '/api/user', body);
+    assert.equal(response.json.new_user_group, true);
+    this.#groups.set(id, groupOf(response, null));
   }
 
   async update(service: Service, id: string): Promise<void> {
     const body = `{"user_group_id":${JSON.stringify(id)},"properties":{"b":1.10,"a":9007199254740993,"c":"\\u0000"}}`;
-    const answer = await service.call(this.#token, 'PUT', '/api/user', body);
-    assert.equal(answer.status, 200);
-    this.#groups.set(id, groupOf(answer, this.#groups.get(id)!.retiring));
+    const response = await service.call(this.#token, 'PUT', '/api/user', body);
+    assert.equal(response.status, 200);
+    this.#groups.set(id, groupOf(response, this.#groups.get(id)!.retiring));
   }
 
   async #rotate(service: Service, id: string): Promise<void> {
     const { token } = this.#groups.get(id)!;
     const body = { current_token: token, grace_period_seconds: GRACE_SECONDS };
-    const answer = await service.call(this.#token, 'POST', '/api/user', body);
-    assert.equal(answer.status, 200);
+    const response = await service.call(this.#token, 'POST', '/api/user', body);
+    assert.equal(response.status, 200);
     const { json } = await service.call(this.#token, 'POST', '/v1/resolve', { token });
     assert.equal(json.token.status, 'retiring');
-    this.#groups.set(id, groupOf(answer, { token, expiresAt: json.token.expires_at }));
+    this.#groups.set(id, groupOf(response, { token, expiresAt: json.token.expires_at }));
   }
 
   async assertUnchanged(service: Service): Promise<void> {
@@ -368,15 +444,15 @@ class Caller {
   }
 }
 
-function groupOf({ json, headers }: TestAnswer, retiring: Group['retiring']): Group {
+function groupOf({ json, headers }: TestResponse, retiring: Group['retiring']): Group {
   const { token, team_id: teamId } = json.user_group;
   return { token, teamId, etag: headers.etag!, retiring };
 }
 
-const useless: string[] = [];
+const inactiveTokens: string[] = [];
 
-/** One API token that is revoked and one that has expired. */
-async function makeUselessTokens(folder: Folder): Promise<void> {
+/** Creates a revoked and an expired API token. */
+async function createInactiveTokens(folder: Folder): Promise<void> {
   const revoked = await createApiToken(folder, ['--workspace', 'alpha', '--name', 'revoked']);
   const expired = await createApiToken(folder, ['--workspace', 'beta', '--expires', '1m']);
   assert.equal((await run(folder, ['api-token', 'revoke', String(revoked.id)])).code, 0);
@@ -384,12 +460,12 @@ async function makeUselessTokens(folder: Folder): Promise<void> {
     folder.join('data/user-groups.db'),
     `update api_tokens set expires_at = ${Date.now()} where api_token_id = ${expired.id}`,
   );
-  useless.push(revoked.token, expired.token);
+  inactiveTokens.push(revoked.token, expired.token);
 }
 
-async function assertUselessTokens(service: Service): Promise<void> {
-  assert.equal(useless.length, 2);
-  for (const token of useless) {
+async function assertInactiveTokens(service: Service): Promise<void> {
+  assert.equal(inactiveTokens.length, 2);
+  for (const token of inactiveTokens) {
     const { status } = await service.call(token, 'GET', '/api/user', { user_group_id: 'any' });
     assert.equal(status, 401);
   }
@@ -399,16 +475,17 @@ async function apiTokens(folder: Folder, env: Env): Promise<unknown[]> {
   return JSON.parse((await run(folder, ['api-token', 'list', '--json'], { env })).stdout);
 }
 
-/** Where a copy goes. */
+/** The target of a copy. */
 interface Target {
-  /** Makes a page take some tenths of a second, so that there is time to look, and the other way round. */
+  /** Delays each page by some tenths of a second, so that the test can observe it. */
   slowDown: () => Promise<void> | void;
+  /** Removes the delay. */
   speedUp: () => Promise<void> | void;
-  /** How many groups it has, on PostgreSQL with those of a page that is being written. */
+  /** The number of groups; on PostgreSQL it waits for the page that is being written. */
   count: () => Promise<number> | number;
 }
 
-/** Kills a copy when the target has more than `groups`, and not all of them yet; returns how many. */
+/** Kills a copy when the target has more than `groups` groups, but not all; returns how many. */
 async function killMidway(start: () => Program, target: Target, groups: number): Promise<number> {
   await target.slowDown();
   await using program = start();
@@ -425,7 +502,7 @@ async function killOften(start: () => Program, target: Target): Promise<void> {
     groups = await killMidway(start, target, groups);
   for (let kill = 0; kill < KILLS_ANYWHERE; kill++) {
     await using program = start();
-    await sleep(Math.random() * LONGEST_LIFE_MS);
+    await sleep(Math.random() * MAX_LIFETIME_MS);
     await program.kill();
   }
 }
@@ -454,11 +531,14 @@ function rowsOfStatistics(url: string): Promise<number> {
   });
 }
 
-async function onPostgres<Result>(url: string, ask: (client: pg.Client) => Promise<Result>): Promise<Result> {
+async function onPostgres<Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    return await ask(client);
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -1,16 +1,16 @@
-// One process serves a SQLite file; how it ends does not matter to the next.
+// At most one process serves a SQLite file, and the file can be served again however the process exited.
 
 import assert from 'node:assert/strict';
-import { existsSync, linkSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, Program, run, serve } from '../process.ts';
+import { createApiToken, Folder, Program, run, serve } from '../support/process.ts';
 
-/** Where Linux shows all locks. */
+/** Linux lists all file locks here. */
 const LOCKS = '/proc/locks';
 const GROUP = { user_group_id: 'one', name: 'One' };
 
-describe('A SQLite file that a process serves', () => {
-  it('is refused to a second process with 75 and one line, and goes on being served', async () => {
+describe('A SQLite file in use by a process', () => {
+  it('is refused to a second process with 75 and one line, while the first keeps serving', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     await using first = await serve(folder);
@@ -18,7 +18,7 @@ describe('A SQLite file that a process serves', () => {
     assert.equal((await first.call(token, 'GET', '/api/user', GROUP)).json.new_user_group, true);
   });
 
-  it('is refused under another name of the same file too', async () => {
+  it('is refused under other paths to the same file', async () => {
     using folder = new Folder();
     await using _first = await serve(folder);
     symlinkSync('user-groups.db', folder.join('data/link.db'));
@@ -27,7 +27,7 @@ describe('A SQLite file that a process serves', () => {
       await assertRefused(folder, path);
   });
 
-  it('is refused by a hard link, to a service and to a command, and where it has one', async () => {
+  it('is refused through a hard link, to the service and to commands, and if it has one', async () => {
     using folder = new Folder();
     const [file, link] = ['data/user-groups.db', 'data/link.db'] as const;
     {
@@ -40,8 +40,22 @@ describe('A SQLite file that a process serves', () => {
     await using _again = await serve(folder);
   });
 
-  // Without it another process could take the log away, which it believes that nobody uses any more.
-  it('is locked against being taken out of use', { skip: !existsSync(LOCKS) }, async () => {
+  it('is refused if it is a directory or a device, to the service and to commands', async () => {
+    using folder = new Folder();
+    mkdirSync(folder.join('data'));
+    for (const args of [['serve'], ['workspace', 'list'], ['backup', 'copy.db'], ['migrate']]) {
+      await assertNotAFile(
+        folder,
+        args,
+        'data',
+        'is a directory: name a file in it, such as data/user-groups.db',
+      );
+      await assertNotAFile(folder, args, '/dev/null', 'is not a regular file');
+    }
+  });
+
+  // Otherwise another process could delete the write-ahead log as the supposedly last connection.
+  it('is locked', { skip: !existsSync(LOCKS) }, async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     await using service = await serve(folder);
@@ -52,19 +66,27 @@ describe('A SQLite file that a process serves', () => {
   });
 
   for (const end of ['SIGKILL', 'SIGTERM'] as const) {
-    it(`can be served again after ${end}, with what is in it`, async () => {
+    it(`can be served again after ${end}, with its data`, async () => {
       using folder = new Folder();
       const { token } = await createApiToken(folder);
       await using first = await serve(folder);
-      const made = await first.call(token, 'GET', '/api/user', GROUP);
+      const created = await first.call(token, 'GET', '/api/user', GROUP);
       first.signal(end);
       await first.exit();
       await using second = await serve(folder);
       const found = await second.call(token, 'GET', '/api/user', GROUP);
       assert.equal(found.json.new_user_group, false);
-      assert.equal(found.json.user_group.token, made.json.user_group.token);
-      assert.equal(found.headers.etag, made.headers.etag);
+      assert.equal(found.json.user_group.token, created.json.user_group.token);
+      assert.equal(found.headers.etag, created.headers.etag);
     });
+  }
+
+  async function assertNotAFile(folder: Folder, args: string[], path: string, detail: string): Promise<void> {
+    const { code, stderr } = await run(folder, [...args, '--database-url', `sqlite:${path}`]);
+    assert.deepEqual(
+      { args, code, stderr },
+      { args, code: 69, stderr: `user-group-service: SQLite: ${path} ${detail}\n` },
+    );
   }
 
   async function assertLinked(folder: Folder, args: string[], path: string): Promise<void> {
@@ -77,6 +99,6 @@ describe('A SQLite file that a process serves', () => {
     await using second = new Program(folder, ['serve', '--database-url', `sqlite:${path}`]);
     const { code, stdout, stderr } = await second.exit();
     assert.deepEqual({ path, code, stdout }, { path, code: 75, stdout: '' });
-    assert.match(stderr, /^user-group-service: another process serves [^\n]+\n$/);
+    assert.match(stderr, /^user-group-service: another process is serving [^\n]+\n$/);
   }
 });

@@ -1,5 +1,5 @@
-// What is deployed: the image and the composition are read as Docker reads them, and the load balancer, where it is
-// installed, runs with the configuration of the composition before two real processes.
+// Deployment files: checks the Dockerfile and the Compose file, and, if HAProxy is installed, runs it with the
+// configuration of the Compose file in front of two real processes.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,11 +12,11 @@ import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { UserGroupClient } from '../../client/src/index.ts';
 import { settings } from '../../src/config.ts';
-import { type Fault, FaultyProxy } from '../client/faulty-proxy.ts';
-import { postgres, sqlite, type TestDatabase } from '../database.ts';
-import { send, type TestAnswer } from '../http.ts';
-import { createApiToken, eventually, Folder, Program, type Service, serve } from '../process.ts';
-import { TestService } from '../service.ts';
+import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
+import { send, type TestResponse } from '../support/http.ts';
+import { createApiToken, eventually, Folder, Program, type Service, serve } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = read('Dockerfile');
@@ -45,11 +45,11 @@ interface ComposedService {
 describe('The image', () => {
   const [lastStage = ''] = dockerfile.split(/^FROM .*\n/m).slice(-1);
 
-  it('is described without a mistake that a parser sees', () => {
+  it('has a valid Dockerfile', () => {
     assert.deepEqual(validate(dockerfile), []);
   });
 
-  it('is made of files that are there, and of no others', () => {
+  it('is built from exactly the files that .dockerignore allows', () => {
     const ignored = read('.dockerignore').split('\n');
     const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(words);
     assert.ok(sources.includes('src'));
@@ -59,7 +59,7 @@ describe('The image', () => {
     assert.deepEqual(new Set(allowed), new Set(sources));
   });
 
-  it('runs without rights, is told to end by SIGTERM, and starts no shell that would keep it from hearing that', () => {
+  it('runs unprivileged, is stopped by SIGTERM, and starts no shell, which would not forward the signal', () => {
     assert.match(lastStage, /^USER node$/m);
     assert.match(lastStage, /^STOPSIGNAL SIGTERM$/m);
     for (const instruction of ['ENTRYPOINT', 'CMD']) {
@@ -67,20 +67,20 @@ describe('The image', () => {
     }
   });
 
-  it('can be read by its user, also where only their owner can read the files that it is made of', () => {
+  it('is readable for its user, even if only the owner can read the source files', () => {
     const copied = [...lastStage.matchAll(/^COPY --from=build (\/.+) \S+$/gm)].flatMap(words);
     const opened = [...dockerfile.matchAll(/^RUN chmod -R go\+rX (.+)$/gm)].flatMap(words);
     assert.doesNotMatch(lastStage, /^COPY (?!--from)/m);
     assert.deepEqual(new Set(copied), new Set(opened.map((file) => `/build/${file}`)));
   });
 
-  it('starts the executable itself, which knows the flags of Node that it wants', () => {
+  it('starts the executable directly, which sets its own Node flags', () => {
     assert.match(lastStage, /^ENTRYPOINT \["\/app\/bin\/user-group-service\.js"\]$/m);
     assert.match(lastStage, /^COPY --from=build \/build\/bin bin$/m);
     accessSync(`${ROOT}bin/user-group-service.js`, constants.X_OK);
   });
 
-  it('is healthy while the process lives, and not when it has ended', async () => {
+  it('is healthy while the process runs, and unhealthy after it has exited', async () => {
     using folder = new Folder();
     const [, json = ''] = /^HEALTHCHECK[\s\S]*? {2}CMD (\[.*\])$/m.exec(lastStage) ?? [];
     const [, ...args] = JSON.parse(json) as string[];
@@ -99,8 +99,8 @@ describe('The image', () => {
   });
 });
 
-describe('The composition', () => {
-  it('sets what is a setting of the service, and gives it every secret that it names', () => {
+describe('The Compose file', () => {
+  it('sets only known settings, and provides every secret that they name', () => {
     const known = Object.values(settings).flatMap(({ env }) => [env, `${env}_FILE`]);
     assert.equal(processes.length, 2);
     for (const [, { environment = {}, secrets: own = [] }] of processes) {
@@ -112,13 +112,13 @@ describe('The composition', () => {
     }
   });
 
-  it('keeps every secret in a folder that is neither committed nor part of the image', () => {
+  it('keeps secrets in a directory that is neither committed nor part of the image', () => {
     for (const { file } of Object.values(secrets)) assert.match(file, /^\.\/secrets\//);
     assert.match(read('.gitignore'), /^\/secrets\/$/m);
     assert.doesNotMatch(read('.dockerignore'), /^!.*secrets/m);
   });
 
-  it('leaves no container more rights than it needs, nor the whole disk for its log', () => {
+  it('limits the privileges and the log size of every container', () => {
     for (const [name, service] of Object.entries(services)) {
       assert.equal(service.read_only, true, name);
       assert.deepEqual(service.cap_drop, ['ALL'], name);
@@ -128,7 +128,7 @@ describe('The composition', () => {
     assert.equal(services.database?.user, 'postgres');
   });
 
-  it('lets a process end in order before it is killed', () => {
+  it('gives a process enough time for a graceful shutdown before it is killed', () => {
     for (const [, { environment = {}, stop_grace_period: grace = '' }] of processes) {
       const delayMs = Number(environment.UGS_SHUTDOWN_DELAY_MS);
       const timeoutMs = Number(environment.UGS_SHUTDOWN_TIMEOUT_MS ?? settings.shutdownTimeoutMs.fallback);
@@ -136,8 +136,8 @@ describe('The composition', () => {
     }
   });
 
-  // The first process of a container hears no signal that it does not listen for, and commands listen for none.
-  it('lets Ctrl-C end a command that is run in the place of a process', () => {
+  // Process 1 of a container ignores signals without a handler, and most commands install none.
+  it('lets Ctrl-C stop a command that runs in place of the service', () => {
     for (const [name, { init }] of processes) assert.equal(init, true, name);
   });
 
@@ -149,8 +149,8 @@ describe('The composition', () => {
     );
   });
 
-  // By itself HAProxy takes every process out when names have not been answered for 30 seconds.
-  it('asks whoever names containers where a process is, and keeps the last address while nobody says', () => {
+  // By default HAProxy removes every server after DNS has failed for 30 seconds.
+  it('resolves container names by DNS, and keeps the last address while DNS fails', () => {
     const [, resolvers = ''] = /^resolvers containers\n((?: .*\n)+)/m.exec(haproxy) ?? [];
     assert.match(resolvers, /^ +parse-resolv-conf$/m);
     for (const status of ['nx', 'refused', 'timeout', 'other']) {
@@ -162,7 +162,7 @@ describe('The composition', () => {
 const isInstalled = spawnSync('haproxy', ['-v']).error === undefined;
 const skip = !isInstalled && 'haproxy is not installed';
 
-/** The load balancer of the composition, before processes at other addresses. */
+/** Starts the load balancer of the Compose file in front of other addresses. */
 function balance(folder: Folder, port: number, urls: readonly string[], timeoutMs = 10_000): Program {
   let text = haproxy
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
@@ -193,7 +193,7 @@ describe('The load balancer', { skip }, () => {
       port,
       running.map((service) => service.url),
     );
-    await eventually('an answer', async () => (await call('GET', '/readyz'))?.status === 200);
+    await eventually('a response', async () => (await call('GET', '/readyz'))?.status === 200);
   });
   after(async () => {
     await Promise.all([balancer, ...running].map((program) => program.kill()));
@@ -201,18 +201,18 @@ describe('The load balancer', { skip }, () => {
     folder[Symbol.dispose]();
   });
 
-  /** A process with the settings of the composition; what is a file there is a value here. */
+  /** Starts a process with the settings of the Compose file, except for those that name files. */
   function start({ environment = {} }: ComposedService, port = '0'): Promise<Service> {
     const plain = Object.entries(environment).filter(([name]) => !name.endsWith('_FILE'));
     return serve(folder, { env: { ...database.env, ...Object.fromEntries(plain), PORT: port } });
   }
 
-  /** null where there was no answer. */
-  function call(method: string, path: string, body?: unknown): Promise<TestAnswer | null> {
+  /** Returns null without a response. */
+  function call(method: string, path: string, body?: unknown): Promise<TestResponse | null> {
     return send(url, { token, method, path, body }).catch(() => null);
   }
 
-  it('passes every operation on as it is, also the body of a GET', async () => {
+  it('forwards every operation unchanged, including the body of a GET', async () => {
     const created = await call('GET', '/api/user', { user_group_id: 'a', name: 'A', properties: { a: 1 } });
     assert.equal(created?.json.new_user_group, true);
     const updated = await call('PUT', '/api/user', { user_group_id: 'a', name: 'B' });
@@ -227,7 +227,7 @@ describe('The load balancer', { skip }, () => {
     assert.equal(big?.json.user_group.properties.big.length, 60_000);
   });
 
-  it('loses no call while one process after the other is ended and started anew', async () => {
+  it('loses no call during a rolling restart', async () => {
     let ended = false;
     const statuses: (number | undefined)[] = [];
     const load = Array.from({ length: 8 }, async (_, connection) => {
@@ -249,20 +249,20 @@ describe('The load balancer', { skip }, () => {
     assert.deepEqual(new Set(statuses), new Set([200]));
   });
 
-  it('answers as the service does where no process is ready', async () => {
+  it('responds in the format of the service if no process is ready', async () => {
     await Promise.all(running.map((service) => service.kill()));
     await eventually('a refusal', async () => (await call('GET', '/readyz'))?.status === 503);
-    const answer = await call('GET', '/api/user', { user_group_id: 'a' });
-    assert.equal(answer?.status, 503);
-    assert.equal(answer.headers['content-type'], 'application/problem+json');
-    assert.equal(answer.headers['retry-after'], '1');
-    const { success, status, code, request_id: id } = answer.json;
+    const response = await call('GET', '/api/user', { user_group_id: 'a' });
+    assert.equal(response?.status, 503);
+    assert.equal(response.headers['content-type'], 'application/problem+json');
+    assert.equal(response.headers['retry-after'], '1');
+    const { success, status, code, request_id: id } = response.json;
     assert.deepEqual({ success, status, code }, { success: 0, status: 503, code: 'overloaded' });
     assert.match(id, /^\S+$/);
   });
 });
 
-describe('The load balancer, where a process has done what was asked and the answer is lost', {
+describe('The load balancer, if a process has processed a request and the response is lost', {
   skip,
 }, () => {
   const folder = new Folder();
@@ -279,12 +279,12 @@ describe('The load balancer, where a process has done what was asked and the ans
     client = new UserGroupClient({
       url: `http://127.0.0.1:${port}`,
       apiToken: service.token,
-      // On a connection that it has used before, HAProxy does not answer such a call, and ends it.
+      // On a reused connection, HAProxy closes the connection without a response in this case.
       fetch: (url, { headers, ...request }) =>
         fetch(url, { ...request, headers: { ...headers, connection: 'close' } }),
     });
     const create = () => client.getOrCreate({ user_group_id: 'kept', name: 'Kept' }).catch(() => null);
-    await eventually('an answer', create);
+    await eventually('a response', create);
   });
   after(async () => {
     await balancer.kill();
@@ -294,10 +294,10 @@ describe('The load balancer, where a process has done what was asked and the ans
   });
 
   for (const [fault, status] of [
-    ['lose answer', 502],
+    ['lose response', 502],
     ['hang', 504],
   ] as const satisfies [Fault, number][]) {
-    it(`does not say with ${status} that nothing was done`, async () => {
+    it(`does not claim with ${status} that the request had no effect`, async () => {
       const { etag } = await client.getOrCreate({ user_group_id: 'kept' });
       proxy.faults = [fault];
       const change = client.update({ user_group_id: 'kept', name: `Changed ${status}` }, { ifMatch: etag });
@@ -305,7 +305,7 @@ describe('The load balancer, where a process has done what was asked and the ans
       assert.equal((await client.read('kept')).user_group.name, `Changed ${status}`);
     });
 
-    it(`leads the client to repeat a deletion after ${status}, and to find it done`, async () => {
+    it(`makes the client retry a deletion after ${status}, and report success`, async () => {
       await client.getOrCreate({ user_group_id: 'gone', name: 'Gone' });
       proxy.faults = [fault];
       await client.delete('gone');

@@ -1,18 +1,18 @@
-// A log that takes no more, such as one on a full disk, costs nobody an answer.
+// A log that cannot be written to, such as one on a full disk, does not fail requests.
 
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { freePort } from '../postgres/server.ts';
-import { createApiToken, eventually, Folder, PROGRAM, Program } from '../process.ts';
+import { freePort } from '../support/postgres/server.ts';
+import { createApiToken, eventually, Folder, PROGRAM, Program } from '../support/process.ts';
 
-const ANSWER_LIMIT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 const FULL_DEVICE = '/dev/full';
-/** More than a file may have under the limit of `appendToLog`. */
+/** More than the file size limit of `appendToLog`. */
 const FULL_BYTES = 4 * 2 ** 20;
 
-describe('A log that is full', () => {
-  it('goes on where it was when there is room again, and the service serves and ends as ever', async () => {
+describe('A full log', () => {
+  it('is continued when space is free again, while the service serves and shuts down normally', async () => {
     using folder = new Folder();
     const { token } = await createApiToken(folder);
     const log = folder.join('log');
@@ -20,8 +20,8 @@ describe('A log that is full', () => {
     truncateSync(log, FULL_BYTES);
     const port = await freePort();
     await using service = program(folder, appendToLog, ['serve', '--port', String(port)]);
-    const answer = await eventually('an answer', () => create(port, token).catch(() => null));
-    assert.equal(answer.status, 201);
+    const response = await eventually('a response', () => create(port, token).catch(() => null));
+    assert.equal(response.status, 201);
     truncateSync(log, 0);
     service.signal('SIGTERM');
     const { code, stderr } = await service.exit();
@@ -35,9 +35,9 @@ describe('A log that is full', () => {
   });
 });
 
-describe('Output that is full', { skip: !existsSync(FULL_DEVICE) }, () => {
+describe('Standard output on a full device', { skip: !existsSync(FULL_DEVICE) }, () => {
   for (const command of ['api-token list', 'export --workspace default']) {
-    it(`ends ${command} with 1 and one line`, async () => {
+    it(`makes ${command} exit with 1 and one line`, async () => {
       using folder = new Folder();
       await createApiToken(folder);
       await using full = program(folder, `"$0" "$@" > ${FULL_DEVICE}`, command.split(' '));
@@ -48,19 +48,19 @@ describe('Output that is full', { skip: !existsSync(FULL_DEVICE) }, () => {
   }
 });
 
-/** SIGXFSZ is ignored by Node, so that a write beyond the limit fails as on a full disk. */
+/** Node ignores SIGXFSZ, so that a write beyond the limit fails as on a full disk. */
 const appendToLog = 'ulimit -f 2048; exec "$0" "$@" >> log';
 
 function program(folder: Folder, script: string, args: readonly string[]): Program {
   return new Program(folder, ['-c', script, process.execPath, PROGRAM, ...args], { command: 'sh' });
 }
 
-/** A process that waits for its log takes connections, and answers none. */
+/** Times out, because a process blocked on its log accepts connections but does not respond. */
 function create(port: number, token: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/v1/user-groups`, {
     method: 'POST',
     headers: { authorization: `Token ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ user_group_id: 'one', name: 'One' }),
-    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   });
 }

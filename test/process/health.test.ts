@@ -1,8 +1,8 @@
-// What supervisors and load balancers ask, without an API token.
+// Health checks of supervisors and load balancers, without an API token.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Folder, type Service, serve } from '../process.ts';
+import { Folder, type Service, serve } from '../support/process.ts';
 
 const bodies = {
   '/healthz': '{"success":1,"status":"alive"}',
@@ -21,7 +21,7 @@ describe('Health', () => {
   });
 
   for (const [path, body] of Object.entries(bodies)) {
-    it(`GET ${path} answers 200 with ${body}`, async () => {
+    it(`GET ${path} returns 200 with ${body}`, async () => {
       const { status, text, headers } = await service.send({ path, token: null });
       assert.deepEqual({ status, text }, { status: 200, text: body });
       assert.match(headers['content-type'] ?? '', /^application\/json/);
@@ -29,20 +29,20 @@ describe('Health', () => {
       assert.notEqual(headers['x-request-id'] ?? '', '');
     });
 
-    it(`HEAD ${path} answers the same without a body`, async () => {
+    it(`HEAD ${path} returns the same without a body`, async () => {
       const { status, text, headers } = await service.send({ method: 'HEAD', path, token: null });
       assert.deepEqual({ status, text }, { status: 200, text: '' });
       assert.equal(headers['content-length'], String(body.length));
     });
 
-    it(`POST ${path} answers 405 and names what the path takes`, async () => {
+    it(`POST ${path} returns 405 and lists the allowed methods`, async () => {
       const { status, json, headers } = await service.send({ method: 'POST', path, token: null });
       assert.deepEqual({ status, code: json.code }, { status: 405, code: 'method_not_allowed' });
       assert.deepEqual(headers.allow?.split(', ').sort(), ['GET', 'HEAD']);
     });
   }
 
-  it('does not end readiness because one request is bad', async () => {
+  it('is not affected by an invalid request', async () => {
     await service.send({ method: 'POST', path: '/readyz', body: 'junk', token: 'junk' });
     assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
   });

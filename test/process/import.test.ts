@@ -1,5 +1,5 @@
-// Groups brought by the commands: every line done once or told of, however often an import is killed or runs beside
-// another one, and exported again as it was.
+// Import and export: every line is imported once or reported, even with kills and concurrent imports, and exported
+// unchanged.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -7,8 +7,13 @@ import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'nod
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type DatabaseKind, describeOnEachDatabase, postgres, type TestDatabase } from '../database.ts';
-import { FaultProxy } from '../faults/proxy.ts';
+import {
+  type DatabaseKind,
+  describeOnEachDatabase,
+  postgres,
+  type TestDatabase,
+} from '../support/database.ts';
+import { FaultProxy } from '../support/faults/proxy.ts';
 import {
   createApiToken,
   type Exit,
@@ -19,16 +24,16 @@ import {
   run,
   type Service,
   serve,
-} from '../process.ts';
-import { runSql } from '../sql.ts';
+} from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
 
 const LINES = 6_000;
-/** A batch goes to all shards there. */
+/** Fewer, because on Citus each batch involves all shards. */
 const LINES_ON_CITUS = 300;
 const KILLS = 6;
-const LONGEST_LIFE_MS = 1_500;
+const MAX_LIFETIME_MS = 1_500;
 const CONNECTIONS = 4;
-/** On Linux, a file that can be opened, and whose first byte cannot be read. */
+/** On Linux, a file that can be opened but not read. */
 const UNREADABLE = '/proc/self/mem';
 
 interface Group {
@@ -91,7 +96,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     }
   }
 
-  it('brings every group with its token, beside a service that runs and fails no call', async () => {
+  it('imports every group with its token, while the service is running and fails no call', async () => {
     const groups = newGroups(count, 'beside');
     write(folder, 'beside.ndjson', groups);
     await using service = await serve(folder, { env });
@@ -103,12 +108,12 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.ok((await load.end()) > CONNECTIONS);
   });
 
-  it('is completed by the next one, however often it is killed', async () => {
+  it('is completed by the next run after kills', async () => {
     const groups = newGroups(count, 'killed');
     write(folder, 'killed.ndjson', groups);
     for (let kill = 0; kill < KILLS; kill++) {
       await using program = new Program(folder, args('killed.ndjson'), { env });
-      await sleep(Math.random() * LONGEST_LIFE_MS);
+      await sleep(Math.random() * MAX_LIFETIME_MS);
       await program.kill();
     }
     const { code, stdout } = await runImport('killed.ndjson');
@@ -123,10 +128,10 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     await assertServed(service, groups.slice(0, 100));
   });
 
-  it('makes nothing twice where two of them run at once', async () => {
+  it('creates no duplicates when imports run concurrently', async () => {
     const groups = newGroups(count / 3, 'twice');
     write(folder, 'twice.ndjson', groups);
-    // Of the same tokens, for other groups.
+    // The same tokens for other groups.
     write(
       folder,
       'rivals.ndjson',
@@ -141,13 +146,13 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal(second.refused, rivals.created);
   });
 
-  it('tells of each line that it refuses, with its number and what to do, and brings all others', async () => {
+  it('reports each refused line with its number and a remedy, and imports all others', async () => {
     const [good, other] = newGroups(2, 'good') as [Required<Group>, Required<Group>];
     write(folder, 'bad.ndjson', [
       good,
       '',
       '{"user_group_id":"x","name":"X"',
-      { user_group_id: 'x', nam: 'X' },
+      { user_group_id: 'x', nam: 'X', api_environment_tag: 'Testing' },
       { user_group_id: ' x', name: '' },
       { user_group_id: 'x', name: 'X', properties: { a: 'x'.repeat(64 * 1024) } },
       '{"user_group_id":"x","name":"X","properties":{"a":1,"a":2}}',
@@ -165,27 +170,27 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal(stdout, '14 lines: 2 created, 0 updated, 0 unchanged, 12 refused.\n');
     const expected = [
       /^line 3: the line must have a comma or a closing brace here \(character 32\)$/,
-      /^line 4: name is required; nam is not a known field \(did you mean name\?\)$/,
-      /^line 5: user_group_id must have no control characters and no white space at either end; name must not be empty/,
+      /^line 4: name is required; nam is not a known field \(did you mean name\?\); api_environment_tag is not a known field: --environment determines the environment$/,
+      /^line 5: user_group_id must not have control characters, or white space at either end; name must not be empty/,
       /^line 6: properties must be at most 65536 bytes of JSON and has 65544$/,
-      /^line 7: properties\/a must not stand twice/,
+      /^line 7: properties\/a is a duplicate key/,
       /^line 8: token must have 16 to 200 visible ASCII characters$/,
-      /^line 9: token belongs to another user group, .*leave it out to have a new one made$/,
-      /^line 10: token is not the one that the user group has, .*delete the user group first$/,
-      /^line 11: name differs from what the user group has: --update replaces it; properties differs/,
-      /^line 12: the line must not begin with a byte order mark$/,
-      /^line 13: the line must have at most 524288 bytes$/,
+      /^line 9: token is a duplicate: the token belongs to another user group\. .*omit it to generate a new token$/,
+      /^line 10: token differs from the token of the user group, .*delete the user group first$/,
+      /^line 11: name differs from the stored value: use --update to replace it; properties differs/,
+      /^line 12: the line must not start with a byte order mark$/,
+      /^line 13: the line must be at most 524288 bytes long$/,
       /^line 14: the line must be an object$/,
-      /^user-group-service: 12 lines were refused; mend them and run the same import again$/,
+      /^user-group-service: 12 lines were refused; correct them and run the same import again$/,
     ];
-    const told = stderr.trimEnd().split('\n');
-    for (const [index, pattern] of expected.entries()) assert.match(told[index] ?? '', pattern);
-    assert.equal(told.length, expected.length);
+    const messages = stderr.trimEnd().split('\n');
+    for (const [index, pattern] of expected.entries()) assert.match(messages[index] ?? '', pattern);
+    assert.equal(messages.length, expected.length);
     await using service = await serve(folder, { env });
     await assertServed(service, [good, other]);
   });
 
-  it('prints a JSON line for each line and one of the counts, and never a token', async () => {
+  it('prints a JSON line for each line and one with the counts, and never a token', async () => {
     const [group] = newGroups(1, 'json') as [Required<Group>];
     const mistyped = { ...group, user_group_id: 'mistyped', token: `${newToken()} ` };
     write(folder, 'json.ndjson', [
@@ -227,35 +232,36 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
       assert.equal((stdout + stderr).includes(secret), false);
   });
 
-  it('goes on to its end where nobody reads on what it prints', async () => {
+  it('runs to completion if the reader of its output closes the pipe', async () => {
     write(folder, 'unread.jsonl', newGroups(count, 'unread'));
-    const command = '"$0" "$1" import unread.jsonl --workspace unread --json | head -n 1';
+    const command = '"$0" "$1" import unread.jsonl --workspace unread --create-workspace --json | head -n 1';
     const reading = new Program(folder, ['-c', command, process.execPath, PROGRAM], {
       env,
       command: '/bin/sh',
     });
     const { stdout, stderr } = await reading.exit(60_000);
     assert.deepEqual(JSON.parse(stdout), { line: 1, result: 'created' });
-    assert.equal(stderr, 'Made the workspace unread.\n');
+    assert.equal(stderr, 'Created workspace unread.\n');
     const exported = await run(folder, ['export', '--workspace', 'unread'], { env });
     assert.equal(exported.stdout.split('\n').length - 1, count);
   });
 
-  it('goes on to its end where nobody reads on what it refuses', async () => {
+  it('runs to completion if the reader of its error messages closes the pipe', async () => {
     const nameless = Array.from({ length: count }, (_, index) => ({ user_group_id: `nameless ${index}` }));
     write(folder, 'refused.ndjson', [...nameless, ...newGroups(1, 'last')]);
-    const command = '"$0" "$1" import refused.ndjson --workspace refused 2>&1 >counts | head -n 2';
+    const command =
+      '"$0" "$1" import refused.ndjson --workspace refused --create-workspace 2>&1 >counts | head -n 2';
     const reading = new Program(folder, ['-c', command, process.execPath, PROGRAM], {
       env,
       command: '/bin/sh',
     });
     const { stdout } = await reading.exit(60_000);
-    assert.equal(stdout, 'Made the workspace refused.\nline 1: name is required\n');
+    assert.equal(stdout, 'Created workspace refused.\nline 1: name is required\n');
     const counts = `${count + 1} lines: 1 created, 0 updated, 0 unchanged, ${count} refused.\n`;
     assert.equal(readFileSync(folder.join('counts'), 'utf8'), counts);
   });
 
-  it('leaves groups that are there as they are, and replaces the fields that differ with --update', async () => {
+  it('does not change existing groups, and replaces differing fields with --update', async () => {
     const [group] = newGroups(1, 'there') as [Required<Group>];
     write(folder, 'there.ndjson', [group]);
     await runImport('there.ndjson');
@@ -266,13 +272,13 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     const updated = await runImport('changed.ndjson', '--update', '--json');
     assert.deepEqual(countsOf(updated), { created: 0, updated: 1, unchanged: 0, refused: 0 });
     await assertServed(service, [{ ...group, name: 'Changed', properties: null as unknown as object }]);
-    // What a line does not name stays.
+    // Fields that the line does not contain are kept.
     write(folder, 'changed.ndjson', [{ user_group_id: group.user_group_id, name: 'Changed' }]);
     const unchanged = await runImport('changed.ndjson', '--update', '--json');
     assert.deepEqual(countsOf(unchanged), { created: 0, updated: 0, unchanged: 1, refused: 0 });
   });
 
-  it('takes lines of one group in their order, however near they are', async () => {
+  it('imports lines of one group in order, also within a batch', async () => {
     const [group] = newGroups(1, 'order') as [Required<Group>];
     const named = (name: string) => ({ user_group_id: group.user_group_id, name });
     write(folder, 'order.ndjson', [group, named('B'), named(group.name), named('B'), named(group.name)]);
@@ -286,7 +292,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     await assertServed(service, [group]);
   });
 
-  it('takes no rotation back', async () => {
+  it('does not undo a rotation', async () => {
     const [group] = newGroups(1, 'rotated') as [Required<Group>];
     write(folder, 'rotated.ndjson', [group]);
     await runImport('rotated.ndjson');
@@ -299,7 +305,7 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal((await service.call(token, 'POST', '/v1/resolve', { token: current })).status, 200);
   });
 
-  it('makes a token where a line has none, and the same group once', async () => {
+  it('generates a token if a line has none, and creates the group once', async () => {
     write(folder, 'none.ndjson', [{ user_group_id: 'none', name: 'None' }]);
     await runImport('none.ndjson');
     await using service = await serve(folder, { env });
@@ -310,15 +316,15 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.equal((await read()).text, first.text);
   });
 
-  it('says in a dry run what it would do, and changes nothing', async () => {
-    const [there, free] = newGroups(2, 'dry') as [Required<Group>, Required<Group>];
-    write(folder, 'dry.ndjson', [there]);
+  it('reports the results and changes nothing in a dry run', async () => {
+    const [existing, absent] = newGroups(2, 'dry') as [Required<Group>, Required<Group>];
+    write(folder, 'dry.ndjson', [existing]);
     await runImport('dry.ndjson');
     write(folder, 'dry.ndjson', [
-      there,
-      free,
-      { ...free, token: there.token },
-      { ...there, name: 'Other' },
+      existing,
+      absent,
+      { ...absent, token: existing.token },
+      { ...existing, name: 'Other' },
       '{',
     ]);
     const { code, stdout } = await runImport('dry.ndjson', '--dry-run', '--json');
@@ -335,9 +341,9 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     const updating = await runImport('dry.ndjson', '--dry-run', '--update');
     assert.equal(
       updating.stdout,
-      'A dry run, nothing was changed. 5 lines: 1 created, 1 updated, 1 unchanged, 2 refused.\n',
+      'Dry run, nothing was changed. 5 lines: 1 created, 1 updated, 1 unchanged, 2 refused.\n',
     );
-    const elsewhere = ['import', 'dry.ndjson', '--workspace', 'nowhere', '--dry-run'];
+    const elsewhere = ['import', 'dry.ndjson', '--workspace', 'nowhere', '--create-workspace', '--dry-run'];
     assert.match(
       (await run(folder, elsewhere, { env })).stdout,
       /5 lines: 1 created, 0 updated, 0 unchanged, 4 refused/,
@@ -345,20 +351,22 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     const list = await run(folder, ['workspace', 'list'], { env });
     assert.doesNotMatch(list.stdout, /nowhere/);
     await using service = await serve(folder, { env });
-    await assertServed(service, [there]);
+    await assertServed(service, [existing]);
     assert.equal(
-      (await service.call(token, 'GET', '/api/user', { user_group_id: free.user_group_id })).status,
+      (await service.call(token, 'GET', '/api/user', { user_group_id: absent.user_group_id })).status,
       404,
     );
   });
 
-  it('brings groups into the workspace and environment that are named, and no others see them', async () => {
-    const [group] = newGroups(1, 'placed') as [Required<Group>];
-    write(folder, 'placed.ndjson', [group]);
-    const place = ['--workspace', 'acme', '--environment', 'Testing'];
-    const { stderr } = await run(folder, ['import', 'placed.ndjson', ...place], { env });
-    assert.equal(stderr, 'Made the workspace acme.\n');
-    const insider = await createApiToken(folder, place, { env });
+  it('imports into the given workspace and environment only', async () => {
+    const [group] = newGroups(1, 'scoped') as [Required<Group>];
+    write(folder, 'scoped.ndjson', [group]);
+    const scope = ['--workspace', 'acme', '--environment', 'Testing'];
+    const { stderr } = await run(folder, ['import', 'scoped.ndjson', '--create-workspace', ...scope], {
+      env,
+    });
+    assert.equal(stderr, 'Created workspace acme.\n');
+    const insider = await createApiToken(folder, scope, { env });
     await using service = await serve(folder, { env });
     const statusFor = async (caller: string) =>
       (await service.call(caller, 'POST', '/v1/resolve', { token: group.token })).status;
@@ -386,7 +394,7 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
   const runExport = (...args: string[]) =>
     run(folder, ['export', '--workspace', 'default', ...args], { env });
 
-  it('writes the groups without their tokens, in the order of their ids, to standard output', async () => {
+  it('writes the groups without their tokens, ordered by id, to standard output', async () => {
     const { code, stdout, stderr } = await runExport();
     assert.deepEqual([code, stderr], [0, '']);
     const sorted = groups.toSorted((a, b) =>
@@ -396,10 +404,10 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     assert.equal(stdout, `${lines.join('\n')}\n`);
   });
 
-  it('writes a new file for its owner only, with tokens where they are asked for', async () => {
+  it('writes a new file that only its owner can read, with tokens if requested', async () => {
     const { code, stdout, stderr } = await runExport('plain.ndjson');
     assert.deepEqual([code, stderr], [0, '']);
-    assert.equal(stdout, `${groups.length} user groups are in plain.ndjson, without their tokens.\n`);
+    assert.equal(stdout, `Exported ${groups.length} user groups to plain.ndjson, without their tokens.\n`);
     const secret = await runExport('secret.ndjson', '--with-tokens', '--json');
     assert.deepEqual(JSON.parse(secret.stdout), {
       file: 'secret.ndjson',
@@ -419,11 +427,20 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     );
   });
 
-  it('leaves nothing of the file where a signal ends it', async () => {
+  it('writes to standard output if the file is -, and to a file called - if it is ./-', async () => {
+    const { code, stdout, stderr } = await runExport('-');
+    assert.deepEqual([code, stderr, existsSync(folder.join('-'))], [0, '', false]);
+    assert.equal(stdout, (await runExport()).stdout);
+    assert.equal((await runExport('-', '--json')).code, 2);
+    assert.equal((await runExport('./-')).code, 0);
+    assert.equal(readFileSync(folder.join('-'), 'utf8'), stdout);
+  });
+
+  it('leaves no partial file if it is interrupted by a signal', async () => {
     const unfinished = () => globSync('ended-*.new', { cwd: folder.path });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      // One that is done before the signal comes tells nothing.
-      await eventually(`an export to be ended by ${signal}`, async () => {
+      // An export that completes before the signal proves nothing.
+      await eventually(`an export to be interrupted by ${signal}`, async () => {
         const file = `ended-${randomBytes(4).toString('hex')}`;
         const args = ['export', '--workspace', 'default', '--with-tokens', file];
         await using program = new Program(folder, args, { env });
@@ -435,13 +452,13 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
     }
   });
 
-  it('is refused with 2 where the file is there or cannot be made, and with 3 where there is no workspace', async () => {
+  it('is refused with 2 if the file exists or cannot be created, and with 3 for an unknown workspace', async () => {
     writeFileSync(folder.join('mine'), 'mine');
-    const taken = await runExport('mine');
-    assert.deepEqual([taken.code, readFileSync(folder.join('mine'), 'utf8')], [2, 'mine']);
+    const existing = await runExport('mine');
+    assert.deepEqual([existing.code, readFileSync(folder.join('mine'), 'utf8')], [2, 'mine']);
     const nowhere = await runExport('nowhere/file');
     assert.equal(nowhere.code, 2);
-    assert.match(nowhere.stderr, /^user-group-service: nowhere\/file cannot be written: [^\n]+\n$/);
+    assert.match(nowhere.stderr, /^user-group-service: cannot write nowhere\/file: [^\n]+\n$/);
     const stranger = await run(folder, ['export', '--workspace', 'nobody', 'none'], { env });
     assert.equal(stranger.code, 3);
     assert.equal(existsSync(folder.join('none')), false);
@@ -450,7 +467,7 @@ describeOnEachDatabase('export', (kind: DatabaseKind) => {
 });
 
 describe('import and export', () => {
-  it('say where they were when the database is lost, and need nothing but to be run again', async () => {
+  it('report their position when the database becomes unreachable, and are completed by the next run', async () => {
     using folder = new Folder();
     const database = await postgres.create();
     write(folder, 'lost.ndjson', newGroups(LINES));
@@ -461,16 +478,16 @@ describe('import and export', () => {
     await proxy.refuse();
     const { code, stdout, stderr } = await program.exit();
     assert.equal(code, 69);
-    assert.match(stderr, /^user-group-service: PostgreSQL: .*: run the same import again\n$/m);
-    const told = stdout.trimEnd().split('\n').length;
-    assert.equal(Number(/the lines before (\d+) are done/.exec(stderr)?.[1]), told + 1);
+    assert.match(stderr, /^user-group-service: PostgreSQL: .*: run the same import again to continue\n$/m);
+    const reported = stdout.trimEnd().split('\n').length;
+    assert.equal(Number(/the lines before (\d+) are imported/.exec(stderr)?.[1]), reported + 1);
     const { created, unchanged } = countsOf(await run(folder, args, { env: database.env }));
     assert.equal(created + unchanged, LINES);
-    assert.ok(unchanged >= told);
+    assert.ok(unchanged >= reported);
     await database.drop();
   });
 
-  it('bring each line once where the answer to a commit is lost', async () => {
+  it('import each line once if the response to a commit is lost', async () => {
     using folder = new Folder();
     const database = await postgres.create();
     const groups = newGroups(1_000);
@@ -478,7 +495,7 @@ describe('import and export', () => {
     await using proxy = await FaultProxy.start(database.url);
     await run(folder, ['migrate'], { env: database.env });
     let commits = 0;
-    proxy.decide = (subject) => (subject === 'commit' && ++commits === 2 ? { answerBytes: 0 } : 'pass');
+    proxy.decide = (subject) => (subject === 'commit' && ++commits === 2 ? { responseBytes: 0 } : 'pass');
     const env = { ...database.env, DATABASE_URL: proxy.url };
     const exit = await run(folder, ['import', 'groups.ndjson', '--workspace', 'w', '--json'], { env });
     assert.deepEqual(countsOf(exit), { created: groups.length, updated: 0, unchanged: 0, refused: 0 });
@@ -490,11 +507,11 @@ describe('import and export', () => {
     await database.drop();
   });
 
-  it('tell what they have done also where the database gathers no statistics', async () => {
+  it('succeed if gathering statistics fails', async () => {
     using folder = new Folder();
     const database = await postgres.create();
     await run(folder, ['migrate'], { env: database.env });
-    // As a VACUUM does, which may take hours.
+    // The lock of a VACUUM, which may take hours.
     const vacuum = new pg.Client(database.url);
     await vacuum.connect();
     await vacuum.query('begin; lock table user_groups in share update exclusive mode');
@@ -504,40 +521,40 @@ describe('import and export', () => {
     write(folder, 'groups.ndjson', newGroups(3));
     const imported = await run(folder, ['import', 'groups.ndjson', '--workspace', 'w'], { env });
     await vacuum.end();
-    assert.deepEqual([imported.code, imported.stderr], [0, 'Made the workspace w.\n']);
+    assert.deepEqual([imported.code, imported.stderr], [0, 'Created workspace w.\n']);
     assert.equal(imported.stdout, '3 lines: 3 created, 0 updated, 0 unchanged, 0 refused.\n');
     await database.drop();
   });
 
-  it('end with 3 where there is no file, no database, and make none', async () => {
+  it('exit with 3 if the file or the database does not exist, and do not create it', async () => {
     using folder = new Folder();
-    const place = ['--workspace', 'w'];
+    const scope = ['--workspace', 'w'];
     for (const command of [
       ['import', 'nothing.ndjson'],
       ['export'],
       ['import', '--dry-run', 'empty.ndjson'],
     ]) {
       writeFileSync(folder.join('empty.ndjson'), '');
-      assert.equal((await run(folder, [...command, ...place])).code, 3);
+      assert.equal((await run(folder, [...command, ...scope])).code, 3);
     }
-    assert.equal((await run(folder, ['import', '.', ...place])).code, 2);
+    assert.equal((await run(folder, ['import', '.', ...scope])).code, 2);
     assert.equal(existsSync(folder.join('data')), false);
   });
 
-  it('end with 2 and one line where the file cannot be read', { skip: !existsSync(UNREADABLE) }, async () => {
+  it('exit with 2 and one line if the file cannot be read', { skip: !existsSync(UNREADABLE) }, async () => {
     using folder = new Folder();
     const { code, stdout, stderr } = await run(folder, ['import', UNREADABLE, '--workspace', 'default']);
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-    assert.match(stderr, /^user-group-service: \/proc\/self\/mem cannot be read: [^\n]+\n$/m);
+    assert.match(stderr, /^user-group-service: cannot read \/proc\/self\/mem: [^\n]+\n$/m);
     assert.doesNotMatch(stderr, /^ +at /m);
   });
 
-  it('need no more memory for more lines', async () => {
+  it('run in constant memory', async () => {
     using folder = new Folder();
     const text = 'x'.repeat(60_000);
     const lines = newGroups(1_200).map((group) => ({ ...group, properties: { text } }));
     write(folder, 'large.ndjson', lines);
-    // 72 MB pass through a heap of 60, of which the program itself takes a third.
+    // 72 MB through a heap of 60 MB, of which the program itself needs a third.
     const env = { NODE_OPTIONS: '--max-old-space-size=60' };
     for (const command of [
       ['import', 'large.ndjson'],
@@ -550,7 +567,7 @@ describe('import and export', () => {
     assert.equal(statSync(folder.join('out.ndjson')).size, statSync(folder.join('large.ndjson')).size);
   });
 
-  it('carry tokens that were imported through a copy to PostgreSQL, a new key, and a backup', async () => {
+  it('keep imported tokens working after a copy to PostgreSQL, a key rotation and a backup', async () => {
     using folder = new Folder();
     const groups = newGroups(600);
     write(folder, 'groups.ndjson', groups);
@@ -592,7 +609,7 @@ describe('import and export', () => {
   });
 });
 
-/** Creates and reads by several connections; every call succeeds. */
+/** Creates groups on several connections; every call must succeed. */
 class Load {
   #calls = 0;
   #ended = false;
@@ -602,15 +619,15 @@ class Load {
     this.#connections = Array.from({ length: CONNECTIONS }, async (_, connection) => {
       while (!this.#ended) {
         const id = `load-${connection}-${this.#calls++}`;
-        const answer = await service.call(token, 'GET', '/api/user', { user_group_id: id, name: id });
-        assert.equal(answer.json.new_user_group, true, answer.text);
+        const response = await service.call(token, 'GET', '/api/user', { user_group_id: id, name: id });
+        assert.equal(response.json.new_user_group, true, response.text);
       }
     });
-    // A failure shows when it is ended.
+    // Failures are reported by `end`.
     for (const connection of this.#connections) connection.catch(() => {});
   }
 
-  /** How many calls there were. */
+  /** Returns the number of calls. */
   async end(): Promise<number> {
     this.#ended = true;
     await Promise.all(this.#connections);

@@ -1,30 +1,30 @@
-// Contract: on a terminal, what a command says stands on a line of its own, and not behind its progress bar.
+// Contract: on a terminal, messages start on a new line, not after the progress bar.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Folder, Program, run } from '../process.ts';
-import { runSql } from '../sql.ts';
-import { inTerminal, linesInTerminal, noTerminal } from '../terminal.ts';
+import { Folder, Program, run } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
+import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
-/** More than a command takes at one time. */
+/** More than one page of a command. */
 const GROUPS = 300;
-/** Of as many digits, and so in their order. */
+/** All numbers have three digits, so that they sort in numeric order. */
 const FIRST_NUMBER = 100;
 const LAST = `group ${FIRST_NUMBER + GROUPS - 1}`;
-/** As a shell has it. */
+/** The exit code that a shell reports. */
 const EXIT_BY_SIGINT = 130;
-/** How many lines an import is busy with for some seconds. */
-const LINES_OF_SECONDS = 500_000;
+/** Enough lines to keep an import busy for some seconds. */
+const MANY_LINES = 500_000;
 const BAR = /^\[[#.]{30}\] \d+ % {2}\d+ of \d+ [a-z ]+ {2}\d+\/s$/;
 const LOSE_KEY = `update user_groups set token_key_id = '00000000' where provided_id = '${LAST}'`;
 
 interface Command {
   args: string[];
-  /** What makes it fail at the last group. */
+  /** Makes the command fail at the last group. */
   sql: string;
-  /** Of the message that says so. */
-  says: RegExp;
+  /** Matches the error message. */
+  message: RegExp;
 }
 
 const commands: Record<string, Command> = {
@@ -32,43 +32,43 @@ const commands: Record<string, Command> = {
     args: ['import', 'new', '--workspace', 'default', '--update'],
     sql: `create trigger refuse before update on user_groups when old.provided_id = '${LAST}'
       begin select raise(abort, 'refused by a test'); end`,
-    says: /refused by a test/,
+    message: /refused by a test/,
   },
   export: {
     args: ['export', 'exported', '--workspace', 'default', '--with-tokens'],
     sql: LOSE_KEY,
-    says: /the key ring has no key 00000000/,
+    message: /the key ring has no key 00000000/,
   },
-  'key reencrypt': { args: ['key', 'reencrypt'], sql: LOSE_KEY, says: /the key ring has no key 00000000/ },
+  'key reencrypt': { args: ['key', 'reencrypt'], sql: LOSE_KEY, message: /the key ring has no key 00000000/ },
   copy: {
     args: ['copy', '--from', 'sqlite:data/copied.db', '--to', 'sqlite:data/user-groups.db'],
     sql: `update user_groups set name = 'Changed' where provided_id = '${LAST}'`,
-    says: /the target holds user groups/,
+    message: /the target contains user groups/,
   },
 };
 
 describe('The progress bar', { skip: noTerminal }, () => {
-  for (const [command, { args, sql, says }] of Object.entries(commands)) {
-    it(`of ${command} ends before it is told why the command has failed`, async () => {
+  for (const [command, { args, sql, message }] of Object.entries(commands)) {
+    it(`of ${command} ends before the error message`, async () => {
       using folder = new Folder();
       writeGroups(folder, 'old');
       writeGroups(folder, 'new');
-      await runWell(folder, ['import', 'old', '--workspace', 'default']);
-      await runWell(folder, ['backup', 'data/copied.db']);
+      await runSuccessfully(folder, ['import', 'old', '--workspace', 'default']);
+      await runSuccessfully(folder, ['backup', 'data/copied.db']);
       await runSql({ url: `sqlite:${folder.join('data/user-groups.db')}` }, sql);
       const { code, stdout } = await run(folder, args, { command: inTerminal(folder) });
       assert.notEqual(code, 0);
       const lines = linesInTerminal(stdout);
-      const place = lines.findIndex((line) => says.test(line));
-      assert.match(lines[place]!, /^user-group-service: /);
-      assert.match(lines[place - 1]!, BAR);
+      const index = lines.findIndex((line) => message.test(line));
+      assert.match(lines[index]!, /^user-group-service: /);
+      assert.match(lines[index - 1]!, BAR);
     });
   }
 
-  it('ends before the prompt of the shell where a signal ends the command', async () => {
+  it('ends before the shell prompt if a signal stops the command', async () => {
     using folder = new Folder();
     const line = `${JSON.stringify({ user_group_id: 'one', name: 'One' })}\n`;
-    writeFileSync(folder.join('long'), line.repeat(LINES_OF_SECONDS));
+    writeFileSync(folder.join('long'), line.repeat(MANY_LINES));
     const args = ['import', 'long', '--workspace', 'default'];
     await using program = new Program(folder, args, { command: inTerminal(folder) });
     await program.says(/ %/);
@@ -87,6 +87,6 @@ function writeGroups(folder: Folder, name: string): void {
   writeFileSync(folder.join(name), `${lines.join('\n')}\n`);
 }
 
-async function runWell(folder: Folder, args: readonly string[]): Promise<void> {
+async function runSuccessfully(folder: Folder, args: readonly string[]): Promise<void> {
   assert.equal((await run(folder, args)).code, 0);
 }

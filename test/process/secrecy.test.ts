@@ -1,17 +1,17 @@
-// No token and no key is ever printed, at any level of the log, whatever happens and wherever callers put them.
+// Tokens and keys are never logged, at any log level, wherever callers put them and whatever fails.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, run, type Service, serve } from '../process.ts';
+import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
 
 const TOKEN_OR_KEY = /ug[ta]_[0-9A-Za-z]{20}|[0-9a-f]{8}:[A-Za-z0-9_-]{43}/;
 
-describe('What the service prints', () => {
+describe('The output of the service', () => {
   for (const LOG_LEVEL of ['debug', 'trace']) {
-    it(`shows no token and no key at LOG_LEVEL=${LOG_LEVEL}, whatever callers do`, async () => {
+    it(`contains no token and no key at LOG_LEVEL=${LOG_LEVEL}`, async () => {
       using folder = new Folder();
       const key = (await run(folder, ['key', 'generate'])).stdout.trim();
       const { token } = await createApiToken(folder);
@@ -19,32 +19,32 @@ describe('What the service prints', () => {
       const session = new Session(service, token);
       await session.succeed();
       await session.fail();
-      await session.meetDamage(folder);
+      await session.readDamagedToken(folder);
       await session.sendBrokenHttp();
       service.signal('SIGTERM');
       const { stdout, stderr } = await service.exit();
 
       assert.equal(stderr, '');
       assert.match(stdout, /"path":"\/api\/user"/, 'the requests are in the log');
-      assert.match(stdout, /database_unavailable/, 'and so is the damage');
-      // Without prefix and last digit, as a token may come that is encoded or cut off.
+      assert.match(stdout, /database_unavailable/, 'the damage is in the log');
+      // Without prefix and last digit, to match encoded and truncated tokens, too.
       const secrets = [...session.tokens.map((text) => text.slice(4, -1)), key.slice(9, -1)];
       const exposing = stdout
         .trim()
         .split('\n')
         .filter((line) => TOKEN_OR_KEY.test(line) || secrets.some((secret) => line.includes(secret)));
-      assert.deepEqual(exposing.map(whatItIs), []);
+      assert.deepEqual(exposing.map(describeLine), []);
     });
   }
 });
 
-/** A line of the log without what a caller sent. */
-function whatItIs(line: string): object {
+/** A log line without data from the caller. */
+function describeLine(line: string): object {
   const { requestId, method, status, msg } = JSON.parse(line);
   return { requestId, method, status, msg };
 }
 
-/** Calls of every outcome, with tokens in every place that a caller may put one by mistake. */
+/** Calls with every outcome, with tokens in every place where a caller may put one by mistake. */
 class Session {
   readonly #service: Service;
   readonly #token: string;
@@ -96,24 +96,24 @@ class Session {
     }
   }
 
-  /** A stored token that does not open is logged as an error. */
-  async meetDamage(folder: Folder): Promise<void> {
+  /** A stored token that cannot be decrypted is logged as an error. */
+  async readDamagedToken(folder: Folder): Promise<void> {
     const database = new DatabaseSync(folder.join('data/user-groups.db'), { timeout: 5_000 });
     database.exec("update user_groups set token_ciphertext = token_ciphertext || 'AAAA'");
     database.close();
-    const answer = await this.#refused({ body: { user_group_id: 'one' } });
-    assert.equal(answer.json.code, 'database_unavailable');
+    const response = await this.#refused({ body: { user_group_id: 'one' } });
+    assert.equal(response.json.code, 'database_unavailable');
   }
 
-  /** What Node's parser refuses goes another way than what the router does. */
+  /** Requests that Node's HTTP parser rejects are handled separately from those that reach the router. */
   async sendBrokenHttp(): Promise<void> {
     const { hostname, port } = new URL(this.#service.url);
     for (const line of [`Authorization Token ${this.#token}`, `X: ${this.#token.repeat(400)}`]) {
       const socket = connect(Number(port), hostname).setEncoding('utf8');
       socket.write(`GET /api/user HTTP/1.1\r\nHost: test\r\n${line}\r\n\r\n`);
-      const [answer] = await once(socket, 'data');
-      assert.match(answer, /^HTTP\/1\.1 4/);
-      assert.doesNotMatch(answer, TOKEN_OR_KEY);
+      const [response] = await once(socket, 'data');
+      assert.match(response, /^HTTP\/1\.1 4/);
+      assert.doesNotMatch(response, TOKEN_OR_KEY);
       socket.destroy();
     }
   }
@@ -124,9 +124,9 @@ class Session {
   }
 
   async #refused(request: Parameters<Service['send']>[0]) {
-    const answer = await this.#service.send({ token: this.#token, ...request });
-    assert.ok(answer.status >= 400, `${answer.status} is a refusal`);
-    assert.doesNotMatch(answer.text, TOKEN_OR_KEY);
-    return answer;
+    const response = await this.#service.send({ token: this.#token, ...request });
+    assert.ok(response.status >= 400, `${response.status} is an error`);
+    assert.doesNotMatch(response.text, TOKEN_OR_KEY);
+    return response;
   }
 }

@@ -1,15 +1,16 @@
-// Files with secrets in them: whoever can write to the same directory, as anybody can to /tmp, must not get to read
-// them by having made the file before.
+// Files with secrets: another user who can write to the same directory, such as /tmp, must not be able to read them by
+// creating the file in advance.
 
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { createApiToken, type Exit, Folder, PROGRAM, Program, serve } from '../process.ts';
+import { createApiToken, type Exit, Folder, PROGRAM, Program, serve } from '../support/process.ts';
 
-/** What somebody has put where the file is made before it has its name, which the id of the process tells. */
+/** Files that an attacker creates under the temporary name, which contains the predictable process id. */
 const TRAPS = {
-  'a link to a file of their own': (path: string) => `ln -s "$PWD/spied" "${path}"`,
-  'a file of their own': (path: string) => `touch spied && chmod 666 spied && ln spied "${path}"`,
+  "a symbolic link to the attacker's file": (path: string) => `ln -s "$PWD/spied" "${path}"`,
+  "a hard link to the attacker's file": (path: string) =>
+    `touch spied && chmod 666 spied && ln spied "${path}"`,
 };
 
 const FILES: Record<string, { path: string; command: string }> = {
@@ -29,8 +30,8 @@ async function runTrapped(folder: Folder, trap: string, command: string): Promis
 
 describe('A file with secrets', () => {
   for (const [what, { path, command }] of Object.entries(FILES)) {
-    for (const [laid, trapAt] of Object.entries(TRAPS)) {
-      it(`that is ${what} is not written to ${laid}`, async () => {
+    for (const [trap, trapAt] of Object.entries(TRAPS)) {
+      it(`that is ${what} is not written to ${trap}`, async () => {
         using folder = new Folder();
         mkdirSync(folder.join('data'));
         await createApiToken(folder);
@@ -38,9 +39,9 @@ describe('A file with secrets', () => {
         const { code, stderr } = await runTrapped(folder, trapAt(`${path}.$$.new`), command);
         assert.equal(code, 0, stderr);
         assert.equal(readFileSync(folder.join('spied')).length, 0);
-        const made = lstatSync(folder.join(path));
-        assert.ok(made.isFile());
-        assert.equal(made.mode & 0o777, 0o600);
+        const file = lstatSync(folder.join(path));
+        assert.ok(file.isFile());
+        assert.equal(file.mode & 0o777, 0o600);
       });
     }
   }
@@ -48,20 +49,20 @@ describe('A file with secrets', () => {
 
 const NOBODY = 65_534;
 
-describe('A file that serve reads a secret from', { skip: process.platform === 'win32' }, () => {
-  it('is warned of where others may read it, with what to do', async () => {
+describe('A secret file that serve reads', { skip: process.platform === 'win32' }, () => {
+  it('causes a warning with a remedy if other users can read it', async () => {
     using folder = await folderWithKey();
     writeFileSync(folder.join('ring'), readFileSync(folder.join('data/token-keys')), { mode: 0o640 });
     writeFileSync(folder.join('url'), 'sqlite:data/user-groups.db', { mode: 0o604 });
     chmodSync(folder.join('data/token-keys'), 0o644);
-    assert.deepEqual(await warningsOf(folder), [told('data/token-keys')]);
+    assert.deepEqual(await warningsOf(folder), [warningFor('data/token-keys')]);
     const named = { UGS_TOKEN_KEYS_FILE: 'ring', DATABASE_URL_FILE: 'url' };
-    assert.deepEqual(await warningsOf(folder, named), [told('url'), told('ring')]);
-    const instead = ['--database-url', 'sqlite:data/user-groups.db'];
-    assert.deepEqual(await warningsOf(folder, named, instead), [told('ring')]);
+    assert.deepEqual(await warningsOf(folder, named), [warningFor('url'), warningFor('ring')]);
+    const flags = ['--database-url', 'sqlite:data/user-groups.db'];
+    assert.deepEqual(await warningsOf(folder, named, flags), [warningFor('ring')]);
   });
 
-  it('is no warning where nobody else may', async () => {
+  it('causes no warning if only its owner can read it', async () => {
     using folder = await folderWithKey();
     for (const mode of [0o600, 0o400]) {
       chmodSync(folder.join('data/token-keys'), mode);
@@ -70,8 +71,8 @@ describe('A file that serve reads a secret from', { skip: process.platform === '
     }
   });
 
-  it('is no warning where it is somebody else who lets others read it', {
-    skip: process.getuid?.() !== 0 && 'only root gives files away',
+  it('causes no warning if another user owns it', {
+    skip: process.getuid?.() !== 0 && 'only root can change the owner of files',
   }, async () => {
     using folder = await folderWithKey();
     chmodSync(folder.join('data/token-keys'), 0o444);
@@ -80,7 +81,7 @@ describe('A file that serve reads a secret from', { skip: process.platform === '
   });
 });
 
-/** With a database whose tokens are sealed under its key. */
+/** A folder with a key file and a database that uses it. */
 async function folderWithKey(): Promise<Folder> {
   const folder = new Folder();
   await createApiToken(folder);
@@ -101,6 +102,6 @@ async function warningsOf(
   return lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
 }
 
-function told(file: string): string {
-  return `${file} holds a secret, and others may read it: chmod 600 ${file}`;
+function warningFor(file: string): string {
+  return `${file} contains a secret and other users can read it: run chmod 600 ${file}`;
 }

@@ -1,35 +1,42 @@
-// What the description of the API says before its first operation. CommonMark.
+// The introduction of the API description, in CommonMark.
 
+import type { OpenAPIV3_1 } from 'openapi-types';
 import { limits } from '../../domain/field.ts';
 
 export const about = `
-A **user group** is one of your customers, by your own id of it: the \`user_group_id\`. The service gives each a token, which you save and render into an embedded dashboard; whoever serves that dashboard asks by the token who is viewing. A user group can have a \`mapping\` to data sources, and \`properties\` that dashboards read as variables.
+A **user group** is one of your customers, identified by your own id: the \`user_group_id\`. The service issues each a token, which your backend renders into the page with the embedded dashboard; the server of that dashboard resolves the token to learn who is viewing. A user group can have a \`mapping\` to data sources, and \`properties\` that dashboards read as variables.
 
 The three calls on \`/api/user\` are frozen: they never change. \`/v1\` only grows.
 
-- **JSON in, JSON out.** A body is at most ${limits.bodyBytes / 1024} KiB of JSON in UTF-8, declared as \`application/json\` and not compressed. Lengths count code points.
-- **What comes in goes out the same.** Numbers keep their digits (\`9007199254740993\`, \`1.10\`, \`1e400\`), keys their order, strings their code points. JSON that can be read in two ways is refused.
-- **Nothing is dropped in silence.** An unknown field or parameter is refused, and the answer names the nearest known one.
-- **Every call can be repeated.** A create finds what it has made, an update is absolute, a rotation that is repeated gives the same token.
-- **Nothing is stale.** A token that was rotated, deleted or revoked is refused by every process from the next request on.
-- **Errors are one object** (RFC 9457), whatever raised it. Act on its \`code\`; [the page of errors](/errors) says what each means and what to do.
-- **Every answer** has an \`X-Request-Id\`, which finds it in the log of the service, and \`Cache-Control: no-store\`.
+- **JSON in, JSON out.** A body is at most ${limits.bodyBytes / 1024} KiB of JSON in UTF-8, sent as \`application/json\` and not compressed. Lengths count code points.
+- **JSON round-trips exactly.** Numbers keep their digits (\`9007199254740993\`, \`1.10\`, \`1e400\`), keys their order, strings their code points. Ambiguous JSON is rejected.
+- **Nothing is silently ignored.** An unknown field or parameter is rejected, and the response suggests the most similar known one.
+- **Calls can be retried.** A create returns the existing group, an update is absolute, a repeated rotation by token returns the same token. A rotation by id takes \`If-Match\` for this.
+- **Nothing is stale.** Every process rejects a token that was rotated, deleted or revoked from the next request on.
+- **A user group token** is only for your backend, the viewers of that group and the server of their dashboards. It does not expire. Call get-or-create on each page load and render the token that it returns; a copy in a session is dead when the grace period of a rotation ends.
+- **Errors are one object** (RFC 9457), regardless of their source. Act on its \`code\`; [the error page](/errors) documents each code and what to do.
+- **Every response** has an \`X-Request-Id\`, which identifies it in the log of the service, and \`Cache-Control: no-store\`.
 `.trim();
 
 const description = `
-The header \`Authorization: Token <API_TOKEN>\`: the word \`Token\`, a space, and the API token. Where a tool asks for a value, give it all three.
+The header \`Authorization: Token <API_TOKEN>\`: the word \`Token\`, a space, and the API token. If a tool prompts for a value, enter all three.
 
-The operator of the service makes an API token with \`user-group-service api-token create\`. It is shown once, may expire, and can be revoked. It belongs to one workspace and one environment, \`Customer\` or \`Testing\`, and sees nothing of the others. Its permission is one of:
+The operator of the service creates an API token with \`user-group-service api-token create\`. It is shown once, may expire, and can be revoked. It belongs to one workspace and one environment, \`Customer\` or \`Testing\`, and cannot access others. Its permission is one of:
 
 - \`read-write\`: everything.
-- \`read-only\`: whatever changes nothing, and never the creation of a user group. Get-or-create shows it the token of one that exists; the read and the list do not.
-- \`resolve\`: only to resolve tokens. This is what a dashboard server holds.
+- \`read-only\`: calls that change nothing. It cannot create a user group. Get-or-create returns the token of an existing group to it; the read and the list do not.
+- \`resolve\`: only resolving tokens. For a dashboard server.
 
-The token of a user group (\`ugt_…\`) authenticates no call. An API token has no business in a browser: requests of pages on other origins are refused.
+The token of a user group (\`ugt_…\`) never authenticates a call. An API token does not belong in a browser: requests from pages on other origins are rejected.
 `.trim();
 
 /**
- * Not \`http\` with the scheme \`Token\`: it would say more, but tools know only Basic and Bearer there and leave the
- * header out. A key in a header is what all of them send.
+ * Not \`http\` with the scheme \`Token\`, which would be more precise: tools support only Basic and Bearer there and omit
+ * the header. All of them support an API key in a header.
  */
-export const authentication = { type: 'apiKey', in: 'header', name: 'Authorization', description };
+export const authentication: OpenAPIV3_1.ApiKeySecurityScheme = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'Authorization',
+  description,
+};

@@ -1,8 +1,9 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../rows.ts';
-import type { ApiTokenRow, Command, Query } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
+import type { ApiTokenRow, Command, Query } from '../port.ts';
+import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
+import type { Session, Statement } from './client/pool.ts';
+import { lockWorkspaces } from './workspace.ts';
 
 export const FIND: Statement = {
   name: 'find_api_tokens',
@@ -16,10 +17,12 @@ export const LIST: Statement = {
     from api_tokens where api_token_id > $1 order by api_token_id limit $2`,
 };
 
-// The id belongs to one command only: a conflict is a try of the same command that had happened after all.
+// The id is unique to this command: a conflict means that an earlier attempt of it was applied.
 export const CREATE: Statement = {
   name: 'create_api_token',
-  sql: `insert into api_tokens (${API_TOKEN_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  sql: `insert into api_tokens (${API_TOKEN_COLUMNS})
+    select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::bigint, $8::bigint, $9::bigint
+    from workspaces where workspace_id = $2::bigint
     on conflict (api_token_id) do nothing`,
 };
 
@@ -29,7 +32,7 @@ export const REVOKE: Statement = {
     returning api_token_id`,
 };
 
-/** A batch comes from few callers: each API token is asked for once. */
+/** A batch has few different API tokens: each one is looked up once. */
 export async function findApiTokens(
   session: Session,
   queries: readonly Query<'findApiToken'>[],
@@ -52,9 +55,13 @@ export async function listApiTokens(
   return rows.map((row) => ({ ...toApiToken(row)!, workspaceName: row.at(-1) as string }));
 }
 
-export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<null> {
-  await session.query(CREATE, fromApiToken(command));
-  return null;
+/** Both statements travel together, and so are one transaction. */
+export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<boolean> {
+  const [found] = await Promise.all([
+    lockWorkspaces(session, [command.workspaceId]),
+    session.query(CREATE, fromApiToken(command)),
+  ]);
+  return found.size === 1;
 }
 
 export async function revokeApiToken(session: Session, command: Command<'revokeApiToken'>): Promise<boolean> {

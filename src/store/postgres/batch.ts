@@ -1,23 +1,22 @@
-// Taking a batch apart into what is a statement of its own, kinds of queries or parts of commands, and putting the
-// results together.
+// Splits a batch into statements (by kind of query, or by part) and reassembles the results.
 
-/** The places in the list that each value has, by value in the order in which they come. */
-export function placesOf<Value>(values: readonly Value[]): Map<Value, number[]> {
-  const places = new Map<Value, number[]>();
-  for (const [place, value] of values.entries()) {
-    const known = places.get(value);
-    if (known === undefined) places.set(value, [place]);
-    else known.push(place);
+/** The indexes of each distinct value, in order of first occurrence. */
+export function groupIndexes<Value>(values: readonly Value[]): Map<Value, number[]> {
+  const indexes = new Map<Value, number[]>();
+  for (const [index, value] of values.entries()) {
+    const known = indexes.get(value);
+    if (known === undefined) indexes.set(value, [index]);
+    else known.push(index);
   }
-  return places;
+  return indexes;
 }
 
-/** Puts each value at its place in the list. */
-export function putInPlace<Value>(list: Value[], places: readonly number[], values: readonly Value[]): void {
-  for (const [index, place] of places.entries()) list[place] = values[index]!;
+/** Stores each value at its index in the list. */
+export function scatter<Value>(list: Value[], indexes: readonly number[], values: readonly Value[]): void {
+  for (const [position, index] of indexes.entries()) list[index] = values[position]!;
 }
 
-/** The items without those whose key an earlier one has. */
+/** The first item of each key. */
 export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   const firsts = new Map<string, Item>();
   for (const item of items) {

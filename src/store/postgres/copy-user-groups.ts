@@ -1,7 +1,7 @@
-import { fromUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
-import type { Command } from '../store.ts';
+import type { Command } from '../port.ts';
+import { fromUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
+import type { Session, Statement } from './client/pool.ts';
 import { addImportedTokens, importedTokensOf } from './imported-token.ts';
-import type { Session, Statement } from './pool.ts';
 
 export const COPY: Statement = {
   name: 'copy_user_groups',

@@ -1,16 +1,16 @@
-// Creating user groups. The primary key decides who creates; whoever comes later reads what is there, in a second
-// statement: in Citus one statement that inserts and selects sees a new row twice.
+// Creates user groups. The primary key decides who creates; the others read the existing row in a second statement,
+// because on Citus one statement that inserts and selects sees a new row twice.
 //
-// A server that has lost what it had committed gives ids that it had leased to somebody else as well: it inserts
-// nothing with an id of a lease that it does not know. A lease is committed before the groups that it has ids for, so
-// whichever state a server goes back to, it has the lease of every group that it has.
+// A server that was restored to an earlier state would lease the same ids again. So an insert requires that the lease
+// of its id is known. A lease is committed before the groups that use it: whatever state a server goes back to, it has
+// the lease of each of its groups.
 
-import { spell, type UserGroup } from '../../domain/user-group.ts';
-import { createdUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
-import type { CommandResult, NewUserGroup } from '../store.ts';
+import { keyToString, type UserGroup } from '../../domain/user-group.ts';
+import type { CommandResult, NewUserGroup } from '../port.ts';
+import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
-import type { Session, Statement } from './pool.ts';
-import { byKey, columnsOfKeys, explainLeft } from './user-group.ts';
+import type { Session, Statement } from './client/pool.ts';
+import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
 export const INSERT: Statement = {
   name: 'create_user_groups',
@@ -31,20 +31,20 @@ export async function createUserGroups(
   commands: readonly NewUserGroup[],
 ): Promise<CommandResult<'createUserGroup'>[]> {
   const stored = new Map<string, UserGroup>();
-  const firsts = firstOfEach(commands, ({ key }) => spell(key)).sort(byKey);
-  // The try before may have made it, and somebody may have deleted it since: its token must not come back.
+  const firsts = firstOfEach(commands, ({ key }) => keyToString(key)).sort(byKey);
+  // An earlier attempt may have created it, and another caller may have deleted it since: do not revive its token.
   if (!session.isRepetition) await insert(session, firsts, stored);
-  await explainLeft(session, firsts, stored, (_, found) => found);
+  await explainUnapplied(session, firsts, stored, (_, found) => found);
   return commands.map(({ key, teamId }) => {
-    const userGroup = stored.get(spell(key));
+    const userGroup = stored.get(keyToString(key));
     if (userGroup === undefined) return 'unsettled';
-    // No other command has this id. So the group is this command's, also where an earlier try of it made the
-    // group and the answer was lost.
+    // The id is unique to this command, so the group is ours even if an earlier attempt created it and its response
+    // was lost.
     return { created: userGroup.teamId === teamId, userGroup };
   });
 }
 
-/** Puts the groups that it makes into `stored`. */
+/** Adds the created groups to `stored`. */
 async function insert(
   session: Session,
   commands: readonly NewUserGroup[],
@@ -52,7 +52,7 @@ async function insert(
 ): Promise<void> {
   const made = new Set((await session.query(INSERT, valuesOf(commands))).map(([teamId]) => teamId));
   for (const command of commands) {
-    if (made.has(command.teamId)) stored.set(spell(command.key), createdUserGroup(command));
+    if (made.has(command.teamId)) stored.set(keyToString(command.key), createdUserGroup(command));
   }
 }
 

@@ -1,54 +1,53 @@
-// Deleting user groups: one statement, and one for the imported tokens among theirs; the groups that it leaves are
-// read, to tell why.
+// Deletes user groups and their imported tokens. Groups that were not deleted are read to explain why.
 
 import type { Bucket } from '../../domain/bucket.ts';
+import { isMet } from '../../domain/precondition.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { type Environment, spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
-import type { CommandResult, UserGroupDeletion } from '../store.ts';
+import { type Environment, keyToString, type UserGroup } from '../../domain/user-group.ts';
+import type { CommandResult, UserGroupDeletion } from '../port.ts';
+import type { Session, Statement } from './client/pool.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
-import type { Session, Statement } from './pool.ts';
-import { versionsOf } from './update-user-group.ts';
-import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
+import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
+import { applyOrConflict, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
 export const DELETE: Statement = {
   name: 'delete_user_groups',
   sql: `delete from user_groups as stored
-    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
-      as sent (bucket, workspace_id, environment, provided_id, versions)
+    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
+      as sent (bucket, workspace_id, environment, provided_id, versions, excluded_versions)
     where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
       and stored.environment = sent.environment and stored.provided_id = sent.provided_id
-      and (sent.versions is null
-        or stored.team_id::text || '-' || stored.version::text = any (string_to_array(sent.versions, ',')))
+      and ${MEETS_PRECONDITION}
     returning stored.bucket, stored.workspace_id, stored.environment, stored.provided_id, stored.token_digest,
       stored.previous_token_digest`,
 };
 
 type Result = CommandResult<'deleteUserGroup'>;
 
-/** In a transaction. No two commands may have the same key. */
+/** Runs in a transaction. Keys must be distinct. */
 export async function deleteUserGroups(
   session: Session,
   commands: readonly UserGroupDeletion[],
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
-  await settle(commands, (rest) => deleteOrExplain(session, rest, results));
-  return commands.map(({ key }) => results.get(spell(key))!);
+  await applyOrConflict(commands, (rest) => deleteOrExplain(session, rest, results));
+  return commands.map(({ key }) => results.get(keyToString(key))!);
 }
 
-/** Settles commands; returns those whose group came or changed between the two statements. */
+/** Returns the commands whose group was created or changed between the two statements. */
 async function deleteOrExplain(
   session: Session,
   commands: readonly UserGroupDeletion[],
   results: Map<string, Result>,
 ): Promise<UserGroupDeletion[]> {
-  const rows = await session.query(DELETE, [...columnsOfKeys(commands), versionsOf(commands)]);
+  const rows = await session.query(DELETE, [...columnsOfKeys(commands), ...columnsOfPreconditions(commands)]);
   const deleted = rows.map((row) => toDeleted(row as DeletedRow));
-  for (const key of deleted) results.set(spell(key), 'deleted');
+  for (const key of deleted) results.set(keyToString(key), 'deleted');
   await forgetImportedTokens(
     session,
     deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
   );
-  return explainLeft(session, commands, results, whyLeft);
+  return explainUnapplied(session, commands, results, whyLeft);
 }
 
 type DeletedRow = [Bucket, number, Environment, string, TokenDigest, TokenDigest | null];
@@ -58,8 +57,8 @@ function toDeleted(row: DeletedRow) {
   return { bucket, workspaceId, environment, providedId, tokenDigest, previousTokenDigest };
 }
 
-/** null where nothing of what is stored now explains it. */
-function whyLeft({ ifVersion }: UserGroupDeletion, stored: UserGroup | null): Result | null {
+/** null if what is stored now does not explain it. */
+function whyLeft({ precondition }: UserGroupDeletion, stored: UserGroup | null): Result | null {
   if (stored === null) return 'not_found';
-  return ifVersion === undefined || ifVersion.includes(versionTag(stored)) ? null : 'version_mismatch';
+  return isMet(precondition, stored) ? null : 'version_mismatch';
 }

@@ -1,28 +1,40 @@
-// Creating user groups that bring their tokens. The key of imported tokens decides between two imports of one token,
-// also of a token that was issued here: where its group is at home it is claimed for the time of the transaction only.
+// Creates user groups with existing tokens. The primary key of imported_tokens decides between two imports of one
+// token. A token that was issued by this installation is claimed for the duration of the transaction only.
 
 import type { TokenDigest } from '../../domain/token.ts';
-import type { CommandResult, ImportedUserGroup } from '../store.ts';
+import type { CommandResult, ImportedUserGroup } from '../port.ts';
+import type { Session } from './client/pool.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { addImportedTokens, forgetImportedTokens } from './imported-token.ts';
-import type { Session } from './pool.ts';
 import { findByKey, findByToken } from './user-group.ts';
+import { lockWorkspaces } from './workspace.ts';
 
 type Result = CommandResult<'importUserGroup'>;
 
-/** In a transaction. No two commands may have the same key, or the same token. */
+/** Runs in a transaction. Keys and tokens must be distinct. */
 export async function importUserGroups(
   session: Session,
   commands: readonly ImportedUserGroup[],
 ): Promise<Result[]> {
-  const claims = commands.map(({ claim, key }) => ({ digest: claim, bucket: key.bucket }));
-  const claimed = await addImportedTokens(session, claims);
+  const claims = commands.flatMap(({ claim, key }) =>
+    claim === null ? [] : [{ digest: claim, bucket: key.bucket }],
+  );
+  // They travel together, the lock first: a workspace is not deleted while groups are being imported into it.
+  const [workspaceIds, claimed] = await Promise.all([
+    lockWorkspaces(
+      session,
+      commands.map(({ key }) => key.workspaceId),
+    ),
+    addImportedTokens(session, claims),
+  ]);
   const results = new Map<ImportedUserGroup, Result>();
   for (const [index, userGroup] of (await findByKey(session, commands)).entries()) {
     const command = commands[index]!;
-    // An earlier try may have made it, whose answer was lost: no other command has this id.
+    const { claim } = command;
+    // An earlier attempt whose response was lost may have created it: the id is unique to this command.
     if (userGroup !== null) results.set(command, { created: userGroup.teamId === command.teamId, userGroup });
-    else if (!claimed.has(command.claim)) results.set(command, 'token_taken');
+    else if (!workspaceIds.has(command.key.workspaceId)) results.set(command, 'workspace_not_found');
+    else if (claim !== null && !claimed.has(claim)) results.set(command, 'token_taken');
   }
   for (const command of await issuedTo(session, rest())) results.set(command, 'token_taken');
   const free = rest();
@@ -36,7 +48,7 @@ export async function importUserGroups(
   }
 }
 
-/** The commands whose token another group has had since it was issued here. */
+/** The commands whose token was issued here and belongs to another group. */
 async function issuedTo(
   session: Session,
   commands: readonly ImportedUserGroup[],
@@ -49,17 +61,16 @@ async function issuedTo(
   return issued.filter((_, index) => holders[index] !== null).map(({ command }) => command);
 }
 
-/** The claims of groups that are not made, or that are found without them. */
+/** The claims that no created group needs. */
 function unused(
   commands: readonly ImportedUserGroup[],
   claimed: ReadonlySet<TokenDigest>,
   results: ReadonlyMap<ImportedUserGroup, Result>,
 ): TokenDigest[] {
-  return commands
-    .filter(({ claim }) => claimed.has(claim))
-    .filter((command) => {
-      const result = results.get(command)!;
-      return typeof result === 'string' || !result.created || command.tokenDigest !== command.claim;
-    })
-    .map(({ claim }) => claim);
+  return commands.flatMap(({ claim, ...command }, index) => {
+    if (claim === null || !claimed.has(claim)) return [];
+    const result = results.get(commands[index]!)!;
+    const isUsed = typeof result === 'object' && result.created && command.tokenDigest === claim;
+    return isUsed ? [] : [claim];
+  });
 }

@@ -1,18 +1,18 @@
-// Tokens that imports have brought: their digests, and the buckets that these name none of. Whoever changes groups
-// changes them in the same transaction, so that a row is there exactly as long as a group has the token.
+// Imported tokens: they do not contain a bucket, so it is stored by their digest. Rows change in the same transaction
+// as the groups, so that a row exists exactly as long as a group has the token.
 
 import type { Bucket } from '../../domain/bucket.ts';
 import { isImported, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
-import type { Query } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
+import type { Query } from '../port.ts';
+import type { Session, Statement } from './client/pool.ts';
 
 export const FIND: Statement = {
   name: 'find_imported_tokens',
   sql: 'select token_digest, bucket from imported_tokens where token_digest = any ($1::text[])',
 };
 
-// Whoever comes second waits here for the end of the first one's transaction.
+// A concurrent claim of the same token waits here for the other transaction.
 export const ADD: Statement = {
   name: 'add_imported_tokens',
   sql: `insert into imported_tokens (token_digest, bucket)
@@ -40,7 +40,7 @@ export async function findImportedTokens(
   return queries.map(({ digest }) => buckets.get(digest) ?? null);
 }
 
-/** Those of them that were not there. Every process sends them in one order, so that two do not deadlock. */
+/** Returns the digests that were added. Sorted, so that two processes do not deadlock. */
 export async function addImportedTokens(
   session: Session,
   tokens: readonly ImportedToken[],
@@ -58,7 +58,7 @@ export async function forgetImportedTokens(session: Session, digests: readonly T
   if (digests.length > 0) await session.query(FORGET, [digests.toSorted()]);
 }
 
-/** What the table has of a group. */
+/** The rows that belong to a group. */
 export function importedTokensOf({
   bucket,
   tokenDigest,

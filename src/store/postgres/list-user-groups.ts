@@ -1,10 +1,10 @@
-// Lists of user groups. Their mappings and properties may be large, so the sizes are asked for first: PostgreSQL
-// tells them without reading the texts.
+// Pages of user groups (keyset pagination). Mappings and properties may be large, so the sizes are queried first, which
+// PostgreSQL knows without reading the texts.
 
-import { lastWith } from '../../domain/cursor.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
-import type { QueryResult, UserGroupSearch } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
+import { prefixUpperBound } from '../../domain/cursor.ts';
+import type { QueryResult, UserGroupSearch } from '../port.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
+import type { Session, Statement } from './client/pool.ts';
 
 const SIZE = 'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
 const FROM_ID = `from user_groups
@@ -31,22 +31,22 @@ export const LIST_FROM_NAME: Statement = {
   sql: `select ${USER_GROUP_COLUMNS} ${FROM_NAME}`,
 };
 
-export async function searchUserGroups(
+export async function listUserGroups(
   session: Session,
   { list, from, limit, maxBytes }: UserGroupSearch,
-): Promise<QueryResult<'searchUserGroups'>> {
-  const all = [list.workspaceId, list.environment, lastWith(list.search)];
+): Promise<QueryResult<'listUserGroups'>> {
+  const all = [list.workspaceId, list.environment, prefixUpperBound(list.search)];
   const [sizes, groups, bounds] =
     from.order === 'id'
       ? [SIZES_FROM_ID, LIST_FROM_ID, [...all, from.providedId]]
       : [SIZES_FROM_NAME, LIST_FROM_NAME, [...all, from.name, from.providedId]];
   const fitting = countFitting(await session.query(sizes, [...bounds, limit]), maxBytes) ?? limit;
   const rows = await session.query(groups, [...bounds, fitting]);
-  // Not by the sizes: groups may have come or gone since they were asked for.
+  // Not judged by the sizes: groups may have been created or deleted since.
   return { userGroups: rows.map((row) => toUserGroup(row)!), isEnd: rows.length < fitting };
 }
 
-/** How many groups it takes to come to `maxBytes`; null where all of them do not. */
+/** How many groups it takes to reach `maxBytes`; null if all together do not. */
 function countFitting(sizes: readonly unknown[][], maxBytes: number): number | null {
   let bytes = 0;
   const last = sizes.findIndex(([size]) => {

@@ -1,10 +1,9 @@
-import type { Command } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
+import type { Command } from '../port.ts';
+import type { Session, Statement } from './client/pool.ts';
 
 export const READ: Statement = { name: 'ping', sql: 'select 1 from id_blocks limit 1' };
 
-// Writes in earnest: a full disk and a server that has become a replica both fail it. No row that a request waits
-// for is locked by it.
+// A real write, which fails on a full disk and on a standby. It locks no row that a request may wait for.
 export const WRITE: Statement = {
   name: 'ping_write',
   sql: "update id_blocks set next = next where sequence = 'workspace_id'",

@@ -1,13 +1,14 @@
-// Replacing the token of a user group, and sealing the same token anew: each a compare-and-set, so that of two
-// that come together one wins and the other learns that it has not.
+// Token rotation and re-encryption, each a compare-and-set: of two concurrent ones, one wins and the other learns that
+// it lost.
 
 import { isImported, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
-import { toUserGroup } from '../rows.ts';
-import type { Command, TokenRotation } from '../store.ts';
+import type { Command, TokenRotation } from '../port.ts';
+import { toUserGroup } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
+import type { Session, Statement } from './client/pool.ts';
 import { forgetImportedTokens } from './imported-token.ts';
-import type { Session, Statement } from './pool.ts';
+import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { STORED_COLUMNS } from './update-user-group.ts';
 import { byKey, columnsOfKeys } from './user-group.ts';
 
@@ -22,11 +23,12 @@ export const ROTATE: Statement = {
       version = stored.version + 1,
       updated_at = sent.updated_at
     from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-        $8::bigint[])
+        $8::bigint[], $9::text[], $10::text[])
       as sent (bucket, current_digest, team_id, token_digest, token_key_id, token_ciphertext,
-        previous_token_expires_at, updated_at)
+        previous_token_expires_at, updated_at, versions, excluded_versions)
     where stored.bucket = sent.bucket and stored.token_digest = sent.current_digest
       and stored.team_id = sent.team_id
+      and ${MEETS_PRECONDITION}
     returning ${STORED_COLUMNS}`,
 };
 
@@ -43,7 +45,7 @@ export const RESEAL: Statement = {
     returning stored.token_ciphertext`,
 };
 
-/** The imported tokens that the rotations leave without a group, in the same transaction. */
+/** The imported tokens that no group has after the rotations; deleted in the same transaction. */
 export function forgottenBy(commands: readonly TokenRotation[]): TokenDigest[] {
   return commands
     .map(({ forgottenDigest }) => forgottenDigest)
@@ -55,7 +57,7 @@ export async function rotateTokens(
   session: Session,
   commands: readonly TokenRotation[],
 ): Promise<(UserGroup | null)[]> {
-  // Of those that expect the same token, the first one wins.
+  // Of rotations of the same token the first one wins.
   const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
     (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
   );
@@ -68,6 +70,7 @@ export async function rotateTokens(
     sorted.map(({ sealedToken }) => sealedToken.ciphertext),
     sorted.map(({ previousTokenExpiresAt }) => previousTokenExpiresAt),
     sorted.map(({ now }) => now),
+    ...columnsOfPreconditions(sorted),
   ]);
   const userGroups = rows.map((row) => toUserGroup(row)!);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));

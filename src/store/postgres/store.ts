@@ -1,26 +1,26 @@
-// The store on PostgreSQL, which any number of processes may serve.
+// The PostgreSQL adapter. Any number of processes may serve one database.
 
-import type { Store } from '../store.ts';
-import { hasCitus } from './citus.ts';
-import { runCommands } from './commands.ts';
-import { findDurabilityRisks } from './durability.ts';
-import { migrate } from './migrate.ts';
-import { onMigrationConnection } from './migration-connection.ts';
-import type { PostgresOptions } from './options.ts';
-import { ConnectionPool } from './pool.ts';
-import { runQueries } from './queries.ts';
-import { keepPlansFitting } from './statistics.ts';
+import type { Store } from '../port.ts';
+import type { PostgresOptions } from './client/options.ts';
+import { ConnectionPool } from './client/pool.ts';
+import { runCommands } from './command-executors.ts';
+import { keepPlansFitting } from './gather-statistics.ts';
+import { runQueries } from './query-executors.ts';
+import { hasCitus } from './schema/citus.ts';
+import { findDurabilityRisks } from './schema/durability-check.ts';
+import { migrate } from './schema/migrate.ts';
+import { withSchemaSession } from './schema/session.ts';
 
 interface PostgresStore extends Store {
-  /** Those that ran when it was opened. */
+  /** The migrations that ran when it was opened. */
   migrations: string[];
-  /** What the operator should know of the server. */
+  /** Warnings about the server for the operator. */
   warnings: string[];
 }
 
 /** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { migrations, warnings, isCitus } = await onMigrationConnection(options, async (session) => ({
+  const { migrations, warnings, isCitus } = await withSchemaSession(options, async (session) => ({
     migrations: await migrate(session),
     warnings: await findDurabilityRisks(session),
     isCitus: await hasCitus(session),

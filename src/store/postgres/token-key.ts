@@ -1,5 +1,5 @@
-import type { Command } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
+import type { Command } from '../port.ts';
+import type { Session, Statement } from './client/pool.ts';
 
 export const LIST: Statement = {
   name: 'list_token_keys',
@@ -16,7 +16,7 @@ export const LIST_IN_USE: Statement = {
   sql: 'select distinct token_key_id from user_groups',
 };
 
-// In two statements: Citus cannot ask a distributed table while it changes one that every node has.
+// Two statements: Citus cannot read a distributed table while it modifies a reference table.
 export const KEEP: Statement = {
   name: 'keep_token_keys',
   sql: 'delete from token_keys where key_id <> all ($1::text[])',

@@ -1,19 +1,20 @@
-// Updating user groups: one statement that touches only the rows that change. The rows that it leaves alone are
-// read, to tell why.
+// Updates user groups with one statement, which touches only rows that change. Rows that did not change are read to
+// explain why.
 
-import { spell, type UserGroup, versionTag } from '../../domain/user-group.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../rows.ts';
-import type { CommandResult, UserGroupUpdate } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
-import { columnsOfKeys, explainLeft, settle } from './user-group.ts';
+import { isMet } from '../../domain/precondition.ts';
+import { keyToString, type UserGroup } from '../../domain/user-group.ts';
+import type { CommandResult, UserGroupUpdate } from '../port.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
+import type { Session, Statement } from './client/pool.ts';
+import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
+import { applyOrConflict, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
-/** The columns of the row, where another table in the statement has some of the same names. */
+/** Qualified, because the other table in the statement has columns of the same names. */
 export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
   .map((column) => `stored.${column}`)
   .join(', ');
 
-// A name is never null, so null says that none was sent. The text of a version is made by casts: "||" between a
-// number and a text is not immutable, and Citus refuses it in an update.
+// A stored name is never null, so null means "not sent".
 export const UPDATE: Statement = {
   name: 'update_user_groups',
   sql: `update user_groups as stored set
@@ -23,65 +24,62 @@ export const UPDATE: Statement = {
       version = stored.version + 1,
       updated_at = sent.updated_at
     from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[],
-        $8::boolean[], $9::text[], $10::text[], $11::bigint[])
+        $8::boolean[], $9::text[], $10::text[], $11::text[], $12::bigint[])
       as sent (bucket, workspace_id, environment, provided_id, name, sets_mapping, mapping, sets_properties,
-        properties, versions, updated_at)
+        properties, versions, excluded_versions, updated_at)
     where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
       and stored.environment = sent.environment and stored.provided_id = sent.provided_id
-      and (sent.versions is null
-        or stored.team_id::text || '-' || stored.version::text = any (string_to_array(sent.versions, ',')))
+      and ${MEETS_PRECONDITION}
       and (stored.name <> sent.name
         or sent.sets_mapping and stored.mapping is distinct from sent.mapping
         or sent.sets_properties and stored.properties is distinct from sent.properties)
     returning ${STORED_COLUMNS}`,
 };
 
-const VERSION_TAG = /^\d+-\d+$/;
-
 type Result = CommandResult<'updateUserGroup'>;
 
 /**
- * No two commands may have the same key. `held` has groups as this transaction has changed them, by their keys: of
- * many updates of one version that meet, the first one tells what becomes of the others.
+ * Keys must be distinct. `locked` has the groups that this transaction has changed, by key: of many updates with the
+ * same If-Match the first one decides the others, without a query.
  */
 export async function updateUserGroups(
   session: Session,
   commands: readonly UserGroupUpdate[],
-  held: Map<string, UserGroup>,
+  locked: Map<string, UserGroup>,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
   for (const command of commands) {
-    const group = held.get(spell(command.key));
+    const group = locked.get(keyToString(command.key));
     const result = group && whyUntouched(command, group);
-    if (result) results.set(spell(command.key), result);
+    if (result) results.set(keyToString(command.key), result);
   }
-  const unsettled = commands.filter(({ key }) => !results.has(spell(key)));
-  await settle(unsettled, (rest) => update(session, rest, results, held));
-  return commands.map(({ key }) => results.get(spell(key))!);
+  const unsettled = commands.filter(({ key }) => !results.has(keyToString(key)));
+  await applyOrConflict(unsettled, (rest) => update(session, rest, results, locked));
+  return commands.map(({ key }) => results.get(keyToString(key))!);
 }
 
-/** Settles commands; returns those whose group changed between the two statements. */
+/** Returns the commands whose group changed between the two statements. */
 async function update(
   session: Session,
   commands: readonly UserGroupUpdate[],
   results: Map<string, Result>,
-  held: Map<string, UserGroup>,
+  locked: Map<string, UserGroup>,
 ): Promise<UserGroupUpdate[]> {
   for (const row of await session.query(UPDATE, columnsOf(commands))) {
     const userGroup = toUserGroup(row)!;
-    results.set(spell(userGroup), userGroup);
-    held.set(spell(userGroup), userGroup);
+    results.set(keyToString(userGroup), userGroup);
+    locked.set(keyToString(userGroup), userGroup);
   }
-  return explainLeft(session, commands, results, whyUntouched);
+  return explainUnapplied(session, commands, results, whyUntouched);
 }
 
-/** null where nothing of what is stored now explains it. */
+/** null if what is stored now does not explain it. */
 function whyUntouched(
-  { name, mapping, properties, ifVersion }: UserGroupUpdate,
+  { name, mapping, properties, precondition }: UserGroupUpdate,
   stored: UserGroup | null,
 ): Result | null {
   if (stored === null) return 'not_found';
-  if (ifVersion !== undefined && !ifVersion.includes(versionTag(stored))) return 'version_mismatch';
+  if (!isMet(precondition, stored)) return 'version_mismatch';
   const isSame =
     (name === undefined || name === stored.name) &&
     (mapping === undefined || mapping === stored.mapping) &&
@@ -97,13 +95,7 @@ function columnsOf(commands: readonly UserGroupUpdate[]): unknown[][] {
     commands.map(({ mapping }) => mapping),
     commands.map(({ properties }) => properties !== undefined),
     commands.map(({ properties }) => properties),
-    versionsOf(commands),
+    ...columnsOfPreconditions(commands),
     commands.map(({ now }) => now),
   ];
-}
-
-/** For each command the tags of which one must match, with commas between; undefined where any will do. */
-export function versionsOf(commands: readonly Pick<UserGroupUpdate, 'ifVersion'>[]): (string | undefined)[] {
-  // What is no tag of ours is that of no version, and might hold a comma.
-  return commands.map(({ ifVersion }) => ifVersion?.filter((tag) => VERSION_TAG.test(tag)).join(','));
 }

@@ -1,12 +1,12 @@
-// Finding user groups. A batch is joined with its keys: "column = any(keys)" on two columns would probe every pair
-// of them (2.7 ms for 64 keys, a join takes 0.7).
+// Lookups of user groups. A batch is joined with its keys: "column = any(keys)" on two columns would probe every pair
+// of them (64 keys: 2.7 ms, a join takes 0.7).
 
 import type { TokenAddress } from '../../domain/token.ts';
-import { spell, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
-import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../rows.ts';
-import type { Query } from '../store.ts';
-import { Failure } from './failure.ts';
-import type { Session, Statement } from './pool.ts';
+import { keyToString, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import type { Query } from '../port.ts';
+import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../row-mapping.ts';
+import { TransientError } from './client/errors.ts';
+import type { Session, Statement } from './client/pool.ts';
 
 export const FIND_BY_KEY: Statement = {
   name: 'find_user_groups',
@@ -30,7 +30,7 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
     join user_groups using (bucket, previous_token_digest)`,
 };
 
-/** Changes nothing: who has run it has the rows to itself. There is no lock of rows that all engines have. */
+/** A no-op update that locks the rows: no row-locking clause is supported by all engines. */
 export const LOCK: Statement = {
   name: 'lock_user_groups',
   sql: `update user_groups as stored set version = stored.version
@@ -54,7 +54,7 @@ export const COUNT_OF: Statement = {
   sql: 'select count(*) from user_groups where workspace_id = $1 and environment = $2',
 };
 
-/** The group of each key, in their order; null where there is none. */
+/** The group of each key, in order; null if there is none. */
 export async function findByKey(
   session: Session,
   queries: readonly { key: UserGroupKey }[],
@@ -63,7 +63,7 @@ export async function findByKey(
   return inOrder(queries, rows, (row, { key }) => userGroupOf(key, row));
 }
 
-/** Until the end of the transaction, in the order in which every process locks rows. No two may have the same key. */
+/** Locks until the end of the transaction, in the order that every process uses. Keys must be distinct. */
 export async function lockUserGroups(
   session: Session,
   commands: readonly { key: UserGroupKey }[],
@@ -72,36 +72,37 @@ export async function lockUserGroups(
 }
 
 /**
- * Settles commands of a transaction in the order in which every process sends keys. `attempt` returns those whose group
- * came or changed between its two statements; then the transaction is begun anew, since to try again in it would lock
- * that group after others. Throws `Failure`.
+ * Applies the commands of a transaction in the key order that every process uses. `attempt` returns those whose group
+ * was created or changed between its two statements; then the whole transaction is retried, because retrying within it
+ * would lock that group out of order. Throws `TransientError`.
  */
-export async function settle<Command extends { key: UserGroupKey }>(
+export async function applyOrConflict<Command extends { key: UserGroupKey }>(
   commands: readonly Command[],
   attempt: (commands: readonly Command[]) => Promise<Command[]>,
 ): Promise<void> {
-  const left = commands.length === 0 ? [] : await attempt(commands.toSorted(byKey));
-  if (left.length > 0) throw new Failure(new Error('a user group changes too often'), 'conflict', 'good');
+  const unapplied = commands.length === 0 ? [] : await attempt(commands.toSorted(byKey));
+  if (unapplied.length > 0)
+    throw new TransientError(new Error('concurrent update of a user group'), 'conflict', 'good');
 }
 
 /**
- * Puts into `results` why a statement has left commands as they are, by what is stored now; returns those that nothing
- * explains, whose group came or changed between the two statements.
+ * Stores in `results` why a statement did not apply commands, judging by what is stored now. Returns those without an
+ * explanation, whose group was created or changed between the two statements.
  */
-export async function explainLeft<Command extends { key: UserGroupKey }, Result>(
+export async function explainUnapplied<Command extends { key: UserGroupKey }, Result>(
   session: Session,
   commands: readonly Command[],
   results: Map<string, Result>,
   why: (command: Command, stored: UserGroup | null) => Result | null,
 ): Promise<Command[]> {
-  const left = commands.filter(({ key }) => !results.has(spell(key)));
-  if (left.length === 0) return [];
-  const stored = await findByKey(session, left);
-  for (const [index, command] of left.entries()) {
+  const unapplied = commands.filter(({ key }) => !results.has(keyToString(key)));
+  if (unapplied.length === 0) return [];
+  const stored = await findByKey(session, unapplied);
+  for (const [index, command] of unapplied.entries()) {
     const result = why(command, stored[index]!);
-    if (result !== null) results.set(spell(command.key), result);
+    if (result !== null) results.set(keyToString(command.key), result);
   }
-  return left.filter(({ key }) => !results.has(spell(key)));
+  return unapplied.filter(({ key }) => !results.has(keyToString(key)));
 }
 
 export async function findByToken(
@@ -111,7 +112,7 @@ export async function findByToken(
   const found = await findByDigest(session, FIND_BY_TOKEN, queries);
   const rest = queries.filter((_, index) => found[index] === null);
   if (rest.length === 0) return found;
-  // Second, and never first: a token may become the replaced one between the two, and not the current one again.
+  // In this order: between the two statements a current token may become a replaced one, but not vice versa.
   const replaced = await findByDigest(session, FIND_BY_PREVIOUS_TOKEN, rest);
   return found.map((userGroup) => userGroup ?? replaced.shift()!);
 }
@@ -125,10 +126,10 @@ async function findByDigest(
   return inOrder(queries, await session.query(statement, values), toUserGroup);
 }
 
-/** Before every key there is. */
+/** Sorts before every key. */
 const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
 
-export async function listUserGroups(session: Session, query: Query<'listUserGroups'>): Promise<UserGroup[]> {
+export async function scanUserGroups(session: Session, query: Query<'scanUserGroups'>): Promise<UserGroup[]> {
   const { workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
   const rows = await session.query(LIST, [workspaceId, environment, providedId, query.limit]);
   return rows.map((row) => toUserGroup(row)!);
@@ -150,7 +151,7 @@ export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[
   ];
 }
 
-/** Every process sends keys in this order, so that two of them lock rows in one order and do not deadlock. */
+/** Every process sorts keys this way, so that two of them lock rows in the same order and do not deadlock. */
 export function byKey({ key: a }: { key: UserGroupKey }, { key: b }: { key: UserGroupKey }): number {
   return (
     a.bucket - b.bucket ||
@@ -164,7 +165,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Rows end with the ordinal, from 1, of what was sent for them. */
+/** Assigns rows to queries by their last column, the ordinal of the query, from 1. */
 function inOrder<Sent>(
   sent: readonly Sent[],
   rows: readonly unknown[][],
@@ -172,8 +173,8 @@ function inOrder<Sent>(
 ): (UserGroup | null)[] {
   const results = new Array<UserGroup | null>(sent.length).fill(null);
   for (const row of rows) {
-    const place = (row.at(-1) as number) - 1;
-    results[place] = read(row, sent[place]!);
+    const index = (row.at(-1) as number) - 1;
+    results[index] = read(row, sent[index]!);
   }
   return results;
 }

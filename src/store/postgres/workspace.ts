@@ -1,10 +1,11 @@
-import { toWorkspace, WORKSPACE_COLUMNS } from '../rows.ts';
-import type { Command, CommandResult, Workspace } from '../store.ts';
-import type { Session, Statement } from './pool.ts';
+import type { Command, CommandResult, Query, Workspace } from '../port.ts';
+import { toWorkspace, WORKSPACE_COLUMNS } from '../row-mapping.ts';
+import { TransientError } from './client/errors.ts';
+import type { Session, Statement } from './client/pool.ts';
 
 export const LIST: Statement = {
   name: 'list_workspaces',
-  sql: `select ${WORKSPACE_COLUMNS} from workspaces order by name`,
+  sql: `select ${WORKSPACE_COLUMNS} from workspaces where name > $1 order by name limit $2`,
 };
 
 export const INSERT: Statement = {
@@ -17,8 +18,54 @@ export const FIND: Statement = {
   sql: `select ${WORKSPACE_COLUMNS} from workspaces where name = $1`,
 };
 
-export async function listWorkspaces(session: Session): Promise<Workspace[]> {
-  return (await session.query(LIST)).map(toWorkspace);
+/** A no-op update that locks the rows until the end of the transaction: a portable row lock. */
+export const LOCK: Statement = {
+  name: 'lock_workspaces',
+  sql: 'update workspaces set name = name where workspace_id = any ($1::bigint[]) returning workspace_id',
+};
+
+export const RENAME: Statement = {
+  name: 'rename_workspace',
+  sql: 'update workspaces set name = $1 where workspace_id = $2 and name = $3 returning workspace_id',
+};
+
+export const FIND_USER_GROUP: Statement = {
+  name: 'find_user_group_of_workspace',
+  sql: 'select 1 from user_groups where workspace_id = $1 limit 1',
+};
+
+export const FIND_API_TOKEN: Statement = {
+  name: 'find_api_token_of_workspace',
+  sql: `select 1 from api_tokens where workspace_id = $1
+    and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`,
+};
+
+export const DELETE_API_TOKENS: Statement = {
+  name: 'delete_api_tokens_of_workspace',
+  sql: 'delete from api_tokens where workspace_id = $1',
+};
+
+export const DELETE: Statement = {
+  name: 'delete_workspace',
+  sql: 'delete from workspaces where workspace_id = $1',
+};
+
+const UNIQUE_VIOLATION = '23505';
+
+export async function findWorkspace(
+  session: Session,
+  { name }: Query<'findWorkspace'>,
+): Promise<Workspace | null> {
+  const [row] = await session.query(FIND, [name]);
+  return row === undefined ? null : toWorkspace(row);
+}
+
+export async function listWorkspaces(
+  session: Session,
+  { after, limit }: Query<'listWorkspaces'>,
+): Promise<Workspace[]> {
+  // Names are never empty.
+  return (await session.query(LIST, [after ?? '', limit])).map(toWorkspace);
 }
 
 export async function ensureWorkspace(
@@ -27,7 +74,54 @@ export async function ensureWorkspace(
 ): Promise<CommandResult<'ensureWorkspace'>> {
   await session.query(INSERT, [workspaceId, name, now]);
   const [row] = await session.query(FIND, [name]);
+  if (row === undefined) {
+    throw new TransientError(
+      new Error('the workspace was deleted or renamed concurrently'),
+      'conflict',
+      'good',
+    );
+  }
   const workspace = toWorkspace(row);
-  // No other command has this id.
+  // The id is unique to this command.
   return { created: workspace.workspaceId === workspaceId, workspace };
+}
+
+/** Runs in a transaction. Returns the ids that exist; these workspaces cannot be deleted before its end. */
+export async function lockWorkspaces(
+  session: Session,
+  workspaceIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await session.query(LOCK, [[...new Set(workspaceIds)]]);
+  return new Set(rows.map(([workspaceId]) => workspaceId as number));
+}
+
+/** Runs in a transaction. */
+export async function renameWorkspace(
+  session: Session,
+  { workspaceId, from, to }: Command<'renameWorkspace'>,
+): Promise<CommandResult<'renameWorkspace'>> {
+  const holder = await findWorkspace(session, { kind: 'findWorkspace', name: to });
+  if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
+  const renamed = await session.query(RENAME, [to, workspaceId, from]).catch(retryIfTaken);
+  return renamed.length === 1 ? 'renamed' : 'not_found';
+}
+
+/** Another transaction took the name after the lookup: the next attempt finds it. */
+function retryIfTaken(error: unknown): never {
+  if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
+  throw new TransientError(error, 'conflict', 'good');
+}
+
+/** Runs in a transaction. Separate statements, so that each check sees what was committed before the lock was acquired. */
+export async function deleteWorkspace(
+  session: Session,
+  { workspaceId, endedBefore }: Command<'deleteWorkspace'>,
+): Promise<CommandResult<'deleteWorkspace'>> {
+  const found = await lockWorkspaces(session, [workspaceId]);
+  if (found.size === 0) return 'not_found';
+  if ((await session.query(FIND_USER_GROUP, [workspaceId])).length > 0) return 'has_user_groups';
+  if ((await session.query(FIND_API_TOKEN, [workspaceId, endedBefore])).length > 0) return 'has_api_tokens';
+  await session.query(DELETE_API_TOKENS, [workspaceId]);
+  await session.query(DELETE, [workspaceId]);
+  return 'deleted';
 }

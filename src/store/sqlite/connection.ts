@@ -1,11 +1,11 @@
-// One connection to the database file, with the settings that durability rests on set and read back: defaults
-// move between builds of SQLite.
+// One connection to the database file. Sets the pragmas that durability depends on and reads them back, because
+// defaults differ between builds of SQLite.
 
 import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { guard, rewrite } from './file.ts';
+import { acceptsData, guard, reportsFreeSpace, rewrite } from './file.ts';
 
-/** 3.51.3 mended a bug of the write-ahead log that could corrupt a database. */
+/** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -14,11 +14,11 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens a file that is there. Throws `StoreUnavailable`. */
+  /** Opens an existing file. Throws `StoreUnavailable`. */
   constructor(file: string) {
     this.#file = file;
     this.#database = guard(() => {
-      // SQLite would make it anew, empty, where its disk is away.
+      // SQLite would create a new, empty file if the disk is not mounted.
       accessSync(file);
       return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     });
@@ -43,14 +43,15 @@ export class Connection {
     this.#expect('busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS);
     this.#expect('trusted_schema', 'off', 0);
     this.#expect('journal_size_limit', 67_108_864, 67_108_864);
-    // 40 MB: a page that many creates change is written back once. SQLite's 1 000 pages cost a third of the creates.
+    // 40 MB, so that a page changed by many creates is written back once. SQLite's default of 1 000 pages makes creates
+    // a third slower.
     this.#expect('wal_autocheckpoint', 10_000, 10_000);
   }
 
   #expect(pragma: string, wanted: string | number, shown: string | number): void {
     this.#pragma(`pragma ${pragma} = ${wanted}`);
     const found = this.#pragma(`pragma ${pragma}`);
-    if (found !== shown) throw new Error(`SQLite shows ${pragma} = ${found} after it was set to ${wanted}`);
+    if (found !== shown) throw new Error(`SQLite reports ${pragma} = ${found} after it was set to ${wanted}`);
   }
 
   #pragma(sql: string): unknown {
@@ -58,7 +59,7 @@ export class Connection {
     return row && Object.values(row)[0];
   }
 
-  /** The statement, prepared once. Its columns come as an array: half the cost of an object. */
+  /** The statement, prepared once. Rows are arrays, which cost half as much as objects. */
   statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -69,21 +70,31 @@ export class Connection {
     return statement;
   }
 
-  /** Runs SQL that is part of the program, such as a migration. */
+  /** Runs SQL from the source tree, such as a migration. */
   execute(sql: string): void {
     guard(() => this.#database.exec(sql));
   }
 
   /**
-   * Makes safe what the log holds. What a killed process has written and not synced is read as committed, so nobody
-   * may hear of it before. Throws `StoreUnavailable`.
+   * Syncs the write-ahead log. Commits that a killed process wrote but did not sync look committed, so they must be
+   * durable before anyone reads them. Throws `StoreUnavailable`.
    */
-  settleLog(): void {
-    // Nobody else writes to the log meanwhile.
+  syncLog(): void {
+    // The transaction keeps other writers out of the log.
     this.transaction('immediate', () => rewrite(`${this.#file}-wal`));
   }
 
-  /** Runs `work` in a transaction: all of it is committed or none. Throws `StoreUnavailable`. */
+  /** Whether the file system reports free space for more than a few changes. Throws `StoreUnavailable`. */
+  reportsFreeSpace(): boolean {
+    return guard(() => reportsFreeSpace(this.#file));
+  }
+
+  /** Whether the disk really accepts that much. */
+  acceptsData(): boolean {
+    return acceptsData(this.#file);
+  }
+
+  /** Runs `work` in a transaction. Throws `StoreUnavailable`. */
   transaction<Result>(mode: 'deferred' | 'immediate', work: () => Result): Result {
     return guard(() => {
       this.statement(`begin ${mode}`).run();
@@ -92,7 +103,7 @@ export class Connection {
         this.statement('commit').run();
         return result;
       } catch (error) {
-        // Some errors, a full disk among them, have rolled back already.
+        // SQLite has rolled back already after some errors, a full disk among them.
         if (this.#database.isTransaction) this.statement('rollback').run();
         throw error;
       }

@@ -1,4 +1,4 @@
-// The database file, and the difference between its troubles and mistakes in the program.
+// The database file: creation, identity, syncing, and which errors are failures of the file rather than bugs.
 
 import {
   accessSync,
@@ -10,34 +10,51 @@ import {
   openSync,
   readSync,
   realpathSync,
+  rmSync,
+  statfsSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { StoreUnavailable } from '../store.ts';
+import { dirname, join, resolve } from 'node:path';
+import { StoreUnavailable } from '../port.ts';
 
 /**
- * Primary result codes that speak of the file and not of the SQL: busy, locked, out of memory, read-only, I/O,
- * corrupt, full, cannot open, no lock to be had, not a database.
+ * Primary result codes about the file rather than the SQL: busy, locked, out of memory, read-only, I/O error, corrupt,
+ * full, cannot open, locking protocol, not a database.
  */
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
 const CHUNK_BYTES = 262_144;
+/** What a disk must accept to count as writable: several changes of the largest size. */
+const REQUIRED_FREE_BYTES = 1_048_576;
+const FULL_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
- * Makes the file, readable by its owner only, and its directory where they are missing. Returns the path without
- * symbolic links: a file has one lock, whatever name it is called by. Throws `StoreUnavailable`.
+ * Creates the file, readable by its owner only, and its directory if they are missing. Returns the path without
+ * symbolic links, so that a file has one lock whatever path leads to it. Throws `StoreUnavailable`.
  */
 export function makeFile(path: string): string {
   return guard(() => {
     makeDirectory(dirname(resolve(path)));
     makeEmpty(path);
+    requireRegularFile(path);
     refuseHardLink(path);
     return realpathSync(path);
   });
 }
 
-/** Each name of a file would have a lock and a log of its own (https://sqlite.org/howtocorrupt.html, 2.4). */
+/** Throws `StoreUnavailable`. */
+export function requireRegularFile(path: string): void {
+  const stat = statSync(path);
+  if (stat.isFile()) return;
+  throw new StoreUnavailable(
+    stat.isDirectory()
+      ? `SQLite: ${path} is a directory: name a file in it, such as ${join(path, 'user-groups.db')}`
+      : `SQLite: ${path} is not a regular file`,
+  );
+}
+
+/** Each hard link would have its own lock and log (https://sqlite.org/howtocorrupt.html, 2.4). */
 function refuseHardLink(path: string): void {
   if (statSync(path).nlink <= 1) return;
   throw new StoreUnavailable(
@@ -46,8 +63,8 @@ function refuseHardLink(path: string): void {
 }
 
 /**
- * A file that is there is not opened: closing it would take away all locks of this process on it, those of SQLite
- * too (https://sqlite.org/howtocorrupt.html, 2.2).
+ * Does not open an existing file: closing it would release all locks of this process on it, those of SQLite included
+ * (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 function makeEmpty(path: string): void {
   if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
@@ -55,8 +72,8 @@ function makeEmpty(path: string): void {
 }
 
 /**
- * SQLite syncs the directory that its file is in, so that the file has its name after a power cut. The name of that
- * directory stands in the one above it.
+ * SQLite syncs the directory of its file, so that the file's name survives a power cut. New parent directories are
+ * synced here.
  */
 function makeDirectory(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -70,26 +87,24 @@ function syncDirectory(path: string): void {
   closeSync(directory);
 }
 
-/** Tells the file from another one that has its name later. */
+/** Device and inode: tells the file from a later one of the same name. */
 export function identityOf(path: string): string {
   const { dev, ino } = guard(() => statSync(path, { bigint: true }));
   return `${dev}/${ino}`;
 }
 
 /**
- * Throws `StoreUnavailable` where the path does not lead to that file any more: what is written to one that was moved
- * away is lost to whoever opens the path.
+ * Throws `StoreUnavailable` if the path no longer leads to that file: changes to a file that was moved away would be
+ * lost.
  */
 export function refuseAnother(path: string, identity: string): void {
   if (identityOf(path) === identity) return;
-  throw new StoreUnavailable(
-    `SQLite: ${path} is not the file that the service has opened: restart the service`,
-  );
+  throw new StoreUnavailable(`SQLite: ${path} was replaced after the service opened it: restart the service`);
 }
 
 /**
- * Writes what the file holds once more, and syncs it. A sync alone would not do where an earlier one has failed: Linux
- * takes for written what it could not write, and has nothing left to do at the next sync.
+ * Writes the contents of the file again and syncs it. A sync alone is not enough after a failed one: Linux marks the
+ * pages as clean although they were not written, so the next sync does nothing.
  */
 export function rewrite(path: string): void {
   const file = openSync(path, 'r+');
@@ -109,28 +124,58 @@ function writeAgain(file: number): void {
       if (length === 0) return;
     }
   } catch (error) {
-    // Some file systems take new room for what is written in place. A full disk is served without.
+    // Some file systems need new space to overwrite in place. On a full disk the service still reads.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
 }
 
-/** Runs the work; a trouble of the file becomes `StoreUnavailable`. */
+/** Whether the file system reports free space. That ignores quotas and reusable space inside the log. */
+export function reportsFreeSpace(path: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize >= REQUIRED_FREE_BYTES;
+}
+
+/** Whether the disk accepts data, tested with a file beside the database. */
+export function acceptsData(path: string): boolean {
+  try {
+    writeScratch(`${path}.scratch`);
+    return true;
+  } catch (error) {
+    // Other failures of a new file need not affect the database.
+    return !FULL_CODES.has((error as NodeJS.ErrnoException).code);
+  }
+}
+
+/** Unlinks the file before writing, so that a kill leaves nothing behind. */
+function writeScratch(path: string): void {
+  rmSync(path, { force: true });
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    rmSync(path);
+    const zeros = Buffer.alloc(CHUNK_BYTES);
+    for (let at = 0; at < REQUIRED_FREE_BYTES; ) at += writeSync(file, zeros, 0, CHUNK_BYTES, at);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Runs `work`; a failure of the file becomes `StoreUnavailable`. */
 export function guard<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw troubleOf(error);
+    throw asStoreError(error);
   }
 }
 
-/** The error as `StoreUnavailable` where it is a trouble of the file, else as it is. */
-export function troubleOf(error: unknown): unknown {
+/** A failure of the file as `StoreUnavailable`; any other error unchanged. */
+export function asStoreError(error: unknown): unknown {
   const code = codeOf(error);
-  const isTrouble = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
-  return isTrouble ? new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error }) : error;
+  const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
+  return isFileError ? new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error }) : error;
 }
 
-/** The primary result code of SQLite; null where it has not given the error. */
+/** The primary result code of SQLite; null if the error is not from SQLite. */
 export function codeOf(error: unknown): number | null {
   const { code, errcode } = error as { code?: string; errcode?: number };
   return code === 'ERR_SQLITE_ERROR' ? (errcode ?? 0) & 0xff : null;

@@ -1,17 +1,17 @@
-// One process serves a database file. The lock is a lock of SQLite itself on a file of its own, so the operating
-// system gives it back however the process ends.
+// One process serves a database file. The lock is an SQLite lock on a separate file, so the operating system releases
+// it however the process ends.
 
 import { DatabaseSync } from 'node:sqlite';
-import { codeOf, guard, makeFile, troubleOf } from './file.ts';
+import { asStoreError, codeOf, guard, makeFile } from './file.ts';
 
 const BUSY = 5;
 
-/** Another process serves the file. */
+/** Another process is serving the file. */
 export class AlreadyServed extends Error {
   override readonly name = 'AlreadyServed';
 }
 
-/** Takes the lock, or throws `AlreadyServed` or `StoreUnavailable`. It is held until `close`. */
+/** Takes the lock until `close`. Throws `AlreadyServed` or `StoreUnavailable`. */
 export function lockForServing(path: string): { close(): void } {
   const lockFile = makeFile(`${makeFile(path)}.lock`);
   const lock = guard(() => new DatabaseSync(lockFile, { timeout: 0 }));
@@ -19,9 +19,9 @@ export function lockForServing(path: string): { close(): void } {
     lock.exec('begin exclusive');
   } catch (error) {
     lock.close();
-    if (codeOf(error) !== BUSY) throw troubleOf(error);
+    if (codeOf(error) !== BUSY) throw asStoreError(error);
     throw new AlreadyServed(
-      `another process serves ${path}; stop it first, or use PostgreSQL, which many processes can serve`,
+      `another process is serving ${path}; stop it first, or use PostgreSQL, which many processes can share`,
       { cause: error },
     );
   }

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** Brings the database to the newest schema; returns the names of the migrations that ran. Throws `SchemaTooNew`. */
+/** Migrates the database to the newest schema; returns the names of the migrations that ran. Throws `SchemaTooNew`. */
 export function migrate(connection: Connection): string[] {
   connection.execute(`create table if not exists schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict`);

@@ -1,10 +1,11 @@
-// Queries on one connection, a batch of them on one snapshot.
+// Executes queries, each batch on one snapshot.
 
 import type { ApiToken } from '../../domain/api-token.ts';
 import type { Bucket } from '../../domain/bucket.ts';
-import { lastWith, listedBytesOf } from '../../domain/cursor.ts';
+import { listedBytesOf, prefixUpperBound } from '../../domain/cursor.ts';
 import type { TokenAddress, TokenDigest } from '../../domain/token.ts';
-import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
+import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import type { ApiTokenRow, Query, QueryResult, UserGroupSearch, Workspace } from '../port.ts';
 import {
   API_TOKEN_COLUMNS,
   COLUMNS_BESIDE_KEY,
@@ -14,8 +15,7 @@ import {
   USER_GROUP_COLUMNS,
   userGroupOf,
   WORKSPACE_COLUMNS,
-} from '../rows.ts';
-import type { ApiTokenRow, Query, QueryResult, UserGroupSearch } from '../store.ts';
+} from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
 
 const BY_KEY = `select ${COLUMNS_BESIDE_KEY} from user_groups
@@ -38,6 +38,16 @@ const API_TOKEN = `select ${API_TOKEN_COLUMNS} from api_tokens where digest = ?`
 const API_TOKENS = `select ${API_TOKEN_COLUMNS},
   (select name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)
   from api_tokens where api_token_id > ? order by api_token_id limit ?`;
+const WORKSPACE = `select ${WORKSPACE_COLUMNS} from workspaces where name = ?`;
+const WORKSPACES = `select ${WORKSPACE_COLUMNS} from workspaces where name > ? order by name limit ?`;
+
+/** JSON in the rows of one batch. SQLite and Node decode this much of a script that is not Latin in 6 ms. */
+const MAX_CHARACTERS = 262_144;
+
+function charactersOf({ kind }: Query, result: QueryResult): number {
+  const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken';
+  return isGroup && result !== null ? sizeOf(result as UserGroup) : 0;
+}
 
 export class Reader {
   readonly #connection: Connection;
@@ -46,11 +56,20 @@ export class Reader {
     this.#connection = connection;
   }
 
+  /** Ends early after `MAX_CHARACTERS`. */
   run(queries: readonly Query[]): QueryResult[] {
     return this.#connection.transaction('deferred', () => {
-      // A batch comes from few callers: each API token is asked for once.
+      // A batch has few different API tokens: each one is looked up once.
       const apiTokens = new Map<TokenDigest, ApiToken | null>();
-      return queries.map((query) => this.#answer(query, apiTokens));
+      const results: QueryResult[] = [];
+      let characters = 0;
+      for (const query of queries) {
+        if (characters >= MAX_CHARACTERS) break;
+        const result = this.#answer(query, apiTokens);
+        results.push(result);
+        characters += charactersOf(query, result);
+      }
+      return results;
     });
   }
 
@@ -72,6 +91,11 @@ export class Reader {
     return row?.[0] ?? null;
   }
 
+  findWorkspace(name: string): Workspace | null {
+    const row = this.#connection.statement(WORKSPACE).get(name);
+    return row === undefined ? null : toWorkspace(row);
+  }
+
   #answer(query: Query, apiTokens: Map<TokenDigest, ApiToken | null>): QueryResult {
     switch (query.kind) {
       case 'findApiToken':
@@ -90,19 +114,25 @@ export class Reader {
             const columns = row as unknown as unknown[];
             return { ...toApiToken(columns)!, workspaceName: columns.at(-1) as string };
           });
+      case 'findWorkspace':
+        return this.findWorkspace(query.name);
       case 'listWorkspaces':
-        return this.#rows(`select ${WORKSPACE_COLUMNS} from workspaces order by name`).map(toWorkspace);
+        // No name is empty.
+        return this.#connection
+          .statement(WORKSPACES)
+          .all(query.after ?? '', query.limit)
+          .map(toWorkspace);
       case 'listTokenKeyIds':
         return this.#rows('select key_id from token_keys order by key_id').map(([id]) => id as string);
-      case 'listUserGroups': {
+      case 'scanUserGroups': {
         const { workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
         const rows = this.#connection
           .statement(AFTER_KEY)
           .all(workspaceId, environment, providedId, query.limit);
         return rows.map((row) => toUserGroup(row)!);
       }
-      case 'searchUserGroups':
-        return this.#searchUserGroups(query);
+      case 'listUserGroups':
+        return this.#listUserGroups(query);
       case 'countUserGroups':
         return this.#countUserGroups(query.of);
       case 'ping':
@@ -122,9 +152,9 @@ export class Reader {
     return token;
   }
 
-  #searchUserGroups({ list, from, limit, maxBytes }: UserGroupSearch): QueryResult<'searchUserGroups'> {
+  #listUserGroups({ list, from, limit, maxBytes }: UserGroupSearch): QueryResult<'listUserGroups'> {
     const { workspaceId, environment, search } = list;
-    const last = lastWith(search);
+    const last = prefixUpperBound(search);
     const rows =
       from.order === 'id'
         ? this.#iterate(FROM_ID, [workspaceId, environment, from.providedId, last, limit])
@@ -155,5 +185,5 @@ export class Reader {
   }
 }
 
-/** Before every key there is. */
+/** Sorts before every key. */
 const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };

@@ -1,8 +1,7 @@
-// The store on one SQLite file: reads on the thread that serves, writes on a thread of their own.
+// The SQLite adapter: reads on the main thread, writes on a worker thread.
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { createdUserGroup } from '../rows.ts';
 import {
   type Command,
   type CommandResult,
@@ -11,7 +10,8 @@ import {
   type QueryResult,
   type Store,
   StoreUnavailable,
-} from '../store.ts';
+} from '../port.ts';
+import { createdUserGroup } from '../row-mapping.ts';
 import { Connection } from './connection.ts';
 import { identityOf, makeFile } from './file.ts';
 import { migrate } from './migrate.ts';
@@ -20,16 +20,16 @@ import { Writer } from './writer.ts';
 import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts';
 
 /**
- * Opens the file for a serving process, in its newest schema. Throws `StoreUnavailable` where it cannot be opened.
+ * Opens the file for a serving process and migrates it. Throws `StoreUnavailable`.
  *
- * The connection that reads stays open through all trouble: while there is one, SQLite knows where the last whole
- * commit of its log ends. One that opens the log alone takes for committed what is whole in it, which after a failed
- * sync is more than what the disk has.
+ * The reading connection stays open even while writes fail: it keeps SQLite aware of where the last commit in the log
+ * ends. A connection that opens the log on its own treats every complete frame as committed, which after a failed sync
+ * is more than what is on disk.
  */
 export function openServingStore(path: string): Store {
   const file = makeFile(path);
   const connection = open(file, (opened) => {
-    opened.settleLog();
+    opened.syncLog();
     migrate(opened);
   });
   const reader = new Reader(connection);
@@ -44,7 +44,7 @@ export function openServingStore(path: string): Store {
   };
 }
 
-/** Opens the file for a command that works beside a serving process. */
+/** Opens the file for a command, which may run while a process is serving it. */
 export function openCommandStore(path: string): Store & { migrations: string[] } {
   let migrations: string[] = [];
   const connection = open(makeFile(path), (opened) => {
@@ -71,13 +71,13 @@ function open(file: string, prepare: (connection: Connection) => void): Connecti
   }
 }
 
-/** Like the executable, a thread keeps compiled code: without it a clone loads the type stripper again, 12 MB. */
+/** Enables the compile cache, as the executable does: without it, a clone loads the type stripper again (12 MB). */
 const WITH_COMPILE_CACHE = `
   require('node:module').enableCompileCache?.();
   import(require('node:worker_threads').workerData.thread);
 `;
 
-interface Waiting {
+interface PendingBatch {
   commands: readonly Command[];
   resolve: (results: CommandResult[]) => void;
   reject: (error: Error) => void;
@@ -85,8 +85,8 @@ interface Waiting {
 
 class WriterThread {
   readonly #file: WriterFile;
-  /** In the order in which the thread answers. */
-  readonly #waiting: Waiting[] = [];
+  /** In the order of the thread's replies. */
+  readonly #pending: PendingBatch[] = [];
   #worker: Worker | null = null;
   #isClosed = false;
 
@@ -99,8 +99,8 @@ class WriterThread {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
       this.#worker.postMessage(JSON.stringify(commands) satisfies WriterRequest);
-      // Last: what could not be sent has no answer, and would take that of another batch.
-      this.#waiting.push({ commands, resolve, reject });
+      // After posting: a batch that could not be posted gets no reply, and would take another batch's.
+      this.#pending.push({ commands, resolve, reject });
     });
   }
 
@@ -113,51 +113,53 @@ class WriterThread {
   }
 
   #start(): Worker {
-    // The compiled thread stands beside the compiled store.
+    // .ts in a clone, .js in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
     const thread = new URL(`./writer-thread${extension}`, import.meta.url).href;
     const worker = newWorker({ thread, ...this.#file });
     let cause: unknown;
-    worker.on('message', (reply: string) => this.#settle(JSON.parse(reply)));
+    worker.on('message', (reply: string) => this.#receive(JSON.parse(reply)));
     worker.on('error', (error) => {
       cause = error;
     });
-    worker.on('exit', () => this.#end(cause));
+    worker.on('exit', () => this.#rejectPending(cause));
     return worker;
   }
 
-  /** Whatever has ended the thread, the next batch starts another one. What it worked on may have happened. */
-  #end(cause: unknown): void {
+  /** The next batch starts another thread. The pending batches may have been applied. */
+  #rejectPending(cause: unknown): void {
     this.#worker = null;
-    const message = `SQLite: the thread that writes has ended${cause instanceof Error ? `: ${cause.message}` : ''}`;
-    for (const { reject } of this.#waiting.splice(0)) reject(new StoreUnavailable(message, { cause }));
+    const message = `SQLite: the writer thread exited${cause instanceof Error ? `: ${cause.message}` : ''}`;
+    for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable(message, { cause }));
   }
 
-  #settle(reply: WriterReply): void {
-    const { commands, resolve, reject } = this.#waiting.shift()!;
+  #receive(reply: WriterReply): void {
+    const { commands, resolve, reject } = this.#pending.shift()!;
     if ('results' in reply) {
-      resolve(reply.results.map((result, index) => (result === 'made' ? made(commands[index]!) : result)));
+      resolve(
+        reply.results.map((result, index) => (result === 'created' ? created(commands[index]!) : result)),
+      );
     } else {
       reject(reply.unavailable ? new StoreUnavailable(reply.error) : new Error(reply.error));
     }
   }
 }
 
-/** Throws `StoreUnavailable` where the system has no thread to give. */
+/** Throws `StoreUnavailable` if the system cannot create a thread. */
 function newWorker(workerData: WriterFile & { thread: string }): Worker {
   try {
-    // It holds one batch at a time.
+    // The thread holds one batch at a time.
     const resourceLimits = { maxYoungGenerationSizeMb: 8 };
     return new Worker(WITH_COMPILE_CACHE, { eval: true, workerData, resourceLimits });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'ERR_WORKER_INIT_FAILED') throw error;
-    throw new StoreUnavailable(`SQLite: the thread that writes cannot be started: ${message}`, {
+    throw new StoreUnavailable(`SQLite: cannot start the writer thread: ${message}`, {
       cause: error,
     });
   }
 }
 
-function made(command: Command): CommandResult<'createUserGroup'> {
+function created(command: Command): CommandResult<'createUserGroup'> {
   return { created: true, userGroup: createdUserGroup(command as NewUserGroup & Command) };
 }

@@ -1,18 +1,20 @@
-// The thread that writes. A sync of the disk can take long, and reads must not wait for it.
+// The writer thread. A disk sync can take long, and must not block reads.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Command, type CommandResult, StoreUnavailable } from '../store.ts';
+import { type Command, type CommandResult, StoreUnavailable } from '../port.ts';
 import { Connection } from './connection.ts';
 import { refuseAnother } from './file.ts';
 import { Writer } from './writer.ts';
 
 /**
- * A batch of commands as JSON, or null: the order to end. JSON, because a structured clone of the same objects costs
- * both threads four times as much; commands and results are strings, numbers and nulls.
+ * A batch of commands as JSON, or null to stop. JSON, because structured cloning of the same objects costs both threads
+ * four times as much; commands and results consist of strings, numbers and nulls.
  */
 export type WriterRequest = string | null;
-/** `made` stands for a group that was made just as the command says: whoever sent the command has it already. */
-export type WriterReply = { results: (CommandResult | 'made')[] } | { error: string; unavailable: boolean };
+/** `created`: the group was created exactly as in the command, so it need not be sent back. */
+export type WriterReply =
+  | { results: (CommandResult | 'created')[] }
+  | { error: string; unavailable: boolean };
 
 export interface WriterFile {
   file: string;
@@ -36,19 +38,20 @@ function reply(commands: readonly Command[]): WriterReply {
     refuseAnother(file, identity);
     connection ??= new Connection(file);
     const results = new Writer(connection).run(commands);
-    return { results: results.map((result, index) => (isMade(commands[index]!, result) ? 'made' : result)) };
+    return {
+      results: results.map((result, index) => (isCreated(commands[index]!, result) ? 'created' : result)),
+    };
   } catch (error) {
-    // An error loses its class on the way to another thread.
+    // Errors lose their class when they are posted to another thread.
     const { message } = error as Error;
     const unavailable = error instanceof StoreUnavailable;
-    // Trouble leaves its mark: a file that could not be opened to write stays open for reading only. The next batch
-    // opens it anew.
+    // A file that could not be opened for writing stays open read-only, so the next batch reopens it.
     if (unavailable) close();
     return { error: message, unavailable };
   }
 }
 
-function isMade({ kind }: Command, result: CommandResult): boolean {
+function isCreated({ kind }: Command, result: CommandResult): boolean {
   return kind === 'createUserGroup' && (result as { created: boolean }).created;
 }
 

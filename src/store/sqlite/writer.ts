@@ -1,17 +1,8 @@
-// Commands on one connection: a batch is one transaction, and so one sync of the disk.
+// Executes commands, each batch in one transaction: one sync for all of them.
 
+import { isMet } from '../../domain/precondition.ts';
 import { isImported, type TokenDigest } from '../../domain/token.ts';
-import { type UserGroup, type UserGroupKey, versionTag } from '../../domain/user-group.ts';
-import {
-  API_TOKEN_COLUMNS,
-  createdUserGroup,
-  fromApiToken,
-  fromUserGroup,
-  toUserGroup,
-  toWorkspace,
-  USER_GROUP_COLUMNS,
-  WORKSPACE_COLUMNS,
-} from '../rows.ts';
+import type { UserGroup, UserGroupKey } from '../../domain/user-group.ts';
 import type {
   Command,
   CommandResult,
@@ -21,7 +12,16 @@ import type {
   TokenRotation,
   UserGroupDeletion,
   UserGroupUpdate,
-} from '../store.ts';
+} from '../port.ts';
+import {
+  API_TOKEN_COLUMNS,
+  createdUserGroup,
+  fromApiToken,
+  fromUserGroup,
+  toUserGroup,
+  USER_GROUP_COLUMNS,
+  WORKSPACE_COLUMNS,
+} from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
 import { Reader } from './reader.ts';
 
@@ -48,8 +48,15 @@ const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
     and token_key_id = ? and token_ciphertext = ?`;
 const LEASE = 'update id_blocks set next = next + ? where sequence = ? returning next';
 const CREATE_WORKSPACE = `insert into workspaces (${WORKSPACE_COLUMNS}) values (?, ?, ?) on conflict (name) do nothing`;
-const FIND_WORKSPACE = `select ${WORKSPACE_COLUMNS} from workspaces where name = ?`;
-const CREATE_API_TOKEN = `insert into api_tokens (${API_TOKEN_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const HAS_WORKSPACE = 'select 1 from workspaces where workspace_id = ?';
+const RENAME_WORKSPACE = 'update workspaces set name = ? where workspace_id = ? and name = ?';
+const DELETE_WORKSPACE = 'delete from workspaces where workspace_id = ?';
+const HAS_USER_GROUP = 'select 1 from user_groups where workspace_id = ? limit 1';
+const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
+  and (revoked_at is null or revoked_at >= ?2) and (expires_at is null or expires_at >= ?2) limit 1`;
+const DELETE_API_TOKENS = 'delete from api_tokens where workspace_id = ?';
+const CREATE_API_TOKEN = `insert into api_tokens (${API_TOKEN_COLUMNS})
+  select ?1, workspace_id, ?3, ?4, ?5, ?6, ?7, ?8, ?9 from workspaces where workspace_id = ?2`;
 const REVOKE_API_TOKEN = 'update api_tokens set revoked_at = coalesce(revoked_at, ?) where api_token_id = ?';
 const ADD_TOKEN_KEY =
   'insert into token_keys (key_id, created_at) values (?, ?) on conflict (key_id) do nothing';
@@ -66,7 +73,7 @@ export class Writer {
   }
 
   run(commands: readonly Command[]): CommandResult[] {
-    // Immediate: a transaction that reads first and writes later would fail at once where another one writes.
+    // Immediate: a deferred transaction that reads before it writes fails if another one has written in between.
     return this.#connection.transaction('immediate', () => commands.map((command) => this.#execute(command)));
   }
 
@@ -88,9 +95,12 @@ export class Writer {
         return this.#leaseIds(command);
       case 'ensureWorkspace':
         return this.#ensureWorkspace(command);
+      case 'renameWorkspace':
+        return this.#renameWorkspace(command);
+      case 'deleteWorkspace':
+        return this.#deleteWorkspace(command);
       case 'createApiToken':
-        this.#run(CREATE_API_TOKEN, fromApiToken(command));
-        return null;
+        return this.#run(CREATE_API_TOKEN, fromApiToken(command)) === 1;
       case 'revokeApiToken':
         return this.#run(REVOKE_API_TOKEN, [command.now, command.apiTokenId]) === 1;
       case 'copyUserGroups':
@@ -103,26 +113,30 @@ export class Writer {
         this.#run(KEEP_TOKEN_KEYS, [command.keep]);
         return null;
       case 'gatherStatistics':
-        // Without statistics, SQLite looks a row up by the index that has all columns of the key.
+        // Not needed: without statistics SQLite chooses the index that has all columns of the key.
         return null;
       case 'pingWrite':
-        this.#proveDisk();
-        return null;
+        return this.#probeWrite();
       default:
         return command satisfies never;
     }
   }
 
   /**
-   * A transaction that changes nothing does not touch the disk. A connection that has changed nothing yet takes an id
-   * that nobody will have; one that has is of use until its first trouble, which it does not outlive.
+   * A transaction that changes nothing does not touch the disk, so the probe takes an id that remains unused. A
+   * connection that has written is known to work, because its first failure closes it, unless the disk has filled up
+   * since. One that has not written may follow a failure: its log can have space for an id and for nothing larger.
    */
-  #proveDisk(): void {
+  #probeWrite(): CommandResult<'pingWrite'> {
     const [changes] = this.#get('select total_changes()', []) as [number];
-    if (changes === 0) this.#execute({ kind: 'leaseIds', sequence: 'team_id', count: 1 });
+    const hasWritten = changes > 0;
+    if (hasWritten && this.#connection.reportsFreeSpace()) return null;
+    if (!hasWritten && !this.#connection.acceptsData()) return 'disk_full';
+    this.#execute({ kind: 'leaseIds', sequence: 'team_id', count: 1 });
+    return null;
   }
 
-  /** One process serves a file, and refuses to write where another one has been put in its place. */
+  /** Leases need no name: one process serves a file, and it refuses to write once the file is replaced. */
   #leaseIds({ count, sequence }: Command<'leaseIds'>): LeasedIds {
     const [next] = this.#get(LEASE, [count, sequence]) as [number];
     return { first: next - count, lease: '' };
@@ -151,13 +165,14 @@ export class Writer {
     const { key, tokenDigest } = command;
     const stored = this.#reader.findUserGroup(key);
     if (stored !== null) return { created: false, userGroup: stored };
+    if (!this.#has(HAS_WORKSPACE, [key.workspaceId])) return 'workspace_not_found';
     if (this.#isTaken(command)) return 'token_taken';
     this.#addImportedToken(key, tokenDigest);
     return this.#createUserGroup(command);
   }
 
   #isTaken({ claim, issued }: ImportedUserGroup): boolean {
-    if (this.#reader.findImportedToken(claim) !== null) return true;
+    if (claim !== null && this.#reader.findImportedToken(claim) !== null) return true;
     return issued !== null && this.#reader.findUserGroupByToken(issued) !== null;
   }
 
@@ -176,19 +191,19 @@ export class Writer {
   }
 
   #updateUserGroup(command: UserGroupUpdate): UserGroup | 'not_found' | 'version_mismatch' {
-    const { key, ifVersion, now } = command;
+    const { key, precondition, now } = command;
     const stored = this.#reader.findUserGroup(key);
     if (stored === null) return 'not_found';
-    if (!isVersion(stored, ifVersion)) return 'version_mismatch';
+    if (!isMet(precondition, stored)) return 'version_mismatch';
     const { name, mapping, properties } = { ...stored, ...fieldsOf(command) };
     if (name === stored.name && mapping === stored.mapping && properties === stored.properties) return stored;
     return toUserGroup(this.#get(UPDATE, [name, mapping, properties, now, ...partsOf(key)]))!;
   }
 
-  #deleteUserGroup({ key, ifVersion }: UserGroupDeletion): CommandResult<'deleteUserGroup'> {
+  #deleteUserGroup({ key, precondition }: UserGroupDeletion): CommandResult<'deleteUserGroup'> {
     const stored = this.#reader.findUserGroup(key);
     if (stored === null) return 'not_found';
-    if (!isVersion(stored, ifVersion)) return 'version_mismatch';
+    if (!isMet(precondition, stored)) return 'version_mismatch';
     this.#run(DELETE, partsOf(key));
     this.#forgetImportedToken(stored.tokenDigest);
     this.#forgetImportedToken(stored.previousTokenDigest);
@@ -196,7 +211,11 @@ export class Writer {
   }
 
   #rotateToken(command: TokenRotation): UserGroup | null {
-    const { sealedToken } = command;
+    const { sealedToken, precondition } = command;
+    if (precondition !== undefined) {
+      const address = { bucket: command.bucket, digest: command.currentDigest };
+      if (!isMet(precondition, this.#reader.findUserGroupByToken(address))) return null;
+    }
     const row = this.#get(ROTATE, [
       command.tokenDigest,
       sealedToken.keyId,
@@ -225,7 +244,29 @@ export class Writer {
   #ensureWorkspace(command: Command<'ensureWorkspace'>): CommandResult<'ensureWorkspace'> {
     const { workspaceId, name, now } = command;
     const created = this.#run(CREATE_WORKSPACE, [workspaceId, name, now]) === 1;
-    return { created, workspace: toWorkspace(this.#get(FIND_WORKSPACE, [name])) };
+    return { created, workspace: this.#reader.findWorkspace(name)! };
+  }
+
+  #renameWorkspace({ workspaceId, from, to }: Command<'renameWorkspace'>): CommandResult<'renameWorkspace'> {
+    const holder = this.#reader.findWorkspace(to);
+    if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
+    return this.#run(RENAME_WORKSPACE, [to, workspaceId, from]) === 1 ? 'renamed' : 'not_found';
+  }
+
+  #deleteWorkspace({
+    workspaceId,
+    endedBefore,
+  }: Command<'deleteWorkspace'>): CommandResult<'deleteWorkspace'> {
+    if (!this.#has(HAS_WORKSPACE, [workspaceId])) return 'not_found';
+    if (this.#has(HAS_USER_GROUP, [workspaceId])) return 'has_user_groups';
+    if (this.#has(HAS_API_TOKEN, [workspaceId, endedBefore])) return 'has_api_tokens';
+    this.#run(DELETE_API_TOKENS, [workspaceId]);
+    this.#run(DELETE_WORKSPACE, [workspaceId]);
+    return 'deleted';
+  }
+
+  #has(sql: string, values: readonly (string | number | null)[]): boolean {
+    return this.#get(sql, values) !== undefined;
   }
 
   #run(sql: string, values: readonly (string | number | null)[]): number {
@@ -239,10 +280,6 @@ export class Writer {
 
 function partsOf(key: UserGroupKey): [number, number, string, string] {
   return [key.bucket, key.workspaceId, key.environment, key.providedId];
-}
-
-function isVersion(stored: UserGroup, ifVersion: readonly string[] | undefined): boolean {
-  return ifVersion === undefined || ifVersion.includes(versionTag(stored));
 }
 
 function fieldsOf({ name, mapping, properties }: UserGroupUpdate): Partial<UserGroup> {

@@ -1,0 +1,71 @@
+// Parses an HTTP response into a result or a `UserGroupServiceError`.
+
+import { type FieldError, isServiceCode, UserGroupServiceError } from './error.ts';
+
+export interface ResponseHeaders {
+  get(name: string): string | null;
+}
+
+export interface ApiResponse<Body> {
+  status: number;
+  body: Body;
+  /** Empty if the header is missing; the service rejects an empty `If-Match`. */
+  etag: string;
+  drift: ('name' | 'mapping' | 'properties')[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Throws `UserGroupServiceError` if the response is an error. */
+export function readResponse<Body>(
+  method: string,
+  { status, headers }: { status: number; headers: ResponseHeaders },
+  text: string,
+  parse: (text: string) => unknown,
+): ApiResponse<Body> {
+  // Only DELETE has a response without a body.
+  const body = status === 204 && method === 'DELETE' ? { success: 1 } : membersOf(text, parse);
+  // Compared as text: a codec may have its own number type, and `"success": true` comes from another service.
+  const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
+  if (!isSuccess) throw errorOf(status, headers, body);
+  const drift = headers.get('user-group-drift')?.split(', ') ?? [];
+  return {
+    status,
+    body: body as Body,
+    etag: headers.get('etag') ?? '',
+    drift: drift as ApiResponse<Body>['drift'],
+  };
+}
+
+/** Returns an empty object if the text is not a JSON object, such as the error page of a proxy. */
+function membersOf(text: string, parse: (text: string) => unknown): Members {
+  try {
+    return Object(parse(text)) as Members;
+  } catch {
+    return {};
+  }
+}
+
+function errorOf(
+  status: number,
+  headers: ResponseHeaders,
+  { code, detail, errors }: Members,
+): UserGroupServiceError {
+  const isKnown = isServiceCode(code) && typeof detail === 'string';
+  const message = isKnown
+    ? detail
+    : `Unexpected response with status ${status}: check that the URL is the URL of the service.`;
+  return new UserGroupServiceError(isKnown ? code : 'unexpected_answer', message, {
+    status,
+    requestId: headers.get('x-request-id'),
+    errors: Array.isArray(errors) ? (errors as FieldError[]) : [],
+    retryAfterSeconds: retryAfterSeconds(headers.get('retry-after')),
+  });
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3): proxies send both. */
+function retryAfterSeconds(header: string | null): number | null {
+  if (header === null) return null;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds);
+}

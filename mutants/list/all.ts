@@ -1,0 +1,20 @@
+// The mutants, by the part of the source that they change.
+
+import type { Mutant } from '../mutant.ts';
+import { commands } from './commands.ts';
+import { domain } from './domain.ts';
+import { http } from './http.ts';
+import { operations } from './operations.ts';
+import { postgres } from './postgres.ts';
+import { sqlite } from './sqlite.ts';
+import { store } from './store.ts';
+
+export const mutantsByArea: Record<string, readonly Mutant[]> = {
+  domain,
+  operations,
+  store,
+  sqlite,
+  postgres,
+  http,
+  commands,
+};

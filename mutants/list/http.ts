@@ -1,0 +1,275 @@
+import type { Mutant } from '../mutant.ts';
+
+const body = 'src/http/body.ts';
+const endpoint = 'src/http/endpoint.ts';
+const entityTag = 'src/http/entity-tag.ts';
+const headers = 'src/http/header-checks.ts';
+const health = 'src/http/endpoints/service/health.ts';
+const mediaType = 'src/http/media-type.ts';
+const pipelining = 'src/http/request-pipelining.ts';
+const prefetch = 'src/http/prefetch.ts';
+const problem = 'src/http/problem.ts';
+const problemLog = 'src/http/problem-log.ts';
+const query = 'src/http/query.ts';
+const rateLimit = 'src/http/rate-limit.ts';
+const read = 'src/http/endpoints/user-group/read.ts';
+const rotate = 'src/http/endpoints/user-group/rotate.ts';
+const server = 'src/http/server.ts';
+const slowReader = 'src/http/response-backpressure.ts';
+const update = 'src/http/endpoints/user-group/update.ts';
+
+export const http: readonly Mutant[] = [
+  {
+    name: 'an Origin that is a part of a configured one is accepted',
+    file: headers,
+    find: 'allowedOrigins.includes(origin)',
+    replace: 'allowedOrigins.join().includes(origin)',
+    tests: ['test/authentication.test.ts'],
+  },
+  {
+    name: 'permission: a read-only API token updates groups',
+    file: update,
+    find: "permissions: ['read-write'],",
+    replace: "permissions: ['read-write', 'read-only'],",
+    tests: ['test/environment.test.ts'],
+  },
+  {
+    name: 'permission: a read-only API token rotates tokens',
+    file: rotate,
+    find: "permissions: ['read-write'],",
+    replace: "permissions: ['read-write', 'read-only'],",
+    tests: ['test/environment.test.ts'],
+  },
+  {
+    name: 'permission: a resolve API token reads groups',
+    file: read,
+    find: "permissions: ['read-write', 'read-only'],",
+    replace: "permissions: ['read-write', 'read-only', 'resolve'],",
+    tests: ['test/environment.test.ts'],
+  },
+  {
+    name: 'order: 403 comes before 429',
+    file: endpoint,
+    find: 'if (limit !== null) await limit(caller);\n  permit(caller, permissions, purpose);',
+    replace: 'permit(caller, permissions, purpose);\n  if (limit !== null) await limit(caller);',
+    tests: ['test/rate-limit.test.ts'],
+  },
+  {
+    name: 'order: the body is validated before the API token',
+    file: prefetch,
+    find: 'const caller = await authenticate();',
+    replace:
+      'if (receiving) prefetch.endpoint.body.read((await receiving).bytes);\n      const caller = await authenticate();',
+    tests: ['test/authentication.test.ts'],
+  },
+  {
+    name: 'prefetch: the hint of a rejected caller is kept',
+    file: prefetch,
+    find: 'if (digest !== null) this.#callers.delete(digest);',
+    replace: '',
+    tests: ['test/postgres/round-trip.test.ts'],
+  },
+  {
+    name: 'rate limit: one request more than the limit is admitted',
+    file: rateLimit,
+    find: 'new RateLimiterMemory({ points: requestsPerMinute,',
+    replace: 'new RateLimiterMemory({ points: requestsPerMinute + 1,',
+    tests: ['test/rate-limit.test.ts'],
+  },
+  {
+    name: 'rate limit: Retry-After may be longer than a minute',
+    file: rateLimit,
+    find: 'Math.min(Math.max(1, seconds), MINUTE_SECONDS)',
+    replace: 'Math.max(1, seconds)',
+    tests: ['test/rate-limit.test.ts'],
+  },
+  {
+    name: 'a body of exactly 256 KiB is rejected',
+    file: body,
+    find: 'if (size > limits.bodyBytes) return fail(',
+    replace: 'if (size >= limits.bodyBytes) return fail(',
+    tests: ['test/body.test.ts'],
+  },
+  {
+    name: 'an announced length of exactly 256 KiB is rejected',
+    file: body,
+    find: 'if (bytes > limits.bodyBytes) throw',
+    replace: 'if (bytes >= limits.bodyBytes) throw',
+    tests: ['test/body.test.ts'],
+  },
+  {
+    name: 'a body that is too large is read to its end before it is rejected',
+    file: body,
+    find: 'if (bytes > limits.bodyBytes) throw tooLarge();',
+    replace: '',
+    tests: ['test/broken-request.test.ts'],
+  },
+  {
+    name: 'a body of any media type is accepted',
+    file: mediaType,
+    find: 'type !== undefined && !accepted.some((each) => patterns[each].test(type))',
+    replace: 'false',
+    tests: ['test/body.test.ts'],
+  },
+  {
+    name: 'a foreign Origin is accepted',
+    file: headers,
+    find: 'if (origin === undefined || allowedOrigins.includes(origin)) return;',
+    replace: 'return;',
+    tests: ['test/authentication.test.ts'],
+  },
+  {
+    name: 'an Origin that starts with the host of the service is accepted',
+    file: headers,
+    find: '(origin === `http://${host}` || origin === `https://${host}`)',
+    replace: '(origin.startsWith(`http://${host}`) || origin === `https://${host}`)',
+    tests: ['test/authentication.test.ts'],
+  },
+  {
+    name: 'framing: an unknown transfer coding is accepted',
+    file: headers,
+    find: "(coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')",
+    replace: "httpVersion === '1.0'",
+    tests: ['test/raw-http.test.ts'],
+  },
+  {
+    name: 'framing: chunks are accepted in HTTP/1.0',
+    file: headers,
+    find: "(coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')",
+    replace: "coding.toLowerCase() !== 'chunked'",
+    tests: ['test/raw-http.test.ts'],
+  },
+  {
+    name: 'framing: the connection stays open after an ambiguous request',
+    file: server,
+    find: "// The start of the next request is ambiguous.\n  reply.header('connection', 'close');",
+    replace: '',
+    tests: ['test/raw-http.test.ts'],
+  },
+  {
+    name: 'two Authorization headers are accepted',
+    file: headers,
+    find: "  'authorization',\n  'host',",
+    replace: "  'host',",
+    tests: ['test/authentication.test.ts'],
+  },
+  {
+    name: 'pipelined requests run concurrently',
+    file: pipelining,
+    find: 'if (isBehindOthers(response)) waiting.add(',
+    replace: 'if (false) waiting.add(',
+    tests: ['test/pipelining.test.ts'],
+  },
+  {
+    name: 'any number of pipelined requests may wait',
+    file: pipelining,
+    find: 'if (this.#count === MAX_WAITING) socket.resetAndDestroy();',
+    replace: '',
+    tests: ['test/pipelining.test.ts'],
+  },
+  {
+    name: 'If-Match: a weak tag matches',
+    file: entityTag,
+    find: "(tag) => !tag.startsWith('W/')",
+    replace: '() => true',
+    tests: ['test/version.test.ts'],
+  },
+  {
+    name: 'If-Match: a malformed header is ignored',
+    file: entityTag,
+    find: 'if (!ENTITY_TAGS.test(text)) {',
+    replace: 'if (false) {',
+    tests: ['test/version.test.ts'],
+  },
+  {
+    name: 'query: a duplicate parameter is accepted',
+    file: query,
+    find: 'if (name in values) throw',
+    replace: 'if (false) throw',
+    tests: ['test/bad-input/url.test.ts'],
+  },
+  {
+    name: 'query: fields in the URL are dropped silently',
+    file: query,
+    find: "if (queryOf(url) === '') return null;",
+    replace: 'return null;',
+    tests: ['test/field.test.ts'],
+  },
+  {
+    name: 'problem: Retry-After is missing',
+    file: problem,
+    find: 'if (status === 429 || status === 503) {',
+    replace: 'if (status === 429) {',
+    tests: ['test/load/overload.test.ts'],
+  },
+  {
+    name: 'problem: WWW-Authenticate is missing',
+    file: problem,
+    find: "if (problem.code === 'unauthenticated') headers['www-authenticate'] = AUTHENTICATION_CHALLENGE;",
+    replace: '',
+    tests: ['test/authentication.test.ts'],
+  },
+  {
+    name: 'problem: a token is echoed',
+    file: problem,
+    find: 'return redact(text);',
+    replace: 'return text;',
+    tests: ['test/token-echo.test.ts'],
+  },
+  {
+    name: 'problem: an internal error reveals its message',
+    file: problem,
+    find: "'The service has a bug or an unexpected failure. Its log has the details under the request id.',",
+    replace: 'String(error),',
+    tests: ['test/problem.test.ts'],
+  },
+  {
+    name: 'log: an outage logs every failed call',
+    file: problemLog,
+    find: 'if (this.#lines === this.#maxLines) {',
+    replace: 'if (false) {',
+    tests: ['test/load/overload.test.ts'],
+  },
+  {
+    name: 'shutdown: new requests are served until the process exits',
+    file: server,
+    find: "if (phase !== 'closing') return;",
+    replace: 'return;',
+    tests: ['test/process/shutdown.test.ts'],
+  },
+  {
+    name: 'shutdown: responses lack Connection: close',
+    file: server,
+    find: "if (phase !== 'serving') reply.header('connection', 'close');",
+    replace: '',
+    tests: ['test/process/shutdown.test.ts'],
+  },
+  {
+    name: 'a 405 response lacks the Allow header',
+    file: server,
+    find: "reply.header('allow', allow);",
+    replace: '',
+    tests: ['test/problem.test.ts'],
+  },
+  {
+    name: 'readiness does not check the database',
+    file: health,
+    find: 'await isReady();',
+    replace: '',
+    tests: ['test/process/shutdown.test.ts'],
+  },
+  {
+    name: 'a client that does not read is never disconnected',
+    file: slowReader,
+    find: 'else if (now - mark.at >= answerTimeoutMs) socket.resetAndDestroy();',
+    replace: '',
+    tests: ['test/load/response-backpressure.test.ts'],
+  },
+  {
+    name: 'the memory for unread lists is unlimited',
+    file: slowReader,
+    find: 'if (this.#bytes + this.#pending * this.#lastBytes > MAX_UNREAD_BYTES) throw UNREAD;',
+    replace: '',
+    tests: ['test/load/response-backpressure.test.ts'],
+  },
+];

@@ -1,0 +1,217 @@
+import type { Mutant } from '../mutant.ts';
+
+const authenticate = 'src/operations/authenticate.ts';
+const context = 'src/operations/context.ts';
+const copy = 'src/operations/copy.ts';
+const exporting = 'src/operations/export.ts';
+const getOrCreate = 'src/operations/user-group/get-or-create.ts';
+const idLease = 'src/operations/id-lease.ts';
+const importing = 'src/operations/import.ts';
+const keyedMutex = 'src/operations/keyed-mutex.ts';
+const list = 'src/operations/user-group/list.ts';
+const patch = 'src/operations/user-group/patch.ts';
+const read = 'src/operations/user-group/read.ts';
+const reencrypt = 'src/operations/reencrypt.ts';
+const replaceToken = 'src/operations/user-group/replace-token.ts';
+const resolve = 'src/operations/user-group/resolve.ts';
+const rotate = 'src/operations/user-group/rotate.ts';
+
+export const operations: readonly Mutant[] = [
+  {
+    name: 'get or create: the loser of a race gets no drift',
+    file: getOrCreate,
+    find: 'drift: driftOf(body, group.userGroup)',
+    replace: 'drift: []',
+    tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'get or create: a group created by an earlier attempt counts as existing',
+    file: getOrCreate,
+    find: ' || tried.includes(userGroup.teamId)',
+    replace: '',
+    tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'import: a line whose group was deleted concurrently counts as updated',
+    file: importing,
+    find: "typeof updated === 'object' ? result : deleted()",
+    replace: 'result',
+    tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'authentication does not compare the digest that the database returned',
+    file: authenticate,
+    find: '!sameDigest(token.digest, digest) ||',
+    replace: '',
+    tests: ['test/authentication.test.ts'],
+    equivalent: 'the database finds the token by this digest; the comparison guards against a defect there',
+  },
+  {
+    name: 'a token is visible in another workspace',
+    file: context,
+    find: 'return userGroup.workspaceId === caller.workspaceId && userGroup.environment === caller.environment;',
+    replace: 'return userGroup.environment === caller.environment;',
+    tests: ['test/resolve.test.ts'],
+  },
+  {
+    name: 'a token is visible in another environment',
+    file: context,
+    find: 'return userGroup.workspaceId === caller.workspaceId && userGroup.environment === caller.environment;',
+    replace: 'return userGroup.workspaceId === caller.workspaceId;',
+    tests: ['test/resolve.test.ts'],
+  },
+  {
+    name: 'a read-only API token creates groups',
+    file: getOrCreate,
+    find: "permit(caller, ['read-write'], 'create a user group');",
+    replace: '',
+    tests: ['test/environment.test.ts'],
+  },
+  {
+    name: 'get or create: the loser of a race returns its own token',
+    file: getOrCreate,
+    find: 'token: isSealedHere ? token : openToken(context, userGroup).token,',
+    replace: 'token,',
+    tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'get or create: the loser of a race reports a new group',
+    file: getOrCreate,
+    find: 'created: result.created || tried.includes(userGroup.teamId),',
+    replace: 'created: true,',
+    tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'drift: the order of keys counts',
+    file: getOrCreate,
+    find: '!sameJson(text, stored[field])',
+    replace: 'text !== stored[field]',
+    tests: ['test/get-or-create.test.ts'],
+  },
+  {
+    name: 'a replaced token is still valid at the end of its grace period',
+    file: resolve,
+    find: 'expiresAt <= clock()',
+    replace: 'expiresAt < clock()',
+    tests: ['test/rotate.test.ts'],
+  },
+  {
+    name: 'rotation is not safe to retry',
+    file: rotate,
+    find: 'if (userGroup.tokenDigest !== digest) return openToken(context, userGroup);',
+    replace: 'if (userGroup.tokenDigest !== digest) throw tokenNotFound();',
+    tests: ['test/rotate.test.ts'],
+  },
+  {
+    name: 'a rotation without a grace period relies on the clock',
+    file: replaceToken,
+    find: 'gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000',
+    replace: 'now + gracePeriodSeconds * 1_000',
+    tests: ['test/rotate.test.ts'],
+  },
+  {
+    name: 'a grace period of 0 means the default of the server',
+    file: replaceToken,
+    find: 'const now = clock();',
+    replace: 'gracePeriodSeconds ||= context.defaultGracePeriodSeconds;\n  const now = clock();',
+    tests: ['test/rotate.test.ts'],
+  },
+  {
+    name: 'a rotation does not check the workspace and environment',
+    file: rotate,
+    find: 'found === null || !isVisible(found.userGroup, caller)',
+    replace: 'found === null',
+    tests: ['test/rotate.test.ts'],
+  },
+  {
+    name: 'a read-only API token reads tokens',
+    file: read,
+    find: "return caller.permission === 'read-write' ?",
+    replace: 'return true ?',
+    tests: ['test/read.test.ts'],
+  },
+  {
+    name: 'a patch ignores If-Match',
+    file: patch,
+    find: 'if (!isMet(precondition, stored)) throw versionMismatch();',
+    replace: '',
+    tests: ['test/patch.test.ts'],
+  },
+  {
+    name: 'a patch overwrites a concurrent change',
+    file: patch,
+    find: 'precondition: { ifMatch: [versionTag(stored)] },',
+    replace: '',
+    tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'changes of one group are not serialised within a process',
+    file: keyedMutex,
+    find: 'if (previous !== undefined) await store.inTime(previous);',
+    replace: '',
+    tests: ['test/patch.test.ts'],
+  },
+  {
+    name: 'a full last page has a cursor',
+    file: list,
+    find: 'limit: limit + 1 - found.length,',
+    replace: 'limit: limit - found.length,',
+    tests: ['test/list.test.ts'],
+  },
+  {
+    name: 'a search lists a group twice that matches by id and by name',
+    file: list,
+    find: "const isListedById = order === 'name' && userGroup.providedId.startsWith(search);",
+    replace: 'const isListedById = false;',
+    tests: ['test/list.test.ts'],
+  },
+  {
+    name: 'ids: a process uses one id more than it has leased',
+    file: idLease,
+    find: 'if (block.next === block.end) this.#blocks.shift();',
+    replace: 'if (block.next > block.end) this.#blocks.shift();',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'ids: a lease that the database has lost is still used',
+    file: idLease,
+    find: 'this.#blocks = this.#blocks.filter((block) => block.lease !== lease);',
+    replace: '',
+    tests: ['test/faults/failover.test.ts'],
+  },
+  {
+    name: 'import: a line whose token differs from the stored one is accepted',
+    file: importing,
+    find: 'if (imported !== null && !isTokenOf(stored, imported)) return tokenDiffers();',
+    replace: '',
+    tests: ['test/imported-token.test.ts'],
+  },
+  {
+    name: 'import: a token replaced by a rotation counts as a different one',
+    file: importing,
+    find: 'digest === tokenDigest || digest === previousTokenDigest',
+    replace: 'digest === tokenDigest',
+    tests: ['test/process/import.test.ts'],
+  },
+  {
+    name: 'export: the groups after the first page are missing',
+    file: exporting,
+    find: "from = isEnd ? null : positionAfter('id', userGroups.at(-1)!);",
+    replace: 'from = null;',
+    tests: ['test/import-round-trip.test.ts'],
+  },
+  {
+    name: 'copy: the target leases ids that the source has issued',
+    file: copy,
+    find: 'await copyIds(job);',
+    replace: '',
+    tests: ['test/process/copy.test.ts'],
+  },
+  {
+    name: 'reencrypt: a key still used by another process is not detected',
+    file: reencrypt,
+    find: 'if (others.length > 0) {',
+    replace: 'if (false) {',
+    tests: ['test/process/key.test.ts'],
+  },
+];

@@ -1,0 +1,88 @@
+import type { Mutant } from '../mutant.ts';
+
+const admission = 'src/store/admission.ts';
+const batchedStore = 'src/store/batching-store.ts';
+const batcher = 'src/store/batcher.ts';
+const migration = 'src/store/migration.ts';
+
+export const store: readonly Mutant[] = [
+  {
+    name: 'batch: a full queue admits one more command',
+    file: admission,
+    find: 'return queued >= maxQueued ||',
+    replace: 'return queued > maxQueued ||',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'batch: the wait in a slow queue is unlimited',
+    file: admission,
+    find: ' || (queued > maxBatch && waitMs(batcher) > maxWaitMs)',
+    replace: '',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'batch: a failed command fails the others in its batch',
+    file: batcher,
+    find: 'if (batch.length === 1 || error instanceof StoreUnavailable) {',
+    replace: 'if (true) {',
+    tests: ['test/store.test.ts'],
+  },
+  {
+    name: 'batch: every command gets the result of the first',
+    file: batcher,
+    find: 'resolve(results[index] as Result);',
+    replace: 'resolve(results[0] as Result);',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'batch: commands of different kinds share a batch',
+    file: batcher,
+    find: 'if (isOfOneKind && entry.item.kind !== kind) {',
+    replace: 'if (false) {',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'batch: commands are started after their deadline',
+    file: batcher,
+    find: 'return startBy >= now;',
+    replace: 'return true;',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'prefetch: a write keeps a prefetched result',
+    file: batchedStore,
+    find: '// The write makes it stale.\n    this.#prefetched = null;',
+    replace: '',
+    tests: ['test/interleaving.test.ts'],
+    equivalent:
+      'every prefetched operation reads before it writes, which consumes the result; the reset protects operations that do not',
+  },
+  {
+    name: 'prefetch: a wait keeps a prefetched result',
+    file: batchedStore,
+    find: '    this.#prefetched = null;\n    return this.#startBy',
+    replace: '    return this.#startBy',
+    tests: ['test/patch.test.ts'],
+  },
+  {
+    name: 'overload: writes are admitted however long the queue is',
+    file: admission,
+    find: "if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS)) return true;",
+    replace: 'return true;',
+    tests: ['test/batching.test.ts'],
+  },
+  {
+    name: 'lists do not yield to other calls',
+    file: admission,
+    find: 'const isAlone = performance.now() - this.#otherWorkAt >= OTHER_WORK_WINDOW_MS;',
+    replace: 'const isAlone = true;',
+    tests: ['test/load/overload.test.ts'],
+  },
+  {
+    name: 'the schema of a newer version is accepted',
+    file: migration,
+    find: 'if (newest > files.length) {',
+    replace: 'if (false) {',
+    tests: ['test/process/migrate.test.ts'],
+  },
+];

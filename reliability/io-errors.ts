@@ -1,0 +1,176 @@
+// Makes the disk fail: one call per run (the first, the second, until a run has no such call left), every call for a
+// while, and for lack of space. The service must report it clearly, apply no change partially, and recover afterwards.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errors, type Fault, nameOf, SYNC } from './injection.ts';
+import { PromiseBroken } from './ledger.ts';
+import { ProcessRun } from './process-run.ts';
+import { Random } from './random.ts';
+import { SmallDisk } from './small-disk.ts';
+import { emptyState, type ServiceState, START_CALLS, startUnder, stateAfterKill } from './start-errors.ts';
+
+export interface IoErrorsOptions {
+  seed: number;
+  scenarios: readonly Scenario[];
+  /** The distance between the failing calls of successive runs: with 1, every call fails in some run. */
+  step: number;
+  /** Called before each run. */
+  onRun: (scenario: Scenario, what: string) => void;
+}
+
+export interface IoErrorsFigures {
+  scenario: Scenario;
+  runs: number;
+  /** Failed calls. */
+  failed: number;
+  /** Responses with status 503. */
+  refused: number;
+}
+
+type Figures = Omit<IoErrorsFigures, 'scenario'>;
+
+interface ScenarioContext {
+  random: Random;
+  step: number;
+  onRun: (what: string) => void;
+}
+
+const scenarios = {
+  'first start': (context) => failStarts(emptyState(), context),
+  'later start': async (context) => failStarts(await stateAfterKill(context.random), context),
+  writing: failWriting,
+  checkpoint: failCheckpoints,
+  outage: failTemporarily,
+  'full disk': fillDisk,
+} satisfies Record<string, (context: ScenarioContext) => Promise<Figures>>;
+
+export type Scenario = keyof typeof scenarios;
+export const scenarioNames = Object.keys(scenarios) as Scenario[];
+
+/** Throws `PromiseBroken`. */
+export async function* failDisk(options: IoErrorsOptions): AsyncGenerator<IoErrorsFigures> {
+  const { seed, step } = options;
+  for (const scenario of options.scenarios) {
+    const onRun = (what: string) => options.onRun(scenario, what);
+    yield { scenario, ...(await scenarios[scenario]({ random: new Random(seed), step, onRun })) };
+  }
+}
+
+/** By the suffixes of their names. */
+const FILES = ['', '-wal'];
+const DATABASE_FILE = [''];
+/** Kills are rare to keep each process run long; each restart checks again that no partial change becomes visible. */
+const CRASH_EVERY = 10;
+const OUTAGE_MS = 400;
+const PROBE_EVERY_MS = 100;
+/** After so many rejected changes, small changes do not fit on the disk either. */
+const REFUSED_WHEN_FULL = 20;
+/** Megabytes. */
+const DISK = { size: 6, ballast: 2 };
+
+/** Fails each call with each error, at each position until no call is left to fail. */
+async function failEach(
+  calls: readonly string[],
+  { step, onRun }: ScenarioContext,
+  runWith: (fault: Fault, number: number) => Promise<{ failed: number }>,
+): Promise<Pick<Figures, 'runs' | 'failed'>> {
+  let [runs, failed] = [0, 0];
+  for (const call of calls)
+    for (const error of errors)
+      for (let [number, isLeft] = [1, true]; isLeft; number += step) {
+        const fault = { call, error, when: String(number) };
+        onRun(nameOf(fault));
+        const count = await runWith(fault, number);
+        runs++;
+        failed += count.failed;
+        isLeft = count.failed > 0;
+      }
+  return { runs, failed };
+}
+
+async function failStarts(state: ServiceState, context: ScenarioContext): Promise<Figures> {
+  using _folder = state.folder;
+  const figures = await failEach(START_CALLS, context, (fault) => startUnder(fault, state, context.random));
+  return { ...figures, refused: 0 };
+}
+
+async function failWriting(context: ScenarioContext): Promise<Figures> {
+  await using run = new ProcessRun(context.random);
+  await run.start();
+  const figures = await failEach(['pwrite64', SYNC, 'pread64'], context, async (fault, number) => {
+    const count = await run.withFaults([fault], FILES, () => run.cycle());
+    await run.assertRecovered();
+    if (number % CRASH_EVERY === 0) await run.crash();
+    return count;
+  });
+  return { ...figures, refused: run.refused };
+}
+
+/** A failed checkpoint is retried, and callers see no error. */
+async function failCheckpoints(context: ScenarioContext): Promise<Figures> {
+  await using run = new ProcessRun(context.random);
+  await run.start();
+  const figures = await failEach(['pwrite64', SYNC], context, async (fault, number) => {
+    // After a checkpoint, the next change restarts the log.
+    if (number % CRASH_EVERY === 1) await run.emptyLog();
+    await run.fillLog();
+    const count = await run.withFaults([fault], DATABASE_FILE, async (injection) => {
+      // One change starts the checkpoint; a second change would repeat it without the fault.
+      while (injection.count.calls === 0) await run.change();
+    });
+    // Reads only: a change would trigger a checkpoint too.
+    await run.inspect();
+    if (number % CRASH_EVERY === 0) await run.crash();
+    return count;
+  });
+  if (run.refused > 0)
+    throw new PromiseBroken('a change was rejected because a checkpoint of earlier changes failed');
+  await run.assertRecovered();
+  return { ...figures, refused: 0 };
+}
+
+async function failTemporarily({ random, onRun }: ScenarioContext): Promise<Figures> {
+  await using run = new ProcessRun(random);
+  await run.start();
+  let [runs, failed] = [0, 0];
+  for (const call of ['pwrite64', SYNC])
+    for (const error of errors)
+      for (const failsOpen of [false, true]) {
+        const fault = { call, error, when: '1+' };
+        onRun(nameOf(fault));
+        const faults = failsOpen ? [fault, { ...fault, call: 'openat' }] : [fault];
+        const count = await run.withFaults(faults, FILES, () => assertOutage(run));
+        await run.assertRecovered();
+        await run.crash();
+        await run.assertRecovered();
+        runs++;
+        failed += count.failed;
+      }
+  return { runs, failed, refused: run.refused };
+}
+
+async function assertOutage(run: ProcessRun): Promise<void> {
+  for (const end = performance.now() + OUTAGE_MS; performance.now() < end; await sleep(PROBE_EVERY_MS)) {
+    await run.assertRejectingChanges();
+    await run.assertNotReady();
+  }
+}
+
+/** Without injected faults: the log grows until the disk is full. Reads must still work, also after a restart. */
+async function fillDisk({ random, onRun }: ScenarioContext): Promise<Figures> {
+  onRun('');
+  await using run = new ProcessRun(random);
+  using disk = new SmallDisk(run.folder.join('data'), DISK.size);
+  disk.load(DISK.ballast);
+  await run.start();
+  while (run.refused < REFUSED_WHEN_FULL) await run.cycle();
+  await run.inspect();
+  await run.crash();
+  await run.assertRejectingChanges();
+  await run.inspect();
+  disk.unload();
+  await run.assertRecovered();
+  await run.crash();
+  await run.assertRecovered();
+  return { runs: 1, failed: 0, refused: run.refused };
+}

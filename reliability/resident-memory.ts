@@ -1,0 +1,24 @@
+// The resident memory of a process, as reported by the kernel.
+
+import { readFileSync } from 'node:fs';
+
+const EVERY_MS = 100;
+
+/** The current resident memory of the process in megabytes. */
+export function residentMb(pid: number): number {
+  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (Number(kibibytes) * 1_024) / 1_000_000;
+}
+
+/** The peak resident memory of the process while the work is running. */
+export async function peakResidentMb<Result>(pid: number, work: Promise<Result>): Promise<[Result, number]> {
+  let peak = residentMb(pid);
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentMb(pid));
+  }, EVERY_MS);
+  try {
+    return [await work, peak];
+  } finally {
+    clearInterval(timer);
+  }
+}

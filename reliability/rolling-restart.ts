@@ -1,0 +1,121 @@
+// Restarts the processes of a service one after the other under load. Callers either connect directly and retry at the
+// next address, like the client package, or connect through nginx without retries. No call may fail, and no group may be
+// lost.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UserGroupClient } from '../client/src/index.ts';
+import type { DatabaseKind, TestDatabase } from '../test/support/database.ts';
+import { Folder } from '../test/support/process.ts';
+import { type NginxConfiguration, startNginx } from './nginx.ts';
+import { RestartedProcess } from './restarted-process.ts';
+import { RollingCaller, type Target } from './rolling-caller.ts';
+import { DatabaseTokenIssuer } from './token-issuer.ts';
+
+export interface RollingRestartOptions {
+  kind: DatabaseKind;
+  /** How many processes serve the database. */
+  processes: number;
+  restarts: number;
+  /** The configuration of nginx; null: callers connect to the processes directly. */
+  nginx: NginxConfiguration | null;
+  onRestart: (restarts: number) => void;
+  /** Receives a report of each failed call. */
+  onFailure: (failure: string) => void;
+}
+
+interface CallerFigures {
+  calls: number;
+  /** Requests that were not served and therefore sent again. */
+  repeated: number;
+  /** The highest number of repeated requests of one call. */
+  mostRepeated: number;
+  failed: number;
+  slowestMs: number;
+  groups: number;
+  /** Groups that differ from the last response to their caller. */
+  lost: number;
+}
+
+export interface RollingRestartFigures extends CallerFigures, Record<string, number> {
+  restarts: number;
+  /** Failed attempts of nginx to reach a process; 0 without nginx. */
+  undelivered: number;
+}
+
+const CALLERS = 16;
+/** Time under load before a process is stopped and after its restart. */
+const BETWEEN_MS = 500;
+/** For a single process: long enough for waiting callers to retry. */
+const BETWEEN_ALONE_MS = 4_000;
+
+export async function rollingRestart(options: RollingRestartOptions): Promise<RollingRestartFigures> {
+  using folder = new Folder();
+  const database = await options.kind.create();
+  const processes: RestartedProcess[] = [];
+  try {
+    while (processes.length < options.processes)
+      processes.push(await RestartedProcess.start(folder, database));
+    await using nginx = options.nginx && (await startNginx(options.nginx, processes));
+    const apiToken = await newApiToken(database);
+    const targets: readonly Target[] = nginx ? [nginx] : processes;
+    const callers = Array.from(
+      { length: CALLERS },
+      (_, index) =>
+        new RollingCaller({
+          index,
+          targets,
+          apiToken,
+          maxRetries: nginx ? 0 : undefined,
+          onFailure: options.onFailure,
+        }),
+    );
+    let isOver = false;
+    const calling = Promise.all(callers.map((caller) => caller.callUntil(() => isOver)));
+    await restartEach(processes, options);
+    isOver = true;
+    await calling;
+    return {
+      restarts: options.restarts,
+      // Directly, so that nginx does not affect the result.
+      ...(await figuresOf(callers, new UserGroupClient({ url: processes[0]!.url, apiToken }))),
+      undelivered: nginx?.undelivered ?? 0,
+    };
+  } finally {
+    await Promise.all(processes.map((process) => process[Symbol.asyncDispose]()));
+    await database.drop();
+  }
+}
+
+async function restartEach(
+  processes: readonly RestartedProcess[],
+  { restarts, onRestart }: RollingRestartOptions,
+): Promise<void> {
+  const betweenMs = processes.length === 1 ? BETWEEN_ALONE_MS : BETWEEN_MS;
+  for (let restarted = 0; restarted < restarts; onRestart(++restarted)) {
+    await sleep(betweenMs);
+    await processes[restarted % processes.length]!.restart();
+  }
+  await sleep(betweenMs);
+}
+
+async function newApiToken(database: TestDatabase): Promise<string> {
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  return (await issuer.create('default', 'Customer')).token;
+}
+
+async function figuresOf(callers: readonly RollingCaller[], client: UserGroupClient): Promise<CallerFigures> {
+  const all = <Value>(of: (caller: RollingCaller) => Value): Value[] => callers.map(of);
+  return {
+    calls: sum(all(({ calls }) => calls)),
+    repeated: sum(all(({ repeated }) => repeated)),
+    mostRepeated: Math.max(...all(({ mostRepeated }) => mostRepeated)),
+    failed: sum(all(({ failed }) => failed)),
+    slowestMs: Math.round(Math.max(...all(({ slowestMs }) => slowestMs))),
+    groups: sum(all(({ groups }) => groups)),
+    lost: sum(await Promise.all(all((caller) => caller.lost(client)))),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

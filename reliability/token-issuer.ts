@@ -1,0 +1,49 @@
+// Creates API tokens for the rigs inside their process: the command that creates one takes a hundred times as long.
+
+import { readConfig } from '../src/config.ts';
+import { type CommandDatabase, openForCommand } from '../src/database.ts';
+import type { Environment } from '../src/domain/user-group.ts';
+import { createApiToken, revokeApiToken } from '../src/operations/api-token.ts';
+import type { TestDatabase } from '../test/support/database.ts';
+import { PATIENT } from '../test/support/process.ts';
+
+export interface TokenIssuer {
+  create(workspaceName: string, environment: Environment): Promise<{ id: number; token: string }>;
+  revoke(id: number): Promise<unknown>;
+}
+
+export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
+  readonly #database: CommandDatabase;
+
+  static async open({ env }: TestDatabase): Promise<DatabaseTokenIssuer> {
+    return new DatabaseTokenIssuer(await openForCommand(readConfig({ ...env, ...PATIENT })));
+  }
+
+  private constructor(database: CommandDatabase) {
+    this.#database = database;
+  }
+
+  async create(workspaceName: string, environment: Environment) {
+    const fields = {
+      workspaceName,
+      environment,
+      permission: 'read-write',
+      name: null,
+      expiresAt: null,
+    } as const;
+    const { apiToken, token } = await createApiToken(this.#context, fields);
+    return { id: apiToken.apiTokenId, token: token.reveal() };
+  }
+
+  revoke(id: number): Promise<boolean> {
+    return revokeApiToken(this.#context, id);
+  }
+
+  get #context() {
+    return { store: this.#database.store, clock: Date.now };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database.close();
+  }
+}

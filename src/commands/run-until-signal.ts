@@ -1,0 +1,67 @@
+// Shared by `start` and `serve`: runs the service until a signal shuts it down gracefully.
+
+import type { Logger } from 'pino';
+import type { App } from '../app.ts';
+import type { Config } from '../config.ts';
+
+/** A terminal sends SIGHUP when it is closed. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** A repeated signal within this time is a duplicate: npm forwards signals that the terminal also sends to the process. */
+const DUPLICATE_SIGNAL_MS = 1_000;
+
+/**
+ * Starts the service, calls `announce`, and resolves when a signal has shut the service down gracefully. A second
+ * signal, unless it is a duplicate, ends the process immediately. A signal during startup cancels the startup.
+ */
+export async function serveUntilSignal(
+  log: Logger,
+  config: Config,
+  announce: (app: App) => void | Promise<void>,
+): Promise<void> {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception (a bug): the process exits');
+    process.exit(1);
+  });
+  const signalled = firstSignal();
+  const app = await startUnlessSignalled(log, config, signalled);
+  if (app === null) return;
+  try {
+    await announce(app);
+    const signal = await signalled;
+    log.info({ signal }, 'shutting down: draining requests in flight');
+  } finally {
+    await app.close();
+  }
+  log.info('stopped');
+}
+
+/** Returns null if a signal arrives first. Abandoning a startup loses no data. */
+async function startUnlessSignalled(
+  log: Logger,
+  config: Config,
+  signalled: Promise<NodeJS.Signals>,
+): Promise<App | null> {
+  const abort = new AbortController();
+  void signalled.then(() => abort.abort());
+  try {
+    // Imported on demand: the commands that do not serve start twice as fast without the HTTP server.
+    const { startApp } = await import('../app.ts');
+    return await startApp(config, log, Date.now, abort.signal);
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+    log.info({ signal: await signalled }, 'startup cancelled by a signal');
+    return null;
+  }
+}
+
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let firstAt: number | null = null;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      firstAt ??= performance.now();
+      if (performance.now() - firstAt > DUPLICATE_SIGNAL_MS) process.exit(1);
+      resolve(signal);
+    };
+    for (const each of SIGNALS) process.on(each, onSignal);
+  });
+}

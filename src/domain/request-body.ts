@@ -1,0 +1,261 @@
+// Request bodies: bytes in, validated values out. Bodies of a single endpoint are defined with the endpoint.
+
+import { Ajv, type ErrorObject } from 'ajv';
+import { type FieldError, Problem } from '../problem.ts';
+import * as field from './field.ts';
+import { Secret } from './secret.ts';
+import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './strict-json.ts';
+import { suggestField } from './suggest.ts';
+
+/** Absent fields are unchanged; null clears. */
+export interface UserGroupFields {
+  name?: string;
+  mapping?: JsonText | null;
+  properties?: JsonText | null;
+}
+
+export interface UserGroupBody extends UserGroupFields {
+  userGroupId: string;
+}
+
+/** A line of an import. */
+export interface ImportedUserGroupBody extends UserGroupBody {
+  name: string;
+  /** null if a new one is to be issued. */
+  token: Secret | null;
+}
+
+/** The schema of a body, and its conversion to the value that an operation accepts. */
+export interface BodyType<Body> {
+  /** Names the schema in the API description. */
+  readonly name: string;
+  /** null if the request must not have a body. */
+  readonly schema: BodySchema | null;
+  /** Whether an empty body is rejected. */
+  readonly isRequired: boolean;
+  /** Throws `invalid_json`, `unknown_field` and `invalid_request`. */
+  readonly read: (bytes: Buffer) => Body;
+}
+
+interface BodySchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** The body itself is one level more than `properties`. */
+const MAX_LEVELS = field.limits.propertiesLevels + 1;
+const MAX_ERRORS = 20;
+
+const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
+ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
+
+export const userGroupBody = bodyType<UserGroupBody>({
+  name: 'UserGroupRequest',
+  fields: {
+    name: field.name,
+    user_group_id: field.userGroupId,
+    mapping: field.mapping,
+    properties: field.properties,
+  },
+  required: ['user_group_id'],
+  convert: (document) => {
+    const { user_group_id: userGroupId } = document.value as { user_group_id: string };
+    return { userGroupId, ...fieldsOf(document) };
+  },
+});
+
+export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
+  name: 'ImportedUserGroup',
+  fields: {
+    user_group_id: field.userGroupId,
+    name: field.name,
+    mapping: field.mapping,
+    properties: field.properties,
+    token: field.importedToken,
+  },
+  required: ['user_group_id', 'name'],
+  environmentSource: '--environment',
+  convert: (document) => {
+    const { name, user_group_id: userGroupId, token } = document.value as ImportedMembers;
+    return {
+      userGroupId,
+      ...fieldsOf(document),
+      name,
+      token: token === undefined ? null : new Secret(token),
+    };
+  },
+});
+
+type ImportedMembers = Record<'name' | 'user_group_id', string> & { token?: string };
+
+export const noBody: BodyType<null> = {
+  name: 'NoBody',
+  schema: null,
+  isRequired: false,
+  read: (bytes) => {
+    if (bytes.length === 0) return null;
+    throw new Problem('invalid_request', 'This endpoint accepts no body: send the request without one.');
+  },
+};
+
+/** The sent fields of a user group; `mapping` and `properties` as exact text. */
+export function fieldsOf({ value, members }: JsonDocument): UserGroupFields {
+  const { name } = value as { name?: string };
+  const fields: UserGroupFields = {};
+  if (name !== undefined) fields.name = name;
+  for (const key of ['mapping', 'properties'] as const) {
+    const text = members.get(key);
+    if (text !== undefined) fields[key] = text === 'null' ? null : text;
+  }
+  checkBytes(fields);
+  return fields;
+}
+
+/** The limit of `properties` that its schema cannot express. Throws `invalid_request`. */
+export function checkBytes({ properties }: UserGroupFields): void {
+  const size = Buffer.byteLength(properties ?? '');
+  if (size <= field.limits.propertiesBytes) return;
+  const limit = `${field.limits.propertiesBytes} bytes of JSON`;
+  throw invalidField('/properties', `must be at most ${limit} and has ${size}`);
+}
+
+export function invalidField(pointer: string, detail: string): Problem {
+  return invalid('invalid_request', [{ pointer, detail }]);
+}
+
+/** A check of a single value, such as a parameter: returns what is wrong with it, or null. */
+export function valueCheck(schema: object): (value: unknown) => string | null {
+  const check = ajv.compile(schema);
+  return (value) => (check(value) ? null : faultOf(check.errors!.find(isFault)!).detail);
+}
+
+interface BodyDefinition<Body> {
+  name: string;
+  fields: Record<string, object>;
+  required: readonly string[];
+  /** What determines the environment, for a caller that sends one in the body; the API token if absent. */
+  environmentSource?: string;
+  /** A better message than the schema's for a known mistake. */
+  hint?: (value: object) => string | undefined;
+  convert: (document: JsonDocument) => Body;
+  /** The value of an empty body. If absent, a body is required. */
+  empty?: Body;
+}
+
+export function bodyType<Body>(definition: BodyDefinition<Body>): BodyType<Body> {
+  const schema: BodySchema = {
+    type: 'object',
+    properties: definition.fields,
+    required: definition.required,
+    additionalProperties: false,
+  };
+  // Creating an error object for each of thousands of unknown fields would cost more than parsing.
+  const { additionalProperties: _, ...known } = schema;
+  const check = ajv.compile(known);
+  const { name, empty } = definition;
+  const read = (bytes: Buffer): Body => {
+    if (bytes.length === 0 && empty !== undefined) return empty;
+    const document = parseStrictJson(bytes, MAX_LEVELS);
+    const isValid = check(document.value);
+    const unknown = unknownFields(document.value, definition.fields);
+    if (!isValid || unknown.length > 0)
+      throw refusal(check.errors ?? [], unknown, document.value, definition);
+    return definition.convert(document);
+  };
+  return { name, schema, isRequired: empty === undefined, read };
+}
+
+const NONE: readonly string[] = [];
+
+function unknownFields(value: unknown, known: Readonly<Record<string, object>>): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NONE;
+  const unknown: string[] = [];
+  for (const key in value) if (!Object.hasOwn(known, key)) unknown.push(key);
+  return unknown;
+}
+
+function refusal(
+  errors: readonly ErrorObject[],
+  unknown: readonly string[],
+  value: unknown,
+  { fields, environmentSource, hint: hintOf }: BodyDefinition<unknown>,
+): Problem {
+  const known = Object.keys(fields);
+  const hint = typeof value === 'object' && value !== null ? hintOf?.(value) : undefined;
+  const faults = errors.filter(isFault);
+  const ofBody = faults.filter(({ instancePath }) => instancePath === '');
+  const ofFields = faults.filter(({ instancePath }) => instancePath !== '');
+  const shown = [
+    ...ofBody.slice(0, MAX_ERRORS).map(faultOf),
+    ...unknown.slice(0, MAX_ERRORS).map((key) => unknownField(key, known, environmentSource)),
+    ...ofFields.slice(0, MAX_ERRORS).map(faultOf),
+  ].slice(0, MAX_ERRORS);
+  const code = unknown.length > 0 && hint === undefined ? 'unknown_field' : 'invalid_request';
+  return invalid(code, shown, { more: faults.length + unknown.length - shown.length, hint });
+}
+
+function unknownField(key: string, known: readonly string[], environmentSource?: string): FieldError {
+  const detail = `is not a known field${suggestField(key, known, environmentSource)}`;
+  return { pointer: pointerOf([key]), detail };
+}
+
+/** Excludes errors that only accompany another: one for an invalid key, one that the pattern implies. */
+function isFault({ keyword }: ErrorObject): boolean {
+  return keyword !== 'propertyNames' && keyword !== 'not';
+}
+
+function invalid(
+  code: 'invalid_request' | 'unknown_field',
+  errors: readonly FieldError[],
+  { more = 0, hint }: { more?: number; hint?: string | undefined } = {},
+): Problem {
+  const details = errors.map(
+    ({ pointer, detail }) => `${pointer === '' ? 'The body' : pointer.slice(1) || '""'} ${detail}`,
+  );
+  if (more > 0) details.push(`and ${more} more`);
+  return new Problem(code, hint ?? `${details.join('; ')}.`, { errors });
+}
+
+function faultOf(error: ErrorObject): FieldError {
+  const path = pathOf(error.instancePath);
+  const pointer = pointerOf(path);
+  const { params, schema, data, propertyName } = error;
+  const parent = error.parentSchema as { type?: string | string[]; 'x-pattern-detail'?: string };
+  if (propertyName !== undefined) {
+    return {
+      pointer: pointerOf([...path, propertyName]),
+      detail: `must be a key of 1 to ${field.limits.textCodePoints} characters`,
+    };
+  }
+  switch (error.keyword) {
+    case 'required':
+      return { pointer: pointerOf([...path, params.missingProperty]), detail: 'is required' };
+    case 'type': {
+      const wanted = [parent.type].flat().map(nameOfType).join(' or ');
+      const quoted =
+        typeof data === 'number' && wanted.startsWith('a string') ? ': send it in double quotes' : '';
+      return { pointer, detail: `must be ${wanted}${quoted}` };
+    }
+    case 'pattern':
+      return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
+    case 'minLength':
+      return { pointer, detail: 'must not be empty' };
+    case 'maxLength':
+      return { pointer, detail: `must have at most ${schema} characters` };
+    case 'maxProperties':
+      return { pointer, detail: `must have at most ${schema} entries` };
+    case 'minimum':
+      return { pointer, detail: `must be at least ${schema}` };
+    case 'maximum':
+      return { pointer, detail: `must be at most ${schema}` };
+    default:
+      return { pointer, detail: error.message ?? 'is not valid' };
+  }
+}
+
+function nameOfType(type: string | undefined): string {
+  if (type === 'null') return 'null';
+  return type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`;
+}

@@ -1,0 +1,35 @@
+import { closest, distance } from 'fastest-levenshtein';
+
+const MAX_TYPOS = 3;
+
+/** Suggests the known name most similar to an unknown one. */
+export function suggest(unknown: string, known: readonly string[]): string {
+  const start = unknown.slice(0, 64);
+  const candidate = closest(start, known);
+  return distance(start, candidate) <= MAX_TYPOS
+    ? ` (did you mean ${candidate}?)`
+    : ` (the most similar is ${candidate}; known are ${known.join(', ')})`;
+}
+
+/** The known name most similar to an unknown one, regardless of case; null if none is similar. */
+export function similarName(unknown: string, known: readonly string[]): string | null {
+  let best: string | null = null;
+  let leastTypos = Math.min(MAX_TYPOS, [...unknown].length - 1);
+  for (const name of known) {
+    const typos = distance(unknown.toLowerCase(), name.toLowerCase());
+    if (typos > leastTypos || (typos === leastTypos && best !== null)) continue;
+    best = name;
+    leastTypos = typos;
+  }
+  return best;
+}
+
+/** Like `suggest`, for fields and parameters. No request sets the environment, so no known name is similar to it. */
+export function suggestField(
+  unknown: string,
+  known: readonly string[],
+  environmentSource = 'the API token',
+): string {
+  const isEnvironment = unknown === 'api_environment_tag' || unknown === 'environment';
+  return isEnvironment ? `: ${environmentSource} determines the environment` : suggest(unknown, known);
+}

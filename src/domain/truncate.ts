@@ -1,0 +1,17 @@
+// Error details quote names of the request, which may be as long as the request.
+
+import { redact } from './secret.ts';
+
+/** Longer than any valid name. */
+const START = /^.{0,300}/su;
+
+/** Truncates a long text. */
+export function truncate(text: string): string {
+  if (startOf(text) === text) return text;
+  // Redact first: a truncated token might no longer be recognized.
+  return `${startOf(redact(text))}… (cut off)`;
+}
+
+function startOf(text: string): string {
+  return START.exec(text)?.[0] ?? '';
+}

@@ -1,0 +1,37 @@
+// Fixed-size lossy map: token digest to last known caller.
+
+const HASHED_CHARACTERS = 4;
+
+/**
+ * Maps keys to values in a fixed number of slots; a new key replaces whichever key occupies its slot. A `Map` that evicts
+ * its oldest entry is slower: deleted entries leave holes that iteration has to skip, and it hashes the whole key.
+ */
+export class CallerHints<Value> {
+  readonly #slots: ({ key: string; value: Value } | undefined)[];
+
+  constructor(slots: number) {
+    this.#slots = new Array<undefined>(slots);
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#slots[this.#slotOf(key)];
+    return entry?.key === key ? entry.value : undefined;
+  }
+
+  add(key: string, value: Value): void {
+    this.#slots[this.#slotOf(key)] = { key, value };
+  }
+
+  delete(key: string): void {
+    if (this.get(key) !== undefined) this.#slots[this.#slotOf(key)] = undefined;
+  }
+
+  /** Uses the last characters: keys are digests, which differ everywhere. */
+  #slotOf(key: string): number {
+    let hash = key.length;
+    for (let index = Math.max(0, key.length - HASHED_CHARACTERS); index < key.length; index++) {
+      hash = hash * 64 + key.charCodeAt(index);
+    }
+    return hash % this.#slots.length;
+  }
+}

@@ -1,0 +1,48 @@
+// What an endpoint says about itself for the API description. The document is built in `openapi/`.
+
+import type { ProblemCode } from '../problem.ts';
+import type { ResponseHeader } from './response-header.ts';
+import type { NamedSchema } from './schema.ts';
+
+export const tags = {
+  'User groups': 'Your customers, each identified by your own id.',
+  'User group tokens': 'Identify who is viewing a dashboard.',
+  Service: 'For supervisors, load balancers and readers. No API token is required.',
+} as const;
+
+export interface Example {
+  summary: string;
+  value: unknown;
+}
+
+export type Examples = Readonly<Record<string, Example>>;
+
+export interface ResponseDescription {
+  description: string;
+  headers?: readonly ResponseHeader[];
+  /** Absent if the response has no body. */
+  schema?: NamedSchema;
+  /** application/json if absent. */
+  mediaType?: string;
+  examples?: Examples;
+}
+
+export interface EndpointDescription {
+  tag: keyof typeof tags;
+  summary: string;
+  /** CommonMark. */
+  text: string;
+  /** Valid request bodies. */
+  requests?: Examples;
+  /** By status. */
+  responses: Readonly<Record<number, ResponseDescription>>;
+  /** Codes specific to this endpoint, in addition to those that follow from its method, body and parameters. */
+  problems?: readonly ProblemCode[];
+}
+
+export const ifMatchText =
+  '\n\nWith `If-Match: "…"`, the `ETag` of an earlier response, the group is changed only if it still has that ' +
+  'version; otherwise the response is 412 `version_mismatch`.';
+
+export const ifNoneMatchText =
+  '\n\nWith `If-None-Match: *` the call only creates: if the group exists, the response is 412 `version_mismatch`.';

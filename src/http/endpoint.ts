@@ -1,0 +1,194 @@
+// The pipeline of every endpoint that requires an API token: authenticate, check the permission, read and parse the
+// body, run the handler. Callers rely on the order: 401 before 403 before any error in the body.
+
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Caller, Permission } from '../domain/api-token.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import type { BodyType } from '../domain/request-body.ts';
+import type { TokenDigest } from '../domain/token.ts';
+import { authenticate } from '../operations/authenticate.ts';
+import type { Context } from '../operations/context.ts';
+import { type CpuQueue, GRACE_MS, STEP_BYTES } from '../operations/cpu-queue.ts';
+import { overloaded, permit } from '../operations/refusals.ts';
+import type { Access } from '../store/admission.ts';
+import { announcedBytes, hasSmallBody, postponeBody, readBody, requireBody } from './body.ts';
+import type { BodyAdmission, Reservation } from './body-admission.ts';
+import { apiTokenDigestOf } from './credentials.ts';
+import type { EndpointDescription } from './description.ts';
+import { preconditionOf, refusePrecondition } from './entity-tag.ts';
+import type { InFlight } from './in-flight.ts';
+import { checkMediaType, type MediaType } from './media-type.ts';
+import type { FirstQuery, Prefetcher, ReceivedBody } from './prefetch.ts';
+import type { QueryType } from './query.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { UnreadLists } from './response-backpressure.ts';
+
+export interface Call<Body = null, Query = null> {
+  context: Context;
+  caller: Caller;
+  query: Query;
+  body: Body;
+  precondition: Precondition | undefined;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+export interface Endpoint<Body, Query> {
+  operationId: string;
+  method: HTTPMethods;
+  /** The API description shows the first; the others are aliases. */
+  paths: readonly string[];
+  permissions: readonly Permission[];
+  /** Completes the message for a caller without permission: "may not …". */
+  purpose: string;
+  access: Access;
+  query: QueryType<Query>;
+  body: BodyType<Body>;
+  /** Whether the endpoint honours `If-Match` and `If-None-Match`. */
+  isConditional: boolean;
+  /** Accepted media types of the body; application/json if absent. */
+  mediaTypes?: readonly MediaType[];
+  /** The first query of the handler, if it is known before authentication. Declared as a method, like `handle`. */
+  prefetch?(...args: Parameters<FirstQuery<Body>>): ReturnType<FirstQuery<Body>>;
+  description: EndpointDescription;
+  /**
+   * Returns the JSON body, or undefined for no body after it has set the status. Declared as a method, so that endpoints
+   * with different types of body fit into one list.
+   */
+  handle(call: Call<Body, Query>): Promise<string | undefined>;
+}
+
+export type AnyEndpoint = Endpoint<unknown, unknown>;
+
+/** Checks the types of body, query and handler against each other. */
+export function endpoint<Body, Query>(definition: Endpoint<Body, Query>): AnyEndpoint {
+  return definition;
+}
+
+/**
+ * A request must send its last query to the database within this time. A query may take 2.5 seconds; the rest is margin
+ * for a busy machine, so that every response is sent within five seconds.
+ */
+const LAST_QUERY_AFTER_MS = 1_500;
+/** Work that waits for the CPU until then still has time to query the database. */
+const LAST_CPU_TURN_AFTER_MS = 1_400;
+
+function withDeadline(context: Context): Context {
+  const now = performance.now();
+  const store = context.store.until(now + LAST_QUERY_AFTER_MS);
+  return { ...context, store, cpu: context.cpu.until(now + LAST_CPU_TURN_AFTER_MS) };
+}
+
+export const JSON_ONLY = ['application/json'] as const;
+
+export interface EndpointOptions {
+  context: Context;
+  limit: RateLimit | null;
+  running: InFlight;
+  prefetcher: Prefetcher;
+  unreadLists: UnreadLists;
+  bodies: BodyAdmission;
+}
+
+export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endpoint: AnyEndpoint): void {
+  const { context, running, unreadLists } = options;
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
+    if (!context.store.admits(endpoint.access)) throw overloaded;
+    running.begin();
+    try {
+      const call = await callOf(options, endpoint, request, reply);
+      reply.header('content-type', 'application/json; charset=utf-8');
+      const handle = () => endpoint.handle(call);
+      const text = await (endpoint.access === 'list' ? unreadLists.track(reply.raw, handle) : handle());
+      if (text === undefined) reply.removeHeader('content-type');
+      return text;
+    } catch (error) {
+      throw context.cpu.blame(error);
+    } finally {
+      running.end();
+    }
+  };
+  for (const url of endpoint.paths) app.route({ method: endpoint.method, url, handler });
+}
+
+async function callOf(
+  options: EndpointOptions,
+  endpoint: AnyEndpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Call<unknown, unknown>> {
+  const context = withDeadline(options.context);
+  if (!hasSmallBody(request.raw)) {
+    // Hundreds of requests may arrive in one turn of the event loop.
+    postponeBody(request.raw);
+    await context.cpu.turn(STEP_BYTES);
+  }
+  const digest = apiTokenDigestOf(request.raw);
+  const { caller, receiving } = await options.prefetcher.during({ endpoint, context, request, digest }, () =>
+    authorize(context, endpoint, options.limit, digest),
+  );
+  const query = endpoint.query.read(request.url);
+  const acceptsBody = endpoint.body.schema !== null;
+  if (acceptsBody) checkMediaType(request.raw, endpoint.mediaTypes ?? JSON_ONLY);
+  const isComplete = request.raw.complete;
+  using reservation = receiving === null ? options.bodies.open() : undefined;
+  const received: ReceivedBody =
+    reservation === undefined
+      ? await receiving!
+      : { bytes: await receiveLarge(context.cpu, request.raw, reservation) };
+  if (endpoint.body.isRequired) requireBody(received.bytes, request.method);
+  // Time that the client spent sending the body does not count against the database.
+  const handling = isComplete ? context : withDeadline(options.context);
+  const body = await parsedBody(endpoint, handling, received);
+  const { headers } = request.raw;
+  if (!endpoint.isConditional) refusePrecondition(headers);
+  const precondition = endpoint.isConditional ? preconditionOf(headers) : undefined;
+  return { context: handling, caller, query, body, precondition, request, reply };
+}
+
+async function authorize(
+  context: Context,
+  { permissions, purpose }: AnyEndpoint,
+  limit: RateLimit | null,
+  digest: TokenDigest | null,
+): Promise<Caller> {
+  const caller = await authenticate(context, digest);
+  if (limit !== null) await limit(caller);
+  permit(caller, permissions, purpose);
+  return caller;
+}
+
+/** Parses the body unless the prefetch has. */
+async function parsedBody(
+  endpoint: AnyEndpoint,
+  { cpu }: Context,
+  { bytes, parsed }: ReceivedBody,
+): Promise<unknown> {
+  if (parsed === undefined) {
+    const turn = cpu.turn(bytes.length, GRACE_MS);
+    if (turn !== undefined) await turn;
+    return endpoint.body.read(bytes);
+  }
+  if ('error' in parsed) throw parsed.error;
+  return parsed.body;
+}
+
+/** Reads and rejects large bodies in turns: a burst of either would block the event loop. */
+async function receiveLarge(
+  cpu: CpuQueue,
+  message: IncomingMessage,
+  reservation: Reservation,
+): Promise<Buffer> {
+  await cpu.turn(STEP_BYTES);
+  reservation.grow(announcedBytes(message));
+  try {
+    return await readBody(message, reservation);
+  } catch (problem) {
+    // The queue spreads its own rejections as well, so one that rejects has waited too.
+    await cpu.turn(STEP_BYTES)?.catch(() => {});
+    // Discards the rest: a client may send the whole body before it reads the response.
+    message.resume();
+    throw problem;
+  }
+}

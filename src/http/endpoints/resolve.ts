@@ -1,0 +1,108 @@
+import * as field from '../../domain/field.ts';
+import { bodyType } from '../../domain/request-body.ts';
+import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
+import { endpoint } from '../endpoint.ts';
+import { jsonObject, raw, successBody } from '../json.ts';
+import { groupOfToken } from '../prefetch.ts';
+import { noQuery } from '../query.ts';
+import { objectSchema, type Schema, successSchema } from '../schema.ts';
+import {
+  EXAMPLE_TOKEN,
+  environmentSchema,
+  example,
+  providedIdSchema,
+  teamIdSchema,
+  timestamp,
+  timestampSchema,
+} from './user-group/representation.ts';
+
+const body = bodyType<ResolveBody>({
+  name: 'TokenResolution',
+  fields: { token: field.token },
+  required: ['token'],
+  convert: ({ value }) => value as ResolveBody,
+});
+
+const tokenState: Schema = {
+  description: 'Whether the token is current, or a replaced one in its grace period.',
+  oneOf: [
+    objectSchema({ status: { type: 'string', const: 'current' }, expires_at: { type: 'null' } }),
+    objectSchema({
+      status: { type: 'string', const: 'retiring' },
+      expires_at: { ...timestampSchema, description: 'When it stops resolving. RFC 3339, UTC.' },
+    }),
+  ],
+};
+
+export const resolve = endpoint({
+  operationId: 'resolveUserGroupToken',
+  method: 'POST',
+  paths: ['/v1/resolve'],
+  permissions: ['read-write', 'read-only', 'resolve'],
+  purpose: 'resolve tokens',
+  access: 'read',
+  query: noQuery,
+  body,
+  isConditional: false,
+  prefetch: (_caller, { token }) => groupOfToken(token),
+  handle: async ({ context, caller, body }) => {
+    const { userGroup, token } = await resolveToken(context, caller, body);
+    return successBody({
+      user_group: jsonObject({
+        team_id: userGroup.teamId,
+        provided_id: userGroup.providedId,
+        name: userGroup.name,
+        properties: raw(userGroup.properties),
+        mapping: raw(userGroup.mapping),
+        api_environment_tag: userGroup.environment,
+      }),
+      token: jsonObject({
+        status: token.status,
+        expires_at: token.expiresAt === null ? null : timestamp(token.expiresAt),
+      }),
+    });
+  },
+  description: {
+    tag: 'User group tokens',
+    summary: 'Resolve a token',
+    text:
+      'Returns the user group of a token: who is viewing. For a dashboard server, whose API token needs only the ' +
+      'permission `resolve`. A token that was rotated or deleted is rejected from the next request on: nothing is cached.',
+    requests: { resolve: { summary: 'Resolve', value: { token: EXAMPLE_TOKEN } } },
+    responses: {
+      200: {
+        description: 'The user group of the token.',
+        schema: successSchema('ResolvedUserGroup', {
+          user_group: objectSchema({
+            team_id: teamIdSchema,
+            provided_id: providedIdSchema,
+            name: field.name,
+            properties: field.properties,
+            mapping: field.mapping,
+            api_environment_tag: environmentSchema,
+          }),
+          token: tokenState,
+        }),
+        examples: {
+          current: {
+            summary: 'The current token',
+            value: {
+              success: 1,
+              user_group: example.resolved,
+              token: { status: 'current', expires_at: null },
+            },
+          },
+          retiring: {
+            summary: 'A replaced token in its grace period',
+            value: {
+              success: 1,
+              user_group: example.resolved,
+              token: { status: 'retiring', expires_at: '2026-03-06T16:04:12.345Z' },
+            },
+          },
+        },
+      },
+    },
+    problems: ['user_group_token_not_found'],
+  },
+});

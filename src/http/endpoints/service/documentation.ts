@@ -1,0 +1,136 @@
+// The API documentation: /openapi.json for tools, /docs and /errors for people. Public, as the source code is.
+
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Assets } from '../../docs/assets.ts';
+import { page, pageHeaders } from '../../docs/page.ts';
+import { refusePreconditionOf } from '../../entity-tag.ts';
+import { nothingAtPath } from '../../problem.ts';
+import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+const ASSET_HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  vary: 'accept-encoding',
+  'x-content-type-options': 'nosniff',
+};
+
+const pageResponse = {
+  mediaType: 'text/html',
+  schema: { name: 'Page', schema: { type: 'string', description: 'HTML.' } },
+  headers: ['Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
+} as const;
+
+const assets = lazy(async () => (await import('../../docs/assets.ts')).Assets.load());
+const openApiBytes = lazy(async ({ openApi }: Pick<PublicCall, 'openApi'>) => bytesOf(await openApi()));
+const docsBytes = lazy(async () => bytesOf(docsPage(await assets())));
+const errorsBytes = lazy(async () => bytesOf(await errorsPage(await assets())));
+
+export const openApiDocument: PublicEndpoint = {
+  operationId: 'readOpenApi',
+  path: '/openapi.json',
+  handle: async (call) => {
+    const body = await openApiBytes(call);
+    call.reply.headers(JSON_HEADERS);
+    return body;
+  },
+  description: {
+    tag: 'Service',
+    summary: 'Read the OpenAPI document',
+    text: 'OpenAPI 3.1, for tools.',
+    responses: {
+      200: {
+        description: 'The API description.',
+        schema: {
+          name: 'OpenApi',
+          schema: { type: 'object', additionalProperties: true, description: 'An OpenAPI 3.1 document.' },
+        },
+      },
+    },
+  },
+};
+
+export const docs: PublicEndpoint = {
+  operationId: 'readDocumentation',
+  path: '/docs',
+  handle: ({ reply }) => sendPage(reply, docsBytes()),
+  description: {
+    tag: 'Service',
+    summary: 'Read the documentation',
+    text: 'This description as a page, with search. It loads nothing from other origins.',
+    responses: { 200: { description: 'The API documentation.', ...pageResponse } },
+  },
+};
+
+export const errors: PublicEndpoint = {
+  operationId: 'readErrors',
+  path: '/errors',
+  handle: ({ reply }) => sendPage(reply, errorsBytes()),
+  description: {
+    tag: 'Service',
+    summary: 'Read about the errors',
+    text: 'The `type` of an error links here. HTML without scripts.',
+    responses: { 200: { description: 'Every error code: its meaning and what to do.', ...pageResponse } },
+  },
+};
+
+/** The files that the pages load. */
+export function addAssets(app: FastifyInstance): void {
+  app.get<{ Params: Record<'digest' | 'name', string> }>(
+    '/docs/assets/:digest/:name',
+    { exposeHeadRoute: true, onRequest: refusePreconditionOf },
+    async ({ params, headers }, reply) =>
+      sendAsset(reply, await assets(), `${params.digest}/${params.name}`, headers['accept-encoding']),
+  );
+}
+
+async function sendPage(reply: FastifyReply, html: Promise<Buffer>): Promise<Buffer> {
+  const body = await html;
+  reply.headers(pageHeaders);
+  return body;
+}
+
+function sendAsset(reply: FastifyReply, loaded: Assets, path: string, acceptEncoding = ''): Buffer {
+  const asset = loaded.find(path);
+  if (asset === undefined) throw nothingAtPath();
+  reply.headers(ASSET_HEADERS).header('content-type', asset.contentType);
+  if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)) return asset.bytes;
+  reply.header('content-encoding', 'gzip');
+  return asset.gzipped;
+}
+
+function docsPage(loaded: Assets): string {
+  const styles = (['swagger-ui.css', 'page.css'] as const).map(
+    (name) => `<link rel="stylesheet" href="${loaded.url(name)}">`,
+  );
+  const scripts = (['swagger-ui-bundle.js', 'setup.js'] as const).map(
+    (name) => `<script defer src="${loaded.url(name)}"></script>`,
+  );
+  const body =
+    '<div id="reference"></div><noscript>This page requires JavaScript; /openapi.json has the same content.</noscript>';
+  return page('API', [...styles, ...scripts].join('\n'), body);
+}
+
+async function errorsPage(loaded: Assets): Promise<string> {
+  const { errorsMain } = await import('../../docs/errors.ts');
+  return page('Errors', `<link rel="stylesheet" href="${loaded.url('page.css')}">`, errorsMain());
+}
+
+/** One buffer that all slow readers share; each would have its own copy of a string. */
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text);
+}
+
+/** Creates the value on first use, so that start-up does not wait for it; retries after a failure. */
+function lazy<Args extends unknown[], Value>(
+  create: (...args: Args) => Promise<Value>,
+): (...args: Args) => Promise<Value> {
+  let value: Promise<Value> | undefined;
+  return (...args) => {
+    value ??= create(...args).catch((error) => {
+      // A transient failure, for example too many open files.
+      value = undefined;
+      throw error;
+    });
+    return value;
+  };
+}

@@ -1,0 +1,57 @@
+// For supervisors and load balancers. The responses reveal nothing but yes or no.
+
+import { Problem } from '../../../problem.ts';
+import type { ResponseDescription } from '../../description.ts';
+import { sendProblem } from '../../problem.ts';
+import type { PublicEndpoint } from '../../public-endpoint.ts';
+import { successSchema } from '../../schema.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const Health = successSchema('Health', { status: { type: 'string', enum: ['alive', 'ready'] } });
+
+export const alive: PublicEndpoint = {
+  operationId: 'checkAlive',
+  path: '/healthz',
+  handle: async ({ reply }) => {
+    reply.header('content-type', JSON_TYPE);
+    return '{"success":1,"status":"alive"}';
+  },
+  description: {
+    tag: 'Service',
+    summary: 'Check that the process is alive',
+    text: 'For a supervisor, which should restart a process that does not respond.',
+    responses: { 200: healthy('The process is alive.', 'alive') },
+  },
+};
+
+export const ready: PublicEndpoint = {
+  operationId: 'checkReady',
+  path: '/readyz',
+  handle: async ({ isReady, request, reply }) => {
+    try {
+      await isReady();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'shutting_down') throw error;
+      // Not rethrown: the log would report a rejected caller.
+      return sendProblem(reply, error, request.id);
+    }
+    reply.header('content-type', JSON_TYPE);
+    return '{"success":1,"status":"ready"}';
+  },
+  description: {
+    tag: 'Service',
+    summary: 'Check that the process can serve requests',
+    text: 'For a load balancer: the database responds and accepts writes, and the process is not shutting down.',
+    responses: { 200: healthy('The process can serve requests.', 'ready') },
+    problems: ['database_unavailable'],
+  },
+};
+
+function healthy(description: string, status: 'alive' | 'ready'): ResponseDescription {
+  const summary = status === 'alive' ? 'Alive' : 'Ready';
+  return {
+    description,
+    schema: Health,
+    examples: { [status]: { summary, value: { success: 1, status } } },
+  };
+}

@@ -1,0 +1,32 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { deleteUserGroup } from '../../../operations/user-group/delete.ts';
+import { ifMatchText } from '../../description.ts';
+import { endpoint } from '../../endpoint.ts';
+import { userGroupIdOf } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+
+export const remove = endpoint({
+  operationId: 'deleteUserGroup',
+  method: 'DELETE',
+  paths: ['/v1/user-groups/:user_group_id'],
+  permissions: ['read-write'],
+  purpose: 'delete user groups',
+  access: 'write',
+  query: noQuery,
+  body: noBody,
+  isConditional: true,
+  handle: async ({ context, caller, precondition, request, reply }) => {
+    await deleteUserGroup(context, caller, userGroupIdOf(request), precondition);
+    reply.code(204);
+    return undefined;
+  },
+  description: {
+    tag: 'User groups',
+    summary: 'Delete a user group',
+    text:
+      'Deletes the group. Every process rejects its token immediately. The id can be used again: the next group with ' +
+      `it has another \`team_id\` and another token.${ifMatchText}`,
+    responses: { 204: { description: 'The user group was deleted.' } },
+    problems: ['user_group_not_found'],
+  },
+});

@@ -1,0 +1,104 @@
+import * as field from '../../../domain/field.ts';
+import { type UserGroupBody, userGroupBody } from '../../../domain/request-body.ts';
+import { getOrCreateUserGroup } from '../../../operations/user-group/get-or-create.ts';
+import { ifNoneMatchText } from '../../description.ts';
+import { type Call, endpoint } from '../../endpoint.ts';
+import { setEntityTag } from '../../entity-tag.ts';
+import { jsonObject, raw, successBody } from '../../json.ts';
+import { groupOfBody } from '../../prefetch.ts';
+import { noQuery } from '../../query.ts';
+import { objectSchema, successSchema } from '../../schema.ts';
+import { example, identityMembers, identitySchemas } from './representation.ts';
+
+const FoundUserGroup = successSchema('FoundUserGroup', {
+  new_user_group: { type: 'boolean', description: 'Whether this call created the user group.' },
+  user_group: objectSchema(
+    {
+      ...identitySchemas,
+      properties: {
+        ...field.properties,
+        description: 'The stored properties; present if and only if the request has `properties`.',
+      },
+    },
+    ['properties'],
+  ),
+});
+
+/** For `POST /v1/user-groups` too, which differs only in the status of a new group. */
+export const found = { headers: ['ETag', 'User-Group-Drift'], schema: FoundUserGroup } as const;
+
+export const foundExamples = {
+  found: {
+    summary: 'The group exists',
+    value: { success: 1, new_user_group: false, user_group: example.found },
+  },
+  lookUp: {
+    summary: 'The group exists, and the request has no properties',
+    value: { success: 1, new_user_group: false, user_group: example.identity },
+  },
+};
+
+export const createdExample = {
+  summary: 'Created',
+  value: { success: 1, new_user_group: true, user_group: example.found },
+};
+
+export const requestExamples = {
+  create: { summary: 'Get the group, or create it', value: example.sent },
+  lookUp: { summary: 'Look up only', value: { user_group_id: example.sent.user_group_id } },
+};
+
+export const getOrCreate = endpoint({
+  operationId: 'getOrCreateUserGroup',
+  method: 'GET',
+  paths: ['/api/user', '/api/user/'],
+  permissions: ['read-write', 'read-only'],
+  purpose: 'get user groups',
+  access: 'either',
+  query: noQuery,
+  body: userGroupBody,
+  isConditional: true,
+  prefetch: groupOfBody,
+  handle: (call) => handleGetOrCreate(call, 200),
+  description: {
+    tag: 'User groups',
+    summary: 'Get or create a user group',
+    text:
+      'Returns the stored user group with this id. If it does not exist and a `name` is sent, creates it. Without a ' +
+      '`name` the call is a lookup.\n\n' +
+      '- An existing group is **not changed**. The header `User-Group-Drift` lists the sent fields that differ from ' +
+      'the stored ones.\n' +
+      '- Of concurrent first calls exactly one creates the group, and all return the same token.\n' +
+      '- `properties` is in the response if and only if it is in the request.\n\n' +
+      'This GET has a body, which many clients and proxies reject or drop (`fetch`, OkHttp, CloudFront, the load ' +
+      `balancer of Google Cloud): \`POST /v1/user-groups\` accepts the same body and returns the same response.${ifNoneMatchText} ` +
+      'An `If-None-Match` that names the current version has the same effect: the call can create, so it never returns 304.',
+    requests: requestExamples,
+    responses: {
+      200: {
+        description: 'The user group.',
+        ...found,
+        examples: { created: createdExample, ...foundExamples },
+      },
+    },
+    problems: ['user_group_not_found'],
+  },
+});
+
+export async function handleGetOrCreate(
+  { context, caller, body, precondition, reply }: Call<UserGroupBody>,
+  statusIfCreated: number,
+): Promise<string> {
+  const group = await getOrCreateUserGroup(context, caller, body, precondition);
+  const { created, drift, userGroup } = group;
+  if (created) reply.code(statusIfCreated);
+  setEntityTag(reply, userGroup);
+  if (drift.length > 0) reply.header('user-group-drift', drift.join(', '));
+  return successBody({
+    new_user_group: created,
+    user_group: jsonObject({
+      ...identityMembers(group),
+      properties: body.properties === undefined ? undefined : raw(userGroup.properties),
+    }),
+  });
+}

@@ -1,0 +1,58 @@
+import * as field from '../../../domain/field.ts';
+import { noBody } from '../../../domain/request-body.ts';
+import { type ListQuery, listUserGroups } from '../../../operations/user-group/list.ts';
+import { endpoint } from '../../endpoint.ts';
+import { jsonArray, successBody } from '../../json.ts';
+import { queryType } from '../../query.ts';
+import { successSchema } from '../../schema.ts';
+import { example, listedSchema, storedJson } from './representation.ts';
+
+const query = queryType<ListQuery>({
+  parameters: { limit: field.pageLimit, cursor: field.cursor, search: field.search },
+  convert: (values) => ({ limit: field.pageLimit.default, ...values }),
+});
+
+export const list = endpoint({
+  operationId: 'listUserGroups',
+  method: 'GET',
+  paths: ['/v1/user-groups'],
+  permissions: ['read-write', 'read-only'],
+  purpose: 'list user groups',
+  access: 'list',
+  query,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, query }) => {
+    const { userGroups, nextCursor } = await listUserGroups(context, caller, query);
+    return successBody({
+      user_groups: jsonArray(userGroups.map((userGroup) => storedJson(userGroup, null))),
+      next_cursor: nextCursor,
+    });
+  },
+  description: {
+    tag: 'User groups',
+    summary: 'List user groups',
+    text:
+      "The user groups of the API token's workspace and environment, without their tokens. Request the next page " +
+      'with `next_cursor` until it is null, even after a page with fewer groups than `limit`. A group that exists ' +
+      'throughout is listed exactly once while others are created and deleted, and every page takes the same time.',
+    responses: {
+      200: {
+        description: 'A page of user groups.',
+        schema: successSchema('UserGroupPage', {
+          user_groups: { type: 'array', items: listedSchema },
+          next_cursor: {
+            type: ['string', 'null'],
+            description: 'The `cursor` of the next page; null on the last one.',
+          },
+        }),
+        examples: {
+          last: {
+            summary: 'The last page',
+            value: { success: 1, user_groups: [example.listed], next_cursor: null },
+          },
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,63 @@
+import * as field from '../../../domain/field.ts';
+import { bodyType, fieldsOf, type UserGroupFields } from '../../../domain/request-body.ts';
+import { patchUserGroup } from '../../../operations/user-group/patch.ts';
+import { ifMatchText } from '../../description.ts';
+import { endpoint } from '../../endpoint.ts';
+import { setEntityTag } from '../../entity-tag.ts';
+import { successBody } from '../../json.ts';
+import { userGroupIdOf } from '../../path-parameter.ts';
+import { groupOfPath } from '../../prefetch.ts';
+import { noQuery } from '../../query.ts';
+import { example, StoredUserGroup, storedJson } from './representation.ts';
+
+const body = bodyType<UserGroupFields>({
+  name: 'UserGroupPatch',
+  fields: { name: field.name, mapping: field.mappingPatch, properties: field.properties },
+  required: [],
+  convert: fieldsOf,
+});
+
+export const patch = endpoint<UserGroupFields, null>({
+  operationId: 'patchUserGroup',
+  method: 'PATCH',
+  paths: ['/v1/user-groups/:user_group_id'],
+  permissions: ['read-write'],
+  purpose: 'change user groups',
+  access: 'write',
+  query: noQuery,
+  body,
+  isConditional: true,
+  mediaTypes: ['application/merge-patch+json', 'application/json'],
+  prefetch: groupOfPath,
+  handle: async ({ context, caller, body, precondition, request, reply }) => {
+    const group = await patchUserGroup(context, caller, userGroupIdOf(request), body, precondition);
+    setEntityTag(reply, group.userGroup);
+    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+  },
+  description: {
+    tag: 'User groups',
+    summary: 'Change parts of a user group',
+    text:
+      'A JSON Merge Patch (RFC 7396) of `name`, `mapping` and `properties`: a sent member is set, one that is null is ' +
+      'removed, absent ones are unchanged; the same applies to nested objects. `mapping: null` and `properties: null` ' +
+      `clear. Concurrent changes by other callers are not lost.${ifMatchText}`,
+    requests: {
+      member: {
+        summary: 'Set one property and remove another',
+        value: { properties: { seats: 30, trial: null } },
+      },
+      rename: { summary: 'Rename', value: { name: 'Acme Corporation' } },
+    },
+    responses: {
+      200: {
+        description: 'The user group after the change.',
+        headers: ['ETag'],
+        schema: StoredUserGroup,
+        examples: {
+          changed: { summary: 'Changed', value: { success: 1, user_group: example.stored } },
+        },
+      },
+    },
+    problems: ['user_group_not_found'],
+  },
+});

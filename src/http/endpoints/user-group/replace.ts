@@ -1,0 +1,66 @@
+import * as field from '../../../domain/field.ts';
+import { bodyType, fieldsOf, type UserGroupFields } from '../../../domain/request-body.ts';
+import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
+import { ifMatchText, ifNoneMatchText } from '../../description.ts';
+import { endpoint } from '../../endpoint.ts';
+import { setEntityTag } from '../../entity-tag.ts';
+import { successBody } from '../../json.ts';
+import { userGroupIdOf } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+import { example, StoredUserGroup, storedJson } from './representation.ts';
+
+const body = bodyType<UserGroupFields & { name: string }>({
+  name: 'UserGroupReplacement',
+  fields: { name: field.name, mapping: field.mapping, properties: field.properties },
+  required: ['name'],
+  convert: (document) => ({ ...fieldsOf(document), name: (document.value as { name: string }).name }),
+});
+
+const { name, mapping, properties } = example.sent;
+const stored = { success: 1, user_group: example.stored };
+const created = { ...example.stored, version: 1, updated_at: example.stored.created_at };
+
+export const replace = endpoint({
+  operationId: 'replaceUserGroup',
+  method: 'PUT',
+  paths: ['/v1/user-groups/:user_group_id'],
+  permissions: ['read-write'],
+  purpose: 'replace user groups',
+  access: 'write',
+  query: noQuery,
+  body,
+  isConditional: true,
+  handle: async ({ context, caller, body, precondition, request, reply }) => {
+    const group = await replaceUserGroup(context, caller, userGroupIdOf(request), body, precondition);
+    if (group.created) reply.code(201);
+    setEntityTag(reply, group.userGroup);
+    return successBody({ user_group: storedJson(group.userGroup, group.token) });
+  },
+  description: {
+    tag: 'User groups',
+    summary: 'Create or replace a user group',
+    text:
+      'Stores exactly the sent fields under this id: creates the group, or replaces all fields of an existing one. An ' +
+      'absent `mapping` or `properties` becomes null. The token of an existing group is unchanged. If nothing differs, ' +
+      'the version is unchanged too. For a nightly sync; safe to retry. The response is that of the read.' +
+      `${ifNoneMatchText}${ifMatchText} A group that does not exist has no version: with \`If-Match\` it is not created.`,
+    requests: {
+      full: { summary: 'All fields', value: { name, mapping, properties } },
+      name: { summary: 'Only a name: clear the mapping and the properties', value: { name } },
+    },
+    responses: {
+      200: {
+        description: 'The existing user group, with the sent fields.',
+        headers: ['ETag'],
+        schema: StoredUserGroup,
+        examples: { replaced: { summary: 'Replaced', value: stored } },
+      },
+      201: {
+        description: 'The user group that this call created.',
+        headers: ['ETag'],
+        schema: StoredUserGroup,
+        examples: { created: { summary: 'Created', value: { success: 1, user_group: created } } },
+      },
+    },
+  },
+});

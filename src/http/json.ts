@@ -1,0 +1,49 @@
+// Writes JSON objects. `JSON.stringify` cannot: stored JSON has to appear in a response unchanged, digit for digit.
+
+import type { JsonText } from '../domain/strict-json.ts';
+
+/** Serialized JSON. */
+export class Json {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Stored JSON, inserted unchanged. */
+export function raw(text: JsonText | null): Json {
+  return new Json(text ?? 'null');
+}
+
+type Member = string | number | boolean | null | Json | undefined;
+
+type Members = Readonly<Record<string, Member>>;
+
+/** Members are written in order; those that are undefined are left out. Names must not need escaping. */
+export function jsonObject(members: Members): Json {
+  return new Json(`{${membersText(members, '')}}`);
+}
+
+export function jsonArray(elements: readonly Json[]): Json {
+  return new Json(`[${elements.map(({ text }) => text).join(',')}]`);
+}
+
+/** The body of a successful response. */
+export function successBody(members: Members): string {
+  return `${membersText(members, '{"success":1')}}`;
+}
+
+/** `text` is what precedes the members. */
+function membersText(members: Members, text: string): string {
+  for (const name in members) {
+    const value = members[name];
+    if (value !== undefined) text += `${text === '' ? '"' : ',"'}${name}":${textOf(value)}`;
+  }
+  return text;
+}
+
+function textOf(value: Exclude<Member, undefined>): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return value instanceof Json ? value.text : String(value);
+}

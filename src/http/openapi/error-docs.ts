@@ -1,0 +1,242 @@
+// The meaning of every error code and what to do about it, for /errors and the API description.
+
+import { limits } from '../../domain/field.ts';
+import { userGroupBody } from '../../domain/request-body.ts';
+import { unauthenticated } from '../../operations/authenticate.ts';
+import { overloaded, tokenNotFound, versionMismatch } from '../../operations/refusals.ts';
+import { Problem, type ProblemCode } from '../../problem.ts';
+import { StoreUnavailable } from '../../store/port.ts';
+import { requireBody } from '../body.ts';
+import {
+  headersTooLarge,
+  MAX_HEADER_BYTES,
+  MAX_HEADER_FIELDS,
+  requestTimeout,
+  unknownMethod,
+} from '../parser-errors.ts';
+import { nothingAtPath, problemOf } from '../problem.ts';
+
+/** When a code can occur; `named`: only if the description of the endpoint lists it. */
+type Occurrence =
+  | 'every request'
+  | 'API token'
+  | 'permission'
+  | 'body'
+  | 'required body'
+  | 'path parameter'
+  | 'precondition'
+  | 'named';
+
+interface ProblemDescription {
+  occurrence: Occurrence;
+  meaning: string;
+  remedy: string;
+  /** As the service throws it. */
+  example: Problem;
+}
+
+export const problemDescriptions = {
+  invalid_json: {
+    occurrence: 'body',
+    meaning:
+      'The body is not JSON, or is ambiguous: it has a duplicate key (at any depth), bytes that are not UTF-8, a byte ' +
+      'order mark, a lone surrogate, the key `__proto__`, text after its end, or a field with more than ' +
+      `${limits.propertiesLevels} levels. Nothing was changed.`,
+    remedy: 'Send the output of a JSON library, in UTF-8. `errors` points to the invalid value.',
+    example: caught(() =>
+      userGroupBody.read(Buffer.from('{"user_group_id":"acme-7","user_group_id":"acme-8"}')),
+    ),
+  },
+  invalid_request: {
+    occurrence: 'every request',
+    meaning:
+      'The request is not valid: a field is missing, has the wrong type or exceeds a limit; a header is malformed, is ' +
+      'duplicated or is a precondition that the endpoint does not support; the URL has a query that the endpoint does ' +
+      'not accept. Nothing was changed.',
+    remedy:
+      'Fix everything that `errors` lists: each entry has a JSON pointer into the body and what is wrong there. Do not ' +
+      'retry the request unchanged.',
+    example: caught(() => userGroupBody.read(Buffer.from('{"user_group_id":7,"name":""}'))),
+  },
+  unknown_field: {
+    occurrence: 'body',
+    meaning:
+      'The body has a field that the endpoint does not know. No field is silently ignored, so nothing was changed.',
+    remedy: 'Correct the name, or omit the field. `detail` suggests the most similar known name.',
+    example: caught(() => userGroupBody.read(Buffer.from('{"user_group_id":"acme-7","nam":"Acme Inc."}'))),
+  },
+  body_missing: {
+    occurrence: 'required body',
+    meaning:
+      'The request has no body. For `GET /api/user` a client or proxy has often dropped it: many do not support a GET ' +
+      'with a body.',
+    remedy: 'Use `POST /v1/user-groups`, which accepts the same body and returns the same response.',
+    example: caught(() => requireBody(Buffer.alloc(0), 'GET')),
+  },
+  unauthenticated: {
+    occurrence: 'API token',
+    meaning:
+      'The header `Authorization` is missing or malformed (for example an unset variable, or the word `Token` twice), ' +
+      'or its API token is unknown, expired or revoked. The response is the same for all of these. A user group token ' +
+      '(`ugt_…`) is not an API token.',
+    remedy:
+      'Send `Authorization: Token <API_TOKEN>`, including the word `Token`. The operator of the service creates an API ' +
+      'token with `user-group-service api-token create`.',
+    example: unauthenticated(),
+  },
+  permission_denied: {
+    occurrence: 'permission',
+    meaning:
+      'The API token is valid but lacks the permission: `read-only` cannot change or create anything, `resolve` can ' +
+      'only resolve tokens.',
+    remedy: 'Use an API token with the permission that `detail` names.',
+    example: new Problem(
+      'permission_denied',
+      'An API token with the permission read-only may not create a user group; this requires read-write.',
+    ),
+  },
+  origin_not_allowed: {
+    occurrence: 'every request',
+    meaning:
+      'The request has an `Origin` header, so a page in a browser sent it, and the service is not configured to allow ' +
+      'that origin.',
+    remedy:
+      'Call from your backend: anyone who can open the page could read the API token. For a console of your own, the ' +
+      'operator sets `UGS_ALLOWED_ORIGINS`.',
+    example: new Problem(
+      'origin_not_allowed',
+      'Requests from browsers on other origins are rejected: an API token does not belong in a browser. Call from your backend.',
+    ),
+  },
+  user_group_not_found: {
+    occurrence: 'named',
+    meaning:
+      "No user group in the API token's workspace and environment has this id. Get-or-create returns this if no `name` " +
+      'is sent: then it is a lookup.',
+    remedy: 'To create the group, send a `name` with get-or-create. Ids are compared byte for byte.',
+    example: new Problem(
+      'user_group_not_found',
+      'No user group has this user_group_id. Send a name to create one.',
+    ),
+  },
+  user_group_token_not_found: {
+    occurrence: 'named',
+    meaning:
+      'The user group token is unknown, mistyped, replaced by a rotation, or of another workspace or environment. The ' +
+      'response is the same for all of these, so that it reveals nothing about tokens of others.',
+    remedy:
+      'Call get-or-create for the current token of the group, on each page load. A dashboard server that resolves ' +
+      'tokens treats the viewer as unknown.',
+    example: tokenNotFound(),
+  },
+  not_found: {
+    occurrence: 'path parameter',
+    meaning:
+      'The path does not exist. An id with a slash that is not percent-encoded results in another path.',
+    remedy: 'Compare the path with the documentation, and percent-encode ids: `a/b` is `a%2Fb`.',
+    example: nothingAtPath(),
+  },
+  method_not_allowed: {
+    occurrence: 'every request',
+    meaning: 'The path exists but does not support this method. Nothing was changed; HEAD never creates.',
+    remedy: '`Allow` lists the methods. If you sent one of them, a client or proxy has changed it.',
+    example: new Problem('method_not_allowed', 'This path supports GET, PUT, POST.'),
+  },
+  request_timeout: {
+    occurrence: 'every request',
+    meaning:
+      'The service timed out waiting for the complete request, or a large body stalled for more than a second while ' +
+      'the process held as many large bodies as it admits. The connection is closed.',
+    remedy:
+      'Retry. If it happens often, check the network, or a client that opens connections before it needs them.',
+    example: requestTimeout(),
+  },
+  version_mismatch: {
+    occurrence: 'precondition',
+    meaning:
+      'The user group does not have a version that `If-Match` names, because it was changed or does not exist, or it ' +
+      'has one that `If-None-Match` excludes; with `*`: it exists. Nothing was changed.',
+    remedy: 'Read the group again, decide whether to change it, and send the change with the new `ETag`.',
+    example: versionMismatch(),
+  },
+  body_too_large: {
+    occurrence: 'API token',
+    meaning: `The body has more than ${limits.bodyBytes / 1024} KiB. Nothing was changed.`,
+    remedy: `Send less: \`properties\` may have ${limits.propertiesBytes / 1024} KiB.`,
+    example: new Problem('body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`),
+  },
+  unsupported_media_type: {
+    occurrence: 'body',
+    meaning: 'The body is declared as something other than JSON in UTF-8, or is compressed.',
+    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
+    example: new Problem(
+      'unsupported_media_type',
+      'Send the body with "Content-Type: application/json" (UTF-8).',
+    ),
+  },
+  rate_limited: {
+    occurrence: 'API token',
+    meaning:
+      'The API token has exceeded the requests per minute that the operator allows. Nothing was changed.',
+    remedy: 'Wait the seconds in `Retry-After`, then retry.',
+    example: new Problem('rate_limited', 'This API token is limited to 600 requests per minute.', {
+      retryAfterSeconds: 17,
+    }),
+  },
+  headers_too_large: {
+    occurrence: 'every request',
+    meaning: `The request line and headers exceed ${MAX_HEADER_BYTES / 1024} KiB, or there are more than ${MAX_HEADER_FIELDS} header fields.`,
+    remedy: 'Check for cookies and headers that a proxy adds. The service needs none of them.',
+    example: headersTooLarge(),
+  },
+  internal_error: {
+    occurrence: 'every request',
+    meaning:
+      'A bug or an unexpected failure of the service. The log has the details under the `request_id`; the response has none.',
+    remedy: 'Give the operator the `request_id`. Every call may be retried.',
+    example: problemOf(new Error()),
+  },
+  not_implemented: {
+    occurrence: 'every request',
+    meaning:
+      'The service does not know the method at all. Nothing was changed, and the connection is closed.',
+    remedy: 'Use an HTTP method in upper case: `GET`, not `get`.',
+    example: unknownMethod(),
+  },
+  overloaded: {
+    occurrence: 'API token',
+    meaning: 'More requests are waiting than the service can serve in time. This one was not started.',
+    remedy: 'Wait the seconds in `Retry-After`, then retry with increasing backoff.',
+    example: overloaded,
+  },
+  database_unavailable: {
+    occurrence: 'API token',
+    meaning:
+      'The database is unreachable or timed out, or stored data cannot be read. A change was applied completely or not ' +
+      'at all.',
+    remedy:
+      'Wait the seconds in `Retry-After`, then retry: repeating a call that was applied changes nothing more. The ' +
+      'exception is a rotation by id without `If-Match`, which rotates again.',
+    example: problemOf(new StoreUnavailable()),
+  },
+  shutting_down: {
+    occurrence: 'every request',
+    meaning: 'This process of the service is shutting down and rejects new requests. Nothing was changed.',
+    remedy: 'Retry on a new connection: another process may respond, or this one after its restart.',
+    example: new Problem(
+      'shutting_down',
+      'The service is shutting down. Retry: another process may respond.',
+    ),
+  },
+} as const satisfies Record<ProblemCode, ProblemDescription>;
+
+/** Returns the problem that the call throws. */
+function caught(reject: () => unknown): Problem {
+  try {
+    reject();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('an example of an invalid request is accepted');
+}

@@ -1,0 +1,109 @@
+// Error responses in the API description. Each error code has one example, which every response that lists the code
+// references.
+
+import type { OpenAPIV3_1 } from 'openapi-types';
+import type { ProblemCode } from '../../problem.ts';
+import { problemBody, problems } from '../problem.ts';
+import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../response-header.ts';
+import { type NamedSchema, objectSchema } from '../schema.ts';
+import { problemDescriptions } from './error-docs.ts';
+import { type Operation, problemCodesOf } from './operation.ts';
+
+const SHARED = '#/components/responses/';
+const OR = '-or-';
+
+const headersOfStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+export const problemSchema: NamedSchema = {
+  name: 'Problem',
+  schema: objectSchema(
+    {
+      success: { type: 'integer', const: 0 },
+      type: {
+        type: 'string',
+        format: 'uri-reference',
+        description: 'Where the code is documented: `/errors#CODE`.',
+      },
+      title: { type: 'string', description: 'Summary of the code; always the same.' },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status.' },
+      detail: { type: 'string', description: 'What is wrong with this request, and what to do next.' },
+      code: {
+        type: 'string',
+        enum: Object.keys(problems),
+        description: 'For programs to act on. Codes are added, never renamed.',
+      },
+      request_id: {
+        type: 'string',
+        description: 'Identifies the request in the log; the same as `X-Request-Id`.',
+      },
+      errors: {
+        type: 'array',
+        items: objectSchema({
+          pointer: {
+            type: 'string',
+            description:
+              'JSON Pointer (RFC 6901) into the body. Empty for the body itself. A name longer than 300 characters is ' +
+              'truncated and ends with `… (cut off)`.',
+          },
+          detail: { type: 'string', description: 'What is wrong with it.' },
+        }),
+        description: 'The invalid fields of the body, at most 20; absent if there are none.',
+      },
+    },
+    ['errors'],
+    'Every response that is not a success (RFC 9457).',
+  ),
+};
+
+/** The headers of every response, and the named ones. */
+export function headerReferences(names: readonly ResponseHeader[] = []): Record<string, { $ref: string }> {
+  const all: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** References to the error responses of the operation, by status. */
+export function errorReferences(operation: Operation): Record<string, OpenAPIV3_1.ReferenceObject> {
+  const codesOfStatus = Map.groupBy(problemCodesOf(operation), (code) => problems[code].status);
+  const references = Array.from(codesOfStatus, ([status, codes]) => [
+    status,
+    { $ref: SHARED + codes.join(OR) },
+  ]);
+  return Object.fromEntries(references);
+}
+
+/** The error responses that the paths reference, by name. */
+export function errorResponses(paths: object): Record<string, OpenAPIV3_1.ResponseObject> {
+  const references = JSON.stringify(paths).matchAll(new RegExp(`"${SHARED}([^"]+)"`, 'g'));
+  const names = new Set(Array.from(references, ([, name]) => name!));
+  return Object.fromEntries(
+    Array.from(names, (name) => [name, errorResponse(name.split(OR) as ProblemCode[])]),
+  );
+}
+
+function errorResponse(codes: readonly ProblemCode[]): OpenAPIV3_1.ResponseObject {
+  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join('\n\n'),
+    headers: headerReferences(headersOfStatus[problems[codes[0]!].status]),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: `#/components/schemas/${problemSchema.name}` },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+/** Each problem as it is sent, by code. */
+export function problemExamples(): Record<string, OpenAPIV3_1.ExampleObject> {
+  const examples = Object.entries(problemDescriptions).map(([code, { example }]) => [
+    code,
+    { summary: problems[example.code].title, value: JSON.parse(problemBody(example, EXAMPLE_REQUEST_ID)) },
+  ]);
+  return Object.fromEntries(examples);
+}

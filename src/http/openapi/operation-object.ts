@@ -1,0 +1,126 @@
+// Operations as OpenAPI objects.
+
+import type { OpenAPIV3, OpenAPIV3_1 } from 'openapi-types';
+import type { ResponseDescription } from '../description.ts';
+import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
+import { pathParameters } from '../path-parameter.ts';
+import type { Schema } from '../schema.ts';
+import { errorReferences, headerReferences } from './error-responses.ts';
+import type { Operation } from './operation.ts';
+
+type Parameter = OpenAPIV3_1.ParameterObject;
+
+const EXAMPLE_ETAG = '"1042-3"';
+
+const preconditionParameters: readonly Parameter[] = [
+  {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'One or more `ETag`s, one of which the user group must have; `*` for any.',
+    schema: { type: 'string' },
+    example: EXAMPLE_ETAG,
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'One or more `ETag`s, none of which the user group may have; `*`: it must not exist.',
+    schema: { type: 'string' },
+    example: EXAMPLE_ETAG,
+  },
+];
+
+/** The type of openapi-types lacks keywords of JSON Schema 2020-12 and has some of OpenAPI 3.0. */
+export function schemaObject(schema: Schema): OpenAPIV3.SchemaObject {
+  return schema as unknown as OpenAPIV3.SchemaObject;
+}
+
+export function pathItem(operations: readonly Operation[]): OpenAPIV3_1.PathItemObject {
+  return Object.fromEntries(
+    operations.map((operation) => [operation.method.toLowerCase(), operationObject(operation)]),
+  );
+}
+
+function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
+  const { operationId, description, endpoint } = operation;
+  const parameters = parametersOf(operation);
+  const responses = Object.entries(description.responses).map(([status, each]) => [
+    status,
+    responseObject(each),
+  ]);
+  return {
+    operationId,
+    tags: [description.tag],
+    summary: description.summary,
+    description: endpoint === null ? description.text : description.text + permissionsText(endpoint),
+    security: endpoint === null ? [] : [{ apiToken: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBody(operation),
+    responses: { ...Object.fromEntries(responses), ...errorReferences(operation) },
+  };
+}
+
+function permissionsText({ permissions }: AnyEndpoint): string {
+  return `\n\nPermission of the API token: ${permissions.map((each) => `\`${each}\``).join(', ')}.`;
+}
+
+function parametersOf({ path, endpoint }: Operation): Parameter[] {
+  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => pathParameter(name!));
+  const inQuery = Object.entries(endpoint?.query.parameters ?? {}).map(([name, schema]) =>
+    queryParameter(name, schema),
+  );
+  return [...inPath, ...inQuery, ...(endpoint?.isConditional ? preconditionParameters : [])];
+}
+
+function pathParameter(name: string): Parameter {
+  const { description, schema, example } = pathParameters[name as keyof typeof pathParameters];
+  return { name, in: 'path', required: true, description, schema: schemaObject(schema), example };
+}
+
+function queryParameter(name: string, { description, ...schema }: Schema): Parameter {
+  return {
+    name,
+    in: 'query',
+    required: false,
+    description: String(description),
+    schema: schemaObject(schema),
+  };
+}
+
+function requestBody({
+  body,
+  endpoint,
+  description,
+}: Operation): Pick<OpenAPIV3_1.OperationObject, 'requestBody'> {
+  if (body === undefined || endpoint === null) return {};
+  const content = {
+    schema: { $ref: `#/components/schemas/${body.name}` },
+    examples: description.requests ?? {},
+  };
+  const mediaTypes = endpoint.mediaTypes ?? JSON_ONLY;
+  return {
+    requestBody: {
+      required: endpoint.body.isRequired,
+      content: Object.fromEntries(mediaTypes.map((type) => [type, content])),
+    },
+  };
+}
+
+function responseObject({
+  description,
+  headers,
+  schema,
+  mediaType = 'application/json',
+  examples,
+}: ResponseDescription): OpenAPIV3_1.ResponseObject {
+  const content = schema && {
+    schema: { $ref: `#/components/schemas/${schema.name}` },
+    ...(examples && { examples }),
+  };
+  return {
+    description,
+    headers: headerReferences(headers),
+    ...(content && { content: { [mediaType]: content } }),
+  };
+}

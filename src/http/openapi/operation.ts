@@ -1,0 +1,73 @@
+// An OpenAPI operation: an endpoint, public or not, at its path.
+
+import { type Permission, permissions } from '../../domain/api-token.ts';
+import type { ProblemCode } from '../../problem.ts';
+import type { EndpointDescription } from '../description.ts';
+import type { AnyEndpoint } from '../endpoint.ts';
+import { problems } from '../problem.ts';
+import type { PublicEndpoint } from '../public-endpoint.ts';
+import type { NamedSchema } from '../schema.ts';
+import { problemDescriptions } from './error-docs.ts';
+
+export interface ApiSurface {
+  endpoints: readonly AnyEndpoint[];
+  publicEndpoints: readonly PublicEndpoint[];
+}
+
+export interface Operation {
+  operationId: string;
+  method: string;
+  /** With its parameters in braces. */
+  path: string;
+  description: EndpointDescription;
+  /** Absent if the operation has no body. */
+  body?: NamedSchema;
+  /** null if no API token is required. */
+  endpoint: AnyEndpoint | null;
+}
+
+export function operationsOf({ endpoints, publicEndpoints }: ApiSurface): Operation[] {
+  return [
+    ...endpoints.map((endpoint) => ({
+      operationId: endpoint.operationId,
+      method: String(endpoint.method),
+      path: endpoint.paths[0]!.replace(/:(\w+)/g, '{$1}'),
+      description: endpoint.description,
+      ...(endpoint.body.schema !== null && {
+        body: { name: endpoint.body.name, schema: endpoint.body.schema },
+      }),
+      endpoint,
+    })),
+    ...publicEndpoints.map(({ operationId, path, description }) => ({
+      operationId,
+      method: 'GET',
+      path,
+      description,
+      endpoint: null,
+    })),
+  ];
+}
+
+/** The error codes that the operation can return, in the order of the table of codes. */
+export function problemCodesOf(operation: Operation): ProblemCode[] {
+  const named = operation.description.problems ?? [];
+  return (Object.keys(problems) as ProblemCode[]).filter(
+    (code) => named.includes(code) || canOccur[problemDescriptions[code].occurrence](operation),
+  );
+}
+
+const canOccur = {
+  'every request': () => true,
+  'API token': ({ endpoint }: Operation) => endpoint !== null,
+  permission: ({ endpoint }: Operation) =>
+    endpoint !== null && insufficientPermission(endpoint) !== undefined,
+  body: ({ body }: Operation) => body !== undefined,
+  'required body': ({ endpoint }: Operation) => endpoint?.body.isRequired === true,
+  'path parameter': ({ path }: Operation) => path.includes('{'),
+  precondition: ({ endpoint }: Operation) => endpoint?.isConditional === true,
+  named: () => false,
+};
+
+function insufficientPermission(endpoint: AnyEndpoint): Permission | undefined {
+  return permissions.find((permission) => !endpoint.permissions.includes(permission));
+}

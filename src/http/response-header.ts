@@ -1,0 +1,73 @@
+// The headers of responses, for the API description.
+
+import type { OpenAPIV3_1 } from 'openapi-types';
+
+export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
+
+export const responseHeaders = {
+  'X-Request-Id': {
+    description: 'Identifies the request in the log of the service.',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9A-Za-z_\\-]+$' },
+    example: EXAMPLE_REQUEST_ID,
+  },
+  'Cache-Control': {
+    description: 'Caches must not store responses.',
+    required: true,
+    schema: { type: 'string', enum: ['no-store'] },
+    example: 'no-store',
+  },
+  ETag: {
+    description:
+      'Identifies the version of the user group. Every change sets a new one; a call that changes nothing keeps it. A ' +
+      'user group that is deleted and created again never repeats one.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[!#-~]+"$' },
+    example: '"12-3"',
+  },
+  'User-Group-Drift': {
+    description:
+      'The sent fields that differ from the stored ones, if any. Nothing was changed: use an update. ' +
+      'A number and a string differ (`213` and `"213"` in a mapping), and so do `{}` and null.',
+    schema: { type: 'string', pattern: '^(name|mapping|properties)(, (mapping|properties)){0,2}$' },
+    example: 'name, properties',
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    required: true,
+    schema: { type: 'string', pattern: '^Token ' },
+    example: 'Token realm="user-group-service"',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before retrying.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  Allow: {
+    description: 'The methods that the path supports.',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' },
+    example: 'GET, PUT, POST',
+  },
+  'Content-Security-Policy': {
+    description: 'The page loads and runs only what this service serves.',
+    required: true,
+    schema: { type: 'string', pattern: "^default-src 'none'; " },
+    example: "default-src 'none'; script-src 'self'; style-src 'self'",
+  },
+  'X-Content-Type-Options': {
+    description: 'Browsers must not guess another content type.',
+    required: true,
+    schema: { type: 'string', enum: ['nosniff'] },
+    example: 'nosniff',
+  },
+  'Referrer-Policy': {
+    description: 'Links do not reveal the page that they are on.',
+    required: true,
+    schema: { type: 'string', enum: ['no-referrer'] },
+    example: 'no-referrer',
+  },
+} satisfies Record<string, OpenAPIV3_1.HeaderObject>;
+
+export type ResponseHeader = keyof typeof responseHeaders;

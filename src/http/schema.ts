@@ -1,0 +1,54 @@
+// JSON Schemas as the API description uses them. Those of requests also validate (`domain/request-body.ts`); the tests
+// check every response against those of responses.
+
+/** The keywords in use. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly not?: Schema;
+  readonly 'x-pattern-detail'?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly propertyNames?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+  readonly maxProperties?: number;
+  readonly 'x-max-bytes'?: number;
+  readonly 'x-max-levels'?: number;
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+}
+
+/** A schema under `components` of the API description. */
+export interface NamedSchema {
+  name: string;
+  schema: Schema;
+}
+
+/** The schema of a successful response. */
+export function successSchema(name: string, properties: Record<string, Schema>): NamedSchema {
+  return { name, schema: objectSchema({ success: { type: 'integer', const: 1 }, ...properties }) };
+}
+
+/** Allows additional members: `/v1` grows, and clients must not break when it does. */
+export function objectSchema(
+  properties: Record<string, Schema>,
+  optional: readonly string[] = [],
+  description?: string,
+): Schema {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    properties,
+    required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  };
+}

@@ -1,0 +1,121 @@
+// Loads the key ring from the settings, or from a file next to the SQLite database that is created on the first start.
+
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Config, ConfigInvalid } from './config.ts';
+import { generateKeyLine, KeyRing, KeyRingInvalid } from './domain/key-ring.ts';
+import { Secret } from './domain/secret.ts';
+import type { BatchingStore } from './store/batching-store.ts';
+import {
+  createTemporaryFile,
+  FileExists,
+  fsyncPath,
+  linkIntoPlace,
+  temporaryPathOf,
+} from './system/atomic-file.ts';
+import { readSecretFile } from './system/secret-file.ts';
+
+type RingConfig = Pick<Config, 'databaseUrl' | 'tokenKeys'>;
+
+/**
+ * Loads the key ring for the tokens in `store`. Throws `ConfigInvalid` if it lacks a key that may have encrypted stored
+ * tokens: a service that cannot decrypt its tokens must not start.
+ */
+export async function loadKeyRing(config: RingConfig, store: BatchingStore): Promise<KeyRing> {
+  const used = await store.read({ kind: 'listTokenKeyIds' });
+  const { text, source } = ringText(config, used.length > 0);
+  const ring = parse(text, source);
+  const missing = ring.missing(used);
+  if (missing.length > 0) {
+    throw new ConfigInvalid(
+      `${source} lacks the token key ${missing.join(', ')}, which encrypts tokens in the database; add the line of that key to the key ring`,
+    );
+  }
+  return ring;
+}
+
+/** The key file next to a SQLite database; null if the key ring comes from the settings. */
+export function keyFileOf({ databaseUrl, tokenKeys }: RingConfig): string | null {
+  if (tokenKeys !== null || databaseUrl.engine !== 'sqlite') return null;
+  return join(dirname(databaseUrl.path), 'token-keys');
+}
+
+/** Records in the database that stored tokens may be encrypted with the active key of the ring. */
+export async function registerActiveKey(ring: KeyRing, store: BatchingStore, now: number): Promise<void> {
+  await store.write({ kind: 'addTokenKeyId', keyId: ring.activeKeyId, now });
+}
+
+function ringText(config: RingConfig, hasTokens: boolean): { text: Secret; source: string } {
+  if (config.tokenKeys !== null) return { text: config.tokenKeys, source: 'UGS_TOKEN_KEYS' };
+  const file = keyFileOf(config);
+  if (file === null) {
+    throw new ConfigInvalid(
+      'UGS_TOKEN_KEYS is not set, but PostgreSQL requires it: generate a key with "key generate" and set the same key ring for every process',
+    );
+  }
+  // A missing file is not replaced with a new key once tokens are encrypted: they could not be decrypted.
+  if (!hasTokens) withKeyFile('create', () => ensureSecretFile(file, generateKeyLine));
+  else if (!existsSync(file)) {
+    throw new ConfigInvalid(
+      `the key file ${file} does not exist, but the database contains tokens encrypted with it: restore the file, or set UGS_TOKEN_KEYS`,
+    );
+  }
+  return { text: withKeyFile('read', () => new Secret(readSecretFile(file))), source: file };
+}
+
+function withKeyFile<Result>(action: 'create' | 'read', work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new ConfigInvalid(`cannot ${action} the key file: ${(error as Error).message}`);
+  }
+}
+
+function parse(text: Secret, source: string): KeyRing {
+  try {
+    return KeyRing.parse(text);
+  } catch (error) {
+    if (!(error instanceof KeyRingInvalid)) throw error;
+    throw new ConfigInvalid(`${source}: ${error.message}`);
+  }
+}
+
+/** Writes a file that only its owner can read, atomically and durably. Replaces an existing file. */
+export function replaceSecretFile(path: string, secret: Secret): void {
+  writeSecretFile(path, secret, renameSync);
+  fsyncPath(dirname(path));
+}
+
+/**
+ * Creates the file unless it exists. Syncs the directory in either case: the process that created the file may have
+ * been killed before it did so.
+ */
+function ensureSecretFile(path: string, generate: () => Secret): void {
+  if (!existsSync(path)) writeSecretFile(path, generate(), linkUnlessExists);
+  fsyncPath(dirname(path));
+}
+
+/** `moveIntoPlace` runs once the secret is completely written, so that a kill never leaves a partial file at `path`. */
+function writeSecretFile(
+  path: string,
+  secret: Secret,
+  moveIntoPlace: (unfinished: string, path: string) => void,
+): void {
+  const unfinished = temporaryPathOf(path);
+  createTemporaryFile(unfinished);
+  try {
+    writeFileSync(unfinished, `${secret.reveal()}\n`, { flush: true });
+    moveIntoPlace(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** If two processes start concurrently, both use the file that was created first. */
+function linkUnlessExists(unfinished: string, path: string): void {
+  try {
+    linkIntoPlace(unfinished, path);
+  } catch (error) {
+    if (!(error instanceof FileExists)) throw error;
+  }
+}

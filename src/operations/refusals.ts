@@ -1,0 +1,40 @@
+// Problems that several operations throw.
+
+import type { Caller, Permission } from '../domain/api-token.ts';
+import { Problem } from '../problem.ts';
+
+/** Throws `permission_denied` unless the caller's API token has one of the permissions. `what` completes "may not …". */
+export function permit(caller: Caller, permissions: readonly Permission[], what: string): void {
+  if (permissions.includes(caller.permission)) return;
+  throw new Problem(
+    'permission_denied',
+    `An API token with the permission ${caller.permission} may not ${what}; this requires ${permissions.join(' or ')}.`,
+  );
+}
+
+/** `hint` tells the caller what to do, if anything. */
+export function userGroupNotFound(hint = ''): Problem {
+  return new Problem('user_group_not_found', `No user group has this user_group_id.${hint}`);
+}
+
+export function versionMismatch(): Problem {
+  return new Problem(
+    'version_mismatch',
+    'The user group does not meet the If-Match or If-None-Match of the request. Read it again before you retry.',
+  );
+}
+
+/** The same for every token that does not resolve, so that it reveals nothing about tokens of other callers. */
+export function tokenNotFound(): Problem {
+  return new Problem(
+    'user_group_token_not_found',
+    'No user group has this token. It may be mistyped, replaced by a rotation, or of another workspace or environment.',
+  );
+}
+
+/** Shared: under overload, capturing a stack trace for each request is too expensive. */
+export const overloaded = new Problem(
+  'overloaded',
+  'Too many requests are waiting for the database. Retry later.',
+  { retryAfterSeconds: 1 },
+);

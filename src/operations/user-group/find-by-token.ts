@@ -1,0 +1,29 @@
+// From the text of a user group token to its group. A token issued here names the bucket of its group; for an imported
+// token the database looks up the bucket first.
+
+import { addressOfUserGroupToken, digestOfImportedToken, type TokenDigest } from '../../domain/token.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+
+interface FoundByToken {
+  userGroup: UserGroup;
+  /** The stored digest of the token: the group's current one, or the one last replaced. */
+  digest: TokenDigest;
+}
+
+/** Returns null if no group has the token. */
+export async function findByToken(store: BatchingStore, text: string): Promise<FoundByToken | null> {
+  const address = addressOfUserGroupToken(text);
+  const userGroup = address && (await store.read({ kind: 'findUserGroupByToken', address }));
+  if (userGroup !== null) return { userGroup, digest: address!.digest };
+  // A token of this form may also be imported, into a group with another id, workspace or installation.
+  return findByImportedToken(store, text);
+}
+
+async function findByImportedToken(store: BatchingStore, text: string): Promise<FoundByToken | null> {
+  const digest = digestOfImportedToken(text);
+  const bucket = digest && (await store.read({ kind: 'findImportedToken', digest }));
+  if (digest === null || bucket === null) return null;
+  const userGroup = await store.read({ kind: 'findUserGroupByToken', address: { bucket, digest } });
+  return userGroup && { userGroup, digest };
+}

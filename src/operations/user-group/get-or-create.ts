@@ -1,0 +1,109 @@
+import type { Caller } from '../../domain/api-token.ts';
+import { sameJson } from '../../domain/json-tree.ts';
+import { isMet, type Precondition } from '../../domain/precondition.ts';
+import type { UserGroupBody, UserGroupFields } from '../../domain/request-body.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
+import { keyOf, sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import type { NewUserGroup } from '../../store/port.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { overloaded, permit, userGroupNotFound, versionMismatch } from '../refusals.ts';
+
+export interface GetOrCreateResult extends OpenUserGroup {
+  created: boolean;
+  /** The sent fields that differ from what is stored. */
+  drift: ('name' | 'mapping' | 'properties')[];
+}
+
+/**
+ * Returns the stored group with this id, or creates it. Of concurrent first calls exactly one creates. Throws
+ * `user_group_not_found` if the group does not exist and the body has no name, and `version_mismatch` if the
+ * precondition is not met.
+ */
+export async function getOrCreateUserGroup(
+  context: Context,
+  caller: Caller,
+  body: UserGroupBody,
+  precondition?: Precondition,
+): Promise<GetOrCreateResult> {
+  const key = keyOf(caller.workspaceId, caller.environment, body.userGroupId);
+  const stored = await context.store.read({ kind: 'findUserGroup', key });
+  if (stored === null) return createIfNamed(context, caller, key, body, precondition);
+  if (!isMet(precondition, stored)) throw versionMismatch();
+  const turn = context.cpu.turn(sizeOf(body));
+  if (turn !== undefined) await turn;
+  const { userGroup, token } = openToken(context, stored);
+  return { created: false, drift: driftOf(body, userGroup), userGroup, token };
+}
+
+async function createIfNamed(
+  context: Context,
+  caller: Caller,
+  key: UserGroupKey,
+  body: UserGroupBody,
+  precondition?: Precondition,
+): Promise<GetOrCreateResult> {
+  const { name } = body;
+  if (name === undefined) {
+    throw userGroupNotFound(' Send a name to create one.');
+  }
+  permit(caller, ['read-write'], 'create a user group');
+  if (!isMet(precondition, null)) throw versionMismatch();
+  if (!context.store.admitsWrite()) throw overloaded;
+  const group = await createUserGroup(context, key, { ...body, name });
+  if (group.created) return { ...group, drift: [] };
+  // A concurrent call has created it.
+  if (!isMet(precondition, group.userGroup)) throw versionMismatch();
+  await context.cpu.turn(sizeOf(body));
+  return { ...group, drift: driftOf(body, group.userGroup) };
+}
+
+/**
+ * Creates the group unless it exists; returns it. `tried` has the ids with which earlier attempts of this call may have
+ * created it.
+ */
+export async function createUserGroup(
+  context: Context,
+  key: UserGroupKey,
+  fields: UserGroupFields & { name: string },
+  tried: readonly number[] = [],
+): Promise<OpenUserGroup & { created: boolean }> {
+  const token = mintUserGroupToken(key.bucket);
+  const tokenDigest = digestOf(token.reveal());
+  const command = await newUserGroup(context, key, fields, { token, tokenDigest });
+  const result = await context.store.write({ kind: 'createUserGroup', ...command });
+  if (result === 'unsettled') {
+    context.teamIds.discard(command.lease);
+    return createUserGroup(context, key, fields, [...tried, command.teamId]);
+  }
+  const { userGroup } = result;
+  const isSealedHere = userGroup.sealedToken.ciphertext === command.sealedToken.ciphertext;
+  return {
+    created: result.created || tried.includes(userGroup.teamId),
+    userGroup,
+    token: isSealedHere ? token : openToken(context, userGroup).token,
+  };
+}
+
+/** The command for a new group, with a leased id and its token encrypted. */
+export async function newUserGroup(
+  { store, keyRing, teamIds, clock }: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'clock'>,
+  key: UserGroupKey,
+  { name, mapping = null, properties = null }: UserGroupFields & { name: string },
+  { token, tokenDigest }: { token: Secret; tokenDigest: TokenDigest },
+): Promise<NewUserGroup> {
+  const { id: teamId, lease } = await teamIds.next(store);
+  const sealedToken = keyRing.seal(token, { ...key, teamId, tokenDigest });
+  return { key, teamId, lease, name, mapping, properties, tokenDigest, sealedToken, now: clock() };
+}
+
+/** The sent fields that differ from the stored ones. */
+export function driftOf(sent: UserGroupFields, stored: UserGroup): GetOrCreateResult['drift'] {
+  const drift: GetOrCreateResult['drift'] = [];
+  if (sent.name !== undefined && sent.name !== stored.name) drift.push('name');
+  for (const field of ['mapping', 'properties'] as const) {
+    const text = sent[field];
+    if (text !== undefined && !sameJson(text, stored[field])) drift.push(field);
+  }
+  return drift;
+}

@@ -1,0 +1,57 @@
+import type { Caller } from '../../domain/api-token.ts';
+import { mergeFields } from '../../domain/merge-patch.ts';
+import { isMet, type Precondition } from '../../domain/precondition.ts';
+import type { UserGroupFields } from '../../domain/request-body.ts';
+import { keyOf, keyToString, sizeOf, type UserGroupKey, versionTag } from '../../domain/user-group.ts';
+import { Problem } from '../../problem.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+
+/** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Merges the patch into the current version of the group: concurrent changes are not lost. Throws
+ * `user_group_not_found`, `version_mismatch` if the precondition is not met, and `invalid_request` if the result exceeds
+ * a limit.
+ */
+export async function patchUserGroup(
+  context: Context,
+  caller: Caller,
+  userGroupId: string,
+  patch: UserGroupFields,
+  precondition: Precondition | undefined,
+): Promise<OpenUserGroup> {
+  const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
+  return context.groupMutex.runExclusive(keyToString(key), context.store, () =>
+    mergeInto(context, key, patch, precondition),
+  );
+}
+
+async function mergeInto(
+  context: Context,
+  key: UserGroupKey,
+  patch: UserGroupFields,
+  precondition: Precondition | undefined,
+): Promise<OpenUserGroup> {
+  const { store, cpu, clock } = context;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored = await store.read({ kind: 'findUserGroup', key });
+    if (stored === null) throw userGroupNotFound();
+    if (!isMet(precondition, stored)) throw versionMismatch();
+    await cpu.turn(sizeOf(stored) + sizeOf(patch));
+    const fields = mergeFields(stored, patch);
+    const patched = await store.write({
+      kind: 'updateUserGroup',
+      key,
+      ...fields,
+      precondition: { ifMatch: [versionTag(stored)] },
+      now: clock(),
+    });
+    if (typeof patched === 'object') return openToken(context, patched);
+    // Changed or deleted concurrently: the next read shows which.
+  }
+  throw new Problem('overloaded', 'This user group is being changed too often. Retry later.', {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,31 @@
+import type { Caller } from '../../domain/api-token.ts';
+import { type Precondition, unmetCondition } from '../../domain/precondition.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { keyOf, type UserGroup } from '../../domain/user-group.ts';
+import { type Context, openToken } from '../context.ts';
+import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+
+export interface ReadResult {
+  userGroup: UserGroup;
+  /** null for callers that must not see it. */
+  token: Secret | null;
+}
+
+/**
+ * Returns the stored group with this id; `notModified` if `If-None-Match` names its version. Throws
+ * `user_group_not_found`, and `version_mismatch` if `If-Match` is not met.
+ */
+export async function readUserGroup(
+  context: Context,
+  caller: Caller,
+  userGroupId: string,
+  precondition: Precondition = {},
+): Promise<ReadResult | { notModified: UserGroup }> {
+  const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
+  const userGroup = await context.store.read({ kind: 'findUserGroup', key });
+  if (userGroup === null) throw userGroupNotFound();
+  const unmet = unmetCondition(precondition, userGroup);
+  if (unmet === 'ifMatch') throw versionMismatch();
+  if (unmet === 'ifNoneMatch') return { notModified: userGroup };
+  return caller.permission === 'read-write' ? openToken(context, userGroup) : { userGroup, token: null };
+}

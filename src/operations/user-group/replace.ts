@@ -1,0 +1,45 @@
+import type { Caller } from '../../domain/api-token.ts';
+import { isMet, type Precondition } from '../../domain/precondition.ts';
+import type { UserGroupFields } from '../../domain/request-body.ts';
+import { keyOf } from '../../domain/user-group.ts';
+import { Problem } from '../../problem.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { overloaded, versionMismatch } from '../refusals.ts';
+import { createUserGroup } from './get-or-create.ts';
+
+/** Each attempt fails only if the group was created or deleted between two statements. */
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Upsert: replaces all fields of the group, or creates it; the token of an existing group is unchanged. Throws
+ * `version_mismatch` if the precondition is not met.
+ */
+export async function replaceUserGroup(
+  context: Context,
+  caller: Caller,
+  userGroupId: string,
+  { name, mapping = null, properties = null }: UserGroupFields & { name: string },
+  precondition: Precondition | undefined,
+): Promise<OpenUserGroup & { created: boolean }> {
+  const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
+  const fields = { name, mapping, properties };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const now = context.clock();
+    const updated = await context.store.write({
+      kind: 'updateUserGroup',
+      key,
+      ...fields,
+      precondition,
+      now,
+    });
+    if (typeof updated === 'object') return { ...openToken(context, updated), created: false };
+    if (updated === 'version_mismatch' || !isMet(precondition, null)) throw versionMismatch();
+    if (!context.store.admitsWrite()) throw overloaded;
+    const group = await createUserGroup(context, key, fields);
+    if (group.created) return group;
+    // A concurrent call has created it: update it.
+  }
+  throw new Problem('overloaded', 'This user group is being created and deleted too often. Retry later.', {
+    retryAfterSeconds: 1,
+  });
+}

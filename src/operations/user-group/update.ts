@@ -1,0 +1,32 @@
+import type { Caller } from '../../domain/api-token.ts';
+import type { Precondition } from '../../domain/precondition.ts';
+import type { UserGroupBody } from '../../domain/request-body.ts';
+import { keyOf } from '../../domain/user-group.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+
+/**
+ * Replaces each sent field as a whole; the others are unchanged. Throws `user_group_not_found`, and `version_mismatch`
+ * if the precondition is not met.
+ */
+export async function updateUserGroup(
+  context: Context,
+  caller: Caller,
+  { userGroupId, ...fields }: UserGroupBody,
+  precondition: Precondition | undefined,
+): Promise<OpenUserGroup> {
+  const userGroup = await context.store.write({
+    kind: 'updateUserGroup',
+    key: keyOf(caller.workspaceId, caller.environment, userGroupId),
+    ...fields,
+    precondition,
+    now: context.clock(),
+  });
+  if (userGroup === 'not_found') {
+    throw userGroupNotFound(' GET /api/user with a name creates one.');
+  }
+  if (userGroup === 'version_mismatch') {
+    throw versionMismatch();
+  }
+  return openToken(context, userGroup);
+}

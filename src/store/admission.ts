@@ -1,0 +1,105 @@
+// Admission control: estimates how long new work would wait for the database, and paces lists so that lookups
+// stay fast beside them. What the caller is told is decided by the HTTP layer.
+
+import type { Batcher, Cooldown } from './batcher.ts';
+
+/** What a request needs from the store; `either`: it reads, and may then have to write. */
+export type Access = 'read' | 'list' | 'write' | 'either';
+
+/** New work is rejected if it would wait longer: a longer queue raises latency but not throughput. */
+const MAX_WAIT_MS = 100;
+/** A page costs as much as hundreds of lookups, and no viewer waits for a list. */
+const MAX_LIST_WAIT_MS = 500;
+/** For requests that were admitted, have read, and turn out to need a write. */
+const MAX_WRITE_WAIT_MS = 500;
+/** Reads are fast while they take less than this in total. */
+const FAST_READ_MS = 20;
+
+// biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
+type AnyBatcher = Pick<Batcher<any, any>, 'limits' | 'queued' | 'oldestWaitMs' | 'averageRunMs'>;
+
+export class Admission {
+  readonly #reads: AnyBatcher;
+  readonly #lists: AnyBatcher;
+  readonly #writes: AnyBatcher;
+  readonly #cooldown: ListCooldown;
+
+  constructor(reads: AnyBatcher, lists: AnyBatcher, writes: AnyBatcher, cooldown: ListCooldown) {
+    this.#reads = reads;
+    this.#lists = lists;
+    this.#writes = writes;
+    this.#cooldown = cooldown;
+  }
+
+  /**
+   * Whether a new request may enter. Asked before any work is done for it; an admitted request is not rejected later
+   * because others arrive, so no work is wasted.
+   */
+  admits(access: Access): boolean {
+    if (access !== 'list') this.#cooldown.otherWorkArrived();
+    if (exceeds(this.#reads, MAX_WAIT_MS)) return false;
+    if (access === 'list') return !exceeds(this.#lists, MAX_LIST_WAIT_MS);
+    if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS)) return true;
+    // While writes queue up but reads are fast, requests that may not need to write are still served.
+    return access === 'either' && waitMs(this.#reads) + this.#reads.averageRunMs < FAST_READ_MS;
+  }
+
+  /** Whether an admitted request that has to write may do so. */
+  admitsWrite(): boolean {
+    return !exceeds(this.#writes, MAX_WRITE_WAIT_MS);
+  }
+}
+
+/** Whether one more item would wait longer than this. Items that fit into the next batch are not a queue. */
+function exceeds(batcher: AnyBatcher, maxWaitMs: number): boolean {
+  const { maxQueued, maxBatch } = batcher.limits;
+  const { queued } = batcher;
+  // The common case, a queue that fits into one batch, needs no clock.
+  return queued >= maxQueued || (queued > maxBatch && waitMs(batcher) > maxWaitMs);
+}
+
+/** Estimated wait of one more item: at least as long as the oldest item has already waited. */
+function waitMs({ limits, queued, oldestWaitMs, averageRunMs }: AnyBatcher): number {
+  if (queued === 0) return 0;
+  const batchesAhead = Math.floor(queued / limits.maxBatch);
+  return Math.max(oldestWaitMs, (batchesAhead * averageRunMs) / limits.maxInFlight);
+}
+
+/** While there is other work, lists pause this many times as long as they kept the event loop busy: a tenth of it. */
+const PAUSE_FACTOR = 9;
+/** A process that was suspended in the middle of a list would otherwise pause for as long. */
+const MAX_PAUSE_MS = 500;
+/** Other work counts for this long after it arrived. */
+const OTHER_WORK_WINDOW_MS = 1_000;
+
+/** Limits lists to a tenth of the event loop while other requests arrive. */
+export class ListCooldown implements Cooldown {
+  #otherWorkAt = Number.NEGATIVE_INFINITY;
+  #until = 0;
+
+  get remainingMs(): number {
+    return this.#until - performance.now();
+  }
+
+  otherWorkArrived(): void {
+    this.#otherWorkAt = performance.now();
+  }
+
+  start(): (resume: () => void) => void {
+    const before = performance.eventLoopUtilization();
+    return (resume) => {
+      // The response is written in this turn and counts too.
+      setImmediate(() => {
+        const { active } = performance.eventLoopUtilization(before);
+        // A concurrent list may have set a longer pause.
+        this.#until = Math.max(this.#until, performance.now() + this.#pauseMs(active));
+        resume();
+      });
+    };
+  }
+
+  #pauseMs(activeMs: number): number {
+    const isAlone = performance.now() - this.#otherWorkAt >= OTHER_WORK_WINDOW_MS;
+    return isAlone ? 0 : Math.min(activeMs * PAUSE_FACTOR, MAX_PAUSE_MS);
+  }
+}

@@ -1,0 +1,117 @@
+// The store as operations use it: one query or command at a time, batched behind the scenes.
+
+import { isSameAddress } from '../domain/token.ts';
+import { isSameKey, sizeOf } from '../domain/user-group.ts';
+import { type Access, Admission, ListCooldown } from './admission.ts';
+import { Batcher, type BatchLimits, timedOutInQueue } from './batcher.ts';
+import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult, Store } from './port.ts';
+import { withDeadline } from './timeout.ts';
+
+/** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
+const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
+  'listUserGroups',
+  'scanUserGroups',
+  'countUserGroups',
+  'listApiTokens',
+  'listWorkspaces',
+]);
+
+/** A lookup of one group, which can be sent before it is known whether it is needed. */
+export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken'>;
+
+function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
+  if (prefetched.kind === 'findUserGroup') {
+    return query.kind === 'findUserGroup' && isSameKey(prefetched.key, query.key);
+  }
+  return query.kind === 'findUserGroupByToken' && isSameAddress(prefetched.address, query.address);
+}
+
+/** JSON that a command carries. */
+function charactersOf(command: Command): number {
+  return 'properties' in command ? sizeOf(command) : 0;
+}
+
+interface Batchers {
+  reads: Batcher<Query, QueryResult>;
+  lists: Batcher<Query, QueryResult>;
+  writes: Batcher<Command, CommandResult>;
+  admission: Admission;
+}
+
+export class BatchingStore {
+  readonly #batchers: Batchers;
+  readonly #startBy: number;
+  #prefetched: { query: PrefetchQuery; result: Promise<QueryResult> } | null = null;
+
+  static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchingStore {
+    const read = (queries: Query[]) => store.read(queries);
+    const cooldown = new ListCooldown();
+    const reads = new Batcher(read, limits.read);
+    const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { cooldown });
+    const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
+      charactersOf,
+    });
+    const admission = new Admission(reads, lists, writes, cooldown);
+    return new BatchingStore({ reads, lists, writes, admission }, Number.POSITIVE_INFINITY);
+  }
+
+  private constructor(batchers: Batchers, startBy: number) {
+    this.#batchers = batchers;
+    this.#startBy = startBy;
+  }
+
+  /**
+   * The same store for one request: what has not started by then (`performance.now()`) never does, and throws
+   * `StoreUnavailable`. The adapter limits how long a started command may run: one that ran on after its caller was
+   * told that it failed could undo a change that was acknowledged since.
+   */
+  until(startBy: number): BatchingStore {
+    return new BatchingStore(this.#batchers, startBy);
+  }
+
+  /** The promise, limited by the deadline of this request. Drops what was prefetched, which is old by then. */
+  inTime<Result>(promise: Promise<Result>): Promise<Result> {
+    this.#prefetched = null;
+    return this.#startBy === Number.POSITIVE_INFINITY
+      ? promise
+      : withDeadline(this.#startBy, promise, timedOutInQueue);
+  }
+
+  /** Whether a new request may enter; see `Admission`. */
+  admits(access: Access): boolean {
+    return this.#batchers.admission.admits(access);
+  }
+
+  /** Whether an admitted request that has to write may do so. */
+  admitsWrite(): boolean {
+    return this.#batchers.admission.admitsWrite();
+  }
+
+  /** Sends a query that this request is likely to make: the first `read` of the same query gets its result. */
+  prefetch(query: PrefetchQuery): void {
+    const result = this.read(query);
+    // The request may never ask for it.
+    result.catch(() => {});
+    this.#prefetched = { query, result };
+  }
+
+  read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
+    const prefetched = this.#prefetched;
+    if (prefetched !== null && isSameQuery(prefetched.query, query as Query)) {
+      this.#prefetched = null;
+      return prefetched.result as Promise<QueryResult<Kind>>;
+    }
+    const { lists, reads } = this.#batchers;
+    const batcher = LISTS.has(query.kind) ? lists : reads;
+    return batcher.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
+  }
+
+  write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
+    // The write makes it stale.
+    this.#prefetched = null;
+    // Every create waits for a lease of ids.
+    const isUrgent = command.kind === 'leaseIds';
+    const { writes } = this.#batchers;
+    return writes.submit(command as Command, this.#startBy, isUrgent) as Promise<CommandResult<Kind>>;
+  }
+}

@@ -1,0 +1,214 @@
+// The port between operations and databases. An adapter takes a list of queries or commands and returns the list of
+// their results, in the same order. It contains no rules and throws no `Problem`.
+
+import type { ApiToken } from '../domain/api-token.ts';
+import type { Bucket } from '../domain/bucket.ts';
+import type { Position, UserGroupList } from '../domain/cursor.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import type { JsonText } from '../domain/strict-json.ts';
+import type { TokenAddress, TokenDigest } from '../domain/token.ts';
+import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group.ts';
+
+export interface Store {
+  /**
+   * Each query sees everything that was committed before the call. Answers at least the first query, and fewer than all
+   * where their rows would keep the event loop for too long. Throws `StoreUnavailable`.
+   */
+  read(queries: readonly Query[]): Promise<QueryResult[]> | QueryResult[];
+  /**
+   * Each command is atomic, and durable when the promise resolves. A batch that rejects with anything but
+   * `StoreUnavailable` has changed nothing. Throws `StoreUnavailable`.
+   */
+  write(commands: readonly Command[]): Promise<CommandResult[]>;
+  close(): Promise<void>;
+}
+
+/** The database is unreachable or failing; a retry may succeed. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+
+  /** Whether it may resolve itself without an operator, for example a database that starts later than the service. */
+  get isTransient(): boolean {
+    return false;
+  }
+}
+
+/** The request ran out of time before the database was queried. */
+export class StartedTooLate extends StoreUnavailable {}
+
+/** Observes the availability of the database. Called on each success and failure, not only on changes. */
+export interface StoreObserver {
+  /** Connecting failed. */
+  unavailable(reason: string): void;
+  /** The database responded. */
+  available(): void;
+}
+
+interface Queries {
+  /** null if there is none. */
+  findApiToken: { query: { digest: TokenDigest }; result: ApiToken | null };
+  findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
+  /** The group whose current or last replaced token has this digest; null if there is none. */
+  findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
+  /** The bucket of the group that has the imported token; null if there is none. */
+  findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
+  listApiTokens: { query: { after: number; limit: number }; result: ApiTokenRow[] };
+  findWorkspace: { query: { name: string }; result: Workspace | null };
+  /** Workspaces in the order of their names after `after`, from the first if it is null. */
+  listWorkspaces: { query: { after: string | null; limit: number }; result: Workspace[] };
+  /** The ids of the keys that stored tokens may be encrypted with. */
+  listTokenKeyIds: { query: object; result: string[] };
+  /** All groups in key order, after `after`; from the first if it is null. */
+  scanUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
+  /** A page of one list, from a position in its order; `isEnd` if no more follow in this order. */
+  listUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
+  /** Of the installation, or of one workspace and environment. */
+  countUserGroups: {
+    query: { of: Pick<UserGroupKey, 'workspaceId' | 'environment'> | null };
+    result: number;
+  };
+  /** Fails if the database does not respond. */
+  ping: { query: object; result: null };
+}
+
+interface Commands {
+  /**
+   * Creates the group if its key is free; otherwise returns the existing one. `unsettled` if neither worked, because the
+   * group was deleted at that moment or the database has lost the lease of its id: no id of the lease may be used again.
+   */
+  createUserGroup: {
+    command: NewUserGroup;
+    result: { created: boolean; userGroup: UserGroup } | 'unsettled';
+  };
+  /** The same with an existing token; `token_taken` if it is another group's current or last replaced token. */
+  importUserGroup: {
+    command: ImportedUserGroup;
+    result: { created: boolean; userGroup: UserGroup } | 'token_taken' | 'workspace_not_found' | 'unsettled';
+  };
+  updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
+  deleteUserGroup: { command: UserGroupDeletion; result: 'deleted' | 'not_found' | 'version_mismatch' };
+  /** Replaces the token if it is still the current one and the precondition is met; otherwise null. */
+  rotateToken: { command: TokenRotation; result: UserGroup | null };
+  /** Stores the same token under another key if its ciphertext is still `expected`; returns whether it was. */
+  resealToken: {
+    command: { key: UserGroupKey; expected: SealedToken; sealedToken: SealedToken };
+    result: boolean;
+  };
+  /** Reserves `count` consecutive ids. */
+  leaseIds: { command: { sequence: IdSequence; count: number }; result: LeasedIds };
+  /** Creates the workspace unless the name exists; returns it. */
+  ensureWorkspace: {
+    command: { workspaceId: number; name: string; now: number };
+    result: { created: boolean; workspace: Workspace };
+  };
+  /** Renames the workspace if its name is still `from`. */
+  renameWorkspace: {
+    command: { workspaceId: number; from: string; to: string };
+    result: 'renamed' | 'not_found' | 'name_taken';
+  };
+  /**
+   * Deletes the workspace and its API tokens if it has no user groups and every API token ended before `endedBefore`.
+   * Nothing can be created in it concurrently: API tokens and imports lock the workspace.
+   */
+  deleteWorkspace: {
+    command: { workspaceId: number; endedBefore: number };
+    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens';
+  };
+  /** Returns whether the workspace exists; if it does not, nothing is created. */
+  createApiToken: { command: ApiToken; result: boolean };
+  /** Returns whether the token exists; revoking a revoked one keeps the first time. */
+  revokeApiToken: { command: { apiTokenId: number; now: number }; result: boolean };
+  /** Stores groups of another database unchanged; skips those whose key exists. */
+  copyUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
+  addTokenKeyId: { command: { keyId: string; now: number }; result: null };
+  /** Removes the ids of keys that no stored token uses. */
+  removeTokenKeyIds: { command: { keep: string }; result: null };
+  /** After many rows were added without leasing ids, for a database whose plans depend on statistics. */
+  gatherStatistics: { command: object; result: null };
+  /** Fails if the database does not accept writes; `disk_full` if it accepts only small ones. */
+  pingWrite: { command: object; result: null | 'disk_full' };
+}
+
+export type Query<Kind extends keyof Queries = keyof Queries> = {
+  [K in Kind]: { kind: K } & Queries[K]['query'];
+}[Kind];
+export type QueryResult<Kind extends keyof Queries = keyof Queries> = Queries[Kind]['result'];
+export type Command<Kind extends keyof Commands = keyof Commands> = {
+  [K in Kind]: { kind: K } & Commands[K]['command'];
+}[Kind];
+export type CommandResult<Kind extends keyof Commands = keyof Commands> = Commands[Kind]['result'];
+export type QueryKind = keyof Queries;
+export type CommandKind = keyof Commands;
+
+export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id';
+
+export interface LeasedIds {
+  first: number;
+  /** The name of the lease, which the database knows unless it was restored to an earlier state. */
+  lease: string;
+}
+
+export interface Workspace {
+  workspaceId: number;
+  name: string;
+  createdAt: number;
+}
+
+export type ApiTokenRow = ApiToken & { workspaceName: string };
+
+export interface NewUserGroup {
+  key: UserGroupKey;
+  teamId: number;
+  /** The lease of `teamId`. */
+  lease: string;
+  name: string;
+  mapping: JsonText | null;
+  properties: JsonText | null;
+  tokenDigest: TokenDigest;
+  sealedToken: SealedToken;
+  now: number;
+}
+
+export interface ImportedUserGroup extends NewUserGroup {
+  /** The marked digest of its token: of two imports of one token the first wins. null for a new token. */
+  claim: TokenDigest | null;
+  /** Where a token of this form is that was issued here; null for one of another form. */
+  issued: TokenAddress | null;
+}
+
+/** Absent fields are unchanged; the version increases only if something changes. */
+export interface UserGroupUpdate {
+  key: UserGroupKey;
+  name?: string;
+  mapping?: JsonText | null;
+  properties?: JsonText | null;
+  precondition?: Precondition | undefined;
+  now: number;
+}
+
+export interface UserGroupDeletion {
+  key: UserGroupKey;
+  precondition?: Precondition | undefined;
+}
+
+/** Gives at most `limit` groups, and none after one with which the mappings and properties come to `maxBytes`. */
+export interface UserGroupSearch {
+  list: UserGroupList;
+  from: Position;
+  limit: number;
+  maxBytes: number;
+}
+
+export interface TokenRotation {
+  bucket: Bucket;
+  teamId: number;
+  currentDigest: TokenDigest;
+  /** The digest of the token that the previous rotation replaced; it is removed. */
+  forgottenDigest: TokenDigest | null;
+  tokenDigest: TokenDigest;
+  sealedToken: SealedToken;
+  precondition?: Precondition | undefined;
+  /** null: the replaced token is dead immediately. */
+  previousTokenExpiresAt: number | null;
+  now: number;
+}

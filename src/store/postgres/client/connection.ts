@@ -1,0 +1,59 @@
+// A connection that can be aborted, and that knows whether its server is a standby.
+//
+// An orderly end sends a message. A network that drops packets now may deliver it later, with the statement before it:
+// an update would then be applied long after its caller was told that it failed, over a newer acknowledged one.
+
+import { Socket } from 'node:net';
+import pg from 'pg';
+
+export class Connection extends pg.Client {
+  readonly #socket: Socket;
+  readonly #openedAt = performance.now();
+  /** Set by the pool, which no longer uses connections of an earlier generation. */
+  generation = 0;
+  #isStandby = false;
+
+  constructor(config: pg.ClientConfig) {
+    const socket = new Socket();
+    super({ ...config, stream: () => socket });
+    this.#socket = socket;
+    // The caller of a statement gets the error too; without a listener the process would crash.
+    this.on('error', () => {});
+    // PostgreSQL reports it when the session starts and whenever it changes.
+    this.connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      if (parameterName === 'in_hot_standby') this.#isStandby = parameterValue === 'on';
+    });
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#openedAt;
+  }
+
+  /**
+   * A standby may lag behind: it would resolve rotated tokens and return stale groups. Throws if the server is one.
+   */
+  async refuseStandby(): Promise<void> {
+    if (!this.#isStandby) return;
+    // PgBouncer repeats what was true when it first connected, so ask the server itself.
+    const query = { text: 'select pg_is_in_recovery()', rowMode: 'array' as const };
+    const { rows } = await this.query<[string]>(query);
+    if (rows[0]?.[0] !== 'f') throw new Error('the server is a standby (in recovery), which may lag behind');
+    this.#isStandby = false;
+  }
+
+  /** Lets the process exit while the connection is open. */
+  unref(): void {
+    this.#socket.unref();
+  }
+
+  /** Resets the connection and discards what has not reached the server. */
+  abandon(): void {
+    try {
+      // If both sides have ended, a reset would fail and Node would never close the socket, nor exit.
+      if (this.#socket.writable) this.#socket.resetAndDestroy();
+    } catch {
+      // A Unix socket cannot be reset, and has no network behind it that could delay data.
+    }
+    this.#socket.destroy();
+  }
+}

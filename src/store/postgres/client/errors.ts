@@ -1,0 +1,129 @@
+// Classifies errors of PostgreSQL: transient failure or bug; whether the statement may have been applied; and whether
+// the connection, or all connections, are lost.
+
+import pg from 'pg';
+import { StoreUnavailable } from '../../port.ts';
+
+/**
+ * - `conflict`: rolled back in favour of another transaction (serialization failure, deadlock); retry.
+ * - `refused`: nothing was applied.
+ * - `unknown`: the response was lost; it was applied entirely or not at all.
+ */
+export type Outcome = 'conflict' | 'refused' | 'unknown';
+
+/** A failure that may succeed on a retry. */
+export class TransientError extends StoreUnavailable {
+  readonly outcome: Outcome;
+  /** Whether the connection survived; `all lost`: other connections to the same server are probably lost too. */
+  readonly connection: 'good' | 'lost' | 'all lost';
+
+  constructor(cause: unknown, outcome: Outcome, connection: TransientError['connection']) {
+    super(`PostgreSQL: ${messageOf(cause)}`, { cause });
+    this.outcome = outcome;
+    this.connection = connection;
+  }
+
+  override get isTransient(): boolean {
+    return !NEEDS_OPERATOR.test(this.#code) && !messageOf(this.cause).startsWith(NO_LOGIN);
+  }
+
+  /** Too many connections: the server has none left. */
+  get isConnectionLimit(): boolean {
+    return this.#code === TOO_MANY_CONNECTIONS;
+  }
+
+  /** Whether all connections of this process's pool are in use. */
+  get isBusy(): boolean {
+    return this.cause instanceof NoFreeConnection || messageOf(this.cause) === NO_FREE_CONNECTION;
+  }
+
+  /** Whether the server is read-only. After a failover, a new connection may reach the new primary. */
+  get isReadOnly(): boolean {
+    return this.#code === READ_ONLY;
+  }
+
+  /** Whether the server did not respond at all. */
+  get isUnresponsive(): boolean {
+    return SILENCE.includes(messageOf(this.cause));
+  }
+
+  get #code(): string {
+    return (this.cause as { code?: string }).code ?? '';
+  }
+}
+
+/** No connection became free before the deadline. */
+export class NoFreeConnection extends Error {
+  override readonly name = 'NoFreeConnection';
+}
+
+const CONFLICTS = ['40001', '40P01'];
+const READ_ONLY = '25006';
+/** Wrong user or password, missing database, schema or table, insufficient privilege. */
+const NEEDS_OPERATOR = /^(?:28...|3D000|3F000|42P01|42501)$/;
+/** A prepared statement is missing or exists already: a pooler has switched the server session. */
+const OTHER_SESSION = /^(?:26000|42P05)$/;
+/** "cached plan must not change result type": a table has changed, so all sessions must prepare again. */
+const CHANGED_TABLE = 'RevalidateCachedQuery';
+/** How messages of `pg` begin when the password is missing or rejected. */
+const NO_LOGIN = 'SASL: ';
+const TOO_MANY_CONNECTIONS = '53300';
+/** Severities, unless the server's messages are not in English. */
+const FATAL = ['FATAL', 'PANIC'];
+/** In any language: operator intervention, or idle-in-transaction and transaction timeouts. */
+const ENDS_SESSION = /^(?:57P..|25P0[34])$/;
+/** Connection exception, reported by a server that queried another one. */
+const LOST_OTHER = /^08...$/;
+/** Functions of Citus whose errors mean a lost node but have no code of their own. */
+const LOSING_NODE = ['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'];
+/** `internal_error`. Citus passes on the code of an error that a node itself reported. */
+const NO_CODE = 'XX000';
+/** Lock timeout and statement timeout; the classes insufficient resources and system error. */
+const PASSING = /^(?:55P03|57014|53...|58...)$/;
+/** Messages of `pg` and pg-pool for their own timeouts. */
+const READ_TIMEOUT = 'Query read timeout';
+const SILENCE = [READ_TIMEOUT, 'Connection terminated due to connection timeout'];
+const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
+
+/**
+ * Classifies the error of a statement that was sent; returns it unchanged if it is not transient. `outlasted`: we
+ * waited longer than the server's own statement timeout.
+ */
+export function statementError(error: unknown, outlasted: boolean): unknown {
+  if (error instanceof TypeError || error instanceof RangeError) return error;
+  if (!(error instanceof pg.DatabaseError)) {
+    // An error of the socket or the client: what broke this connection usually broke the others too.
+    const wasImpatient = messageOf(error) === READ_TIMEOUT && !outlasted;
+    return new TransientError(error, 'unknown', wasImpatient ? 'lost' : 'all lost');
+  }
+  const { code = '', severity = '', routine = '' } = error;
+  if (code === READ_ONLY || routine === CHANGED_TABLE)
+    return new TransientError(error, 'refused', 'all lost');
+  // The session may end after a commit; an error that leaves the session open has rolled the statement back.
+  if (FATAL.includes(severity) || ENDS_SESSION.test(code))
+    return new TransientError(error, 'unknown', 'all lost');
+  // Except what another node was asked to do.
+  const hasLostNode = code === NO_CODE && LOSING_NODE.includes(routine);
+  if (LOST_OTHER.test(code) || hasLostNode) return new TransientError(error, 'unknown', 'good');
+  if (CONFLICTS.includes(code)) return new TransientError(error, 'conflict', 'good');
+  if (OTHER_SESSION.test(code)) return new TransientError(error, 'refused', 'lost');
+  const isTransient = PASSING.test(code) || NEEDS_OPERATOR.test(code);
+  return isTransient ? new TransientError(error, 'refused', 'good') : error;
+}
+
+/** Connecting failed. That includes a wrong password, which an operator can fix while the service runs. */
+export function connectError(error: unknown): TransientError {
+  return new TransientError(error, 'refused', 'lost');
+}
+
+/** The error of a transaction that was not committed: nothing was applied, whatever the error. */
+export function errorBeforeCommit(error: unknown): unknown {
+  if (!(error instanceof TransientError) || error.outcome !== 'unknown') return error;
+  return new TransientError(error.cause, 'refused', error.connection);
+}
+
+function messageOf(error: unknown): string {
+  // For a name with several addresses, Node throws one AggregateError without a message.
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}

@@ -1,0 +1,22 @@
+// Everything that relies on undocumented parts of `pg` and its pool, so that an upgrade is checked here.
+// Verified with pg 8.23 and pg-pool 3.
+
+import type pg from 'pg';
+
+/** Changes how many connections the pool may open from now on. `pg-pool` reads the option at each `connect`. */
+export function setMaxConnections(pool: pg.Pool, max: number): void {
+  pool.options.max = max;
+}
+
+/**
+ * The statements that are prepared in the session: text by name. `pg` adds each one when the server confirms it, and
+ * expects submittables to look here before they parse.
+ */
+export function preparedStatements(connection: pg.Connection): Readonly<Record<string, string>> {
+  return (connection as pg.Connection & { parsedStatements: Record<string, string> }).parsedStatements;
+}
+
+/** The constructor that the pool calls with settings; its types know only one without. */
+export function poolClientClass(client: new (config: pg.ClientConfig) => pg.Client): new () => pg.ClientBase {
+  return client as unknown as new () => pg.ClientBase;
+}

@@ -1,0 +1,283 @@
+// The connection pool: size, timeouts, retries and the circuit breaker. Keeps no session state, so that a pooler such
+// as PgBouncer can sit in between.
+
+import pg from 'pg';
+import type { StoreObserver } from '../../port.ts';
+import { withDeadline } from '../../timeout.ts';
+import { nameShards } from '../schema/citus.ts';
+import { Connection } from './connection.ts';
+import {
+  connectError,
+  errorBeforeCommit,
+  NoFreeConnection,
+  statementError,
+  TransientError,
+} from './errors.ts';
+import { BEGIN } from './isolation.ts';
+import { clientConfig, type PostgresOptions } from './options.ts';
+import { poolClientClass, setMaxConnections } from './pg-internals.ts';
+import { Pipeline, type SentStatement } from './pipeline.ts';
+import { ReconnectProbe } from './reconnect-probe.ts';
+import { retry } from './retry.ts';
+import { type PendingStatement, PipelinedSession, type Session, type Statement } from './session.ts';
+
+export type { Session, Statement };
+
+type Client = Connection & Pick<pg.PoolClient, 'release'>;
+type Work<Result> = (session: Session) => Promise<Result>;
+
+/** `deadline`: when to give up; `isRepetition`: whether an earlier attempt may have been applied. */
+interface Attempt {
+  deadline: number;
+  isRepetition: boolean;
+}
+
+const IDLE_TIMEOUT_MS = 30_000;
+/** After a failover, connections to the old server do not linger. */
+const MAX_LIFETIME_SECONDS = 300;
+/** After "too many connections", how long no further connection is opened. */
+const CONNECTION_LIMIT_PAUSE_MS = 1_000;
+/** A read-only error on a connection younger than this says that reconnecting the others would not help. */
+const FRESH_CONNECTION_MS = 1_000;
+
+const BEGIN_STATEMENT: SentStatement = { name: undefined, text: BEGIN, values: [] };
+
+export class ConnectionPool {
+  readonly #pool: pg.Pool;
+  readonly #size: number;
+  readonly #named: boolean;
+  readonly #isCitus: boolean;
+  /** How long `run` may take, retries included. */
+  readonly #totalTimeoutMs: number;
+  readonly #statementTimeoutMs: number;
+  readonly #connectTimeoutMs: number;
+  readonly #open = new Set<Connection>();
+  readonly #observer: StoreObserver | undefined;
+  #generation = 0;
+  /** Whether the server is unreachable, so that only the probe tries to connect. */
+  #isCircuitOpen = false;
+  #atConnectionLimitUntil = 0;
+  readonly #probe = new ReconnectProbe(async () => {
+    (await this.#connectToPrimary(performance.now() + this.#totalTimeoutMs)).release();
+    this.#isCircuitOpen = false;
+  });
+
+  constructor(options: PostgresOptions, isCitus: boolean) {
+    const config = clientConfig(options, isCitus);
+    this.#isCitus = isCitus;
+    this.#size = options.poolSize;
+    this.#named = options.preparedStatements;
+    this.#totalTimeoutMs = config.query_timeout;
+    this.#statementTimeoutMs = options.statementTimeoutMs;
+    this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.#observer = options.observer;
+    this.#pool = new pg.Pool({
+      ...config,
+      Client: poolClientClass(Connection),
+      max: this.#size,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
+    });
+    // The pool has removed the connection already; without a listener the process would crash.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => this.#welcome(client as unknown as Connection));
+  }
+
+  /**
+   * Runs `work` on one connection, each pipeline a transaction of its own. Transient errors are retried, so the work
+   * must be idempotent. Throws `TransientError`.
+   */
+  run<Result>(work: Work<Result>): Promise<Result> {
+    return this.#tryOnConnections((client, attempt) => work(this.#session(client, attempt)), true);
+  }
+
+  /** Like `run`, in one transaction. It is retried if nothing was applied, or if `isRepeatable`. */
+  transaction<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
+    return this.#tryOnConnections((client, attempt) => this.#transact(client, attempt, work), isRepeatable);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+    // The server may never acknowledge the termination; the process does not wait for it.
+    for (const connection of this.#open) connection.unref();
+  }
+
+  #welcome(connection: Connection): void {
+    connection.generation = this.#generation;
+    this.#open.add(connection);
+    connection.once('end', () => this.#open.delete(connection));
+  }
+
+  #tryOnConnections<Result>(
+    work: (client: Client, attempt: Attempt) => Promise<Result>,
+    isRepeatable: boolean,
+  ): Promise<Result> {
+    const totalTimeoutMs = this.#totalTimeoutMs;
+    return retry((deadline, isRepetition) => this.#onConnection(work, { deadline, isRepetition }), {
+      isRepeatable,
+      totalTimeoutMs,
+    });
+  }
+
+  async #onConnection<Result>(
+    work: (client: Client, attempt: Attempt) => Promise<Result>,
+    attempt: Attempt,
+  ): Promise<Result> {
+    const client = await this.#acquire(attempt.deadline);
+    try {
+      const result = await work(client, attempt);
+      client.release();
+      this.#observer?.available();
+      return result;
+    } catch (error) {
+      this.#releaseAfter(error, client);
+      throw error;
+    }
+  }
+
+  #releaseAfter(error: unknown, client: Client): void {
+    if (error instanceof TransientError && error.connection === 'good') {
+      client.release();
+      return;
+    }
+    if (
+      error instanceof TransientError &&
+      client.generation === this.#generation &&
+      invalidatesPool(error, client)
+    ) {
+      this.#generation++;
+      this.#isCircuitOpen ||= error.isUnresponsive;
+    }
+    discard(client);
+  }
+
+  async #acquire(deadline: number): Promise<Client> {
+    try {
+      if (this.#isCircuitOpen) await this.#probe.wait();
+      return await this.#connectToPrimary(deadline);
+    } catch (error) {
+      const failure = connectError(error);
+      this.#recordConnectFailure(failure);
+      throw failure;
+    }
+  }
+
+  #recordConnectFailure(failure: TransientError): void {
+    if (failure.isConnectionLimit)
+      this.#atConnectionLimitUntil = performance.now() + CONNECTION_LIMIT_PAUSE_MS;
+    const canContinue = failure.isBusy || (failure.isConnectionLimit && this.#pool.totalCount > 0);
+    if (canContinue || this.#pool.ending) return;
+    this.#isCircuitOpen = true;
+    this.#observer?.unavailable(failure.message);
+  }
+
+  async #connectToPrimary(deadline: number): Promise<Client> {
+    const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
+    // At the server's limit, wait for one of the existing connections instead of opening another.
+    setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#pool.totalCount) : this.#size);
+    for (;;) {
+      const client = await this.#connect(deadline);
+      try {
+        await client.refuseStandby();
+        if (client.generation === this.#generation) return client;
+      } catch (error) {
+        discard(client);
+        throw error;
+      }
+      discard(client);
+    }
+  }
+
+  async #connect(deadline: number): Promise<Client> {
+    const connecting = this.#pool.connect() as unknown as Promise<Client>;
+    // The pool has its own connect timeout, which is shorter except in retries.
+    if (deadline - performance.now() >= this.#connectTimeoutMs) return connecting;
+    try {
+      return await withDeadline(
+        deadline,
+        connecting,
+        () => new NoFreeConnection('timed out waiting for a free connection'),
+      );
+    } catch (error) {
+      // It may still connect; then it goes back to the pool.
+      connecting.then((client) => client.release()).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #transact<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
+    let result: Result;
+    try {
+      result = await this.#workOrRollBack(client, attempt, work);
+    } catch (error) {
+      throw errorBeforeCommit(error);
+    }
+    const command = await this.#end(client, attempt, 'commit');
+    // PostgreSQL reports no error for the commit of a failed transaction: it rolls back.
+    if (command !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${command}`);
+    return result;
+  }
+
+  /** Keeps a connection that survived the failure. */
+  async #workOrRollBack<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
+    try {
+      return await work(this.#session(client, attempt, [BEGIN_STATEMENT]));
+    } catch (error) {
+      if (error instanceof TransientError && error.connection === 'good') {
+        await this.#end(client, attempt, 'rollback');
+      }
+      throw error;
+    }
+  }
+
+  /** Returns the command that the server confirms. */
+  async #end(client: Client, { deadline }: Attempt, text: 'commit' | 'rollback'): Promise<string> {
+    const send = (query_timeout: number) => client.query({ text, query_timeout } as pg.QueryConfig);
+    return (await this.#send(deadline, send)).command;
+  }
+
+  /** `opening` is sent in the first pipeline. */
+  #session(
+    client: Client,
+    { deadline, isRepetition }: Attempt,
+    opening: readonly SentStatement[] = [],
+  ): Session {
+    let unsent = opening;
+    return new PipelinedSession(async (pending) => {
+      const before = unsent;
+      unsent = [];
+      const statements = [...before, ...pending.map((each) => this.#toSent(each))];
+      const results = await this.#send(
+        deadline,
+        (timeoutMs) => client.query(new Pipeline(statements, timeoutMs)).results,
+      );
+      return results.slice(before.length);
+    }, isRepetition);
+  }
+
+  #toSent({ statement: { name, sql }, values }: PendingStatement): SentStatement {
+    return { name: this.#named ? name : undefined, text: this.#isCitus ? nameShards(sql) : sql, values };
+  }
+
+  async #send<Result>(deadline: number, send: (timeoutMs: number) => Promise<Result>): Promise<Result> {
+    // At least 1: for `pg`, 0 means no timeout.
+    const timeoutMs = Math.max(1, deadline - performance.now());
+    try {
+      return await send(timeoutMs);
+    } catch (error) {
+      // It was created where the response was read; the caller's stack is more useful.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw statementError(error, timeoutMs > this.#statementTimeoutMs);
+    }
+  }
+}
+
+/** Whether the other connections to the server are probably lost too. */
+function invalidatesPool({ connection, isReadOnly }: TransientError, { ageMs }: Client): boolean {
+  return connection === 'all lost' && !(isReadOnly && ageMs < FRESH_CONNECTION_MS);
+}
+
+function discard(client: Client): void {
+  client.abandon();
+  client.release(true);
+}

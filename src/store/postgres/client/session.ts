@@ -1,0 +1,86 @@
+// The queries of one unit of work on one connection. Those made together travel in one pipeline: one round trip.
+
+export interface Statement {
+  /** Names the prepared statement; each name belongs to exactly one text. */
+  name: string;
+  sql: string;
+}
+
+export interface Session {
+  /** Whether an earlier attempt may have done the same, and its response was lost. */
+  readonly isRepetition: boolean;
+  /** The rows, each an array of its columns. Throws `TransientError`. */
+  query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
+  /**
+   * Runs `work` and sends the queries that it makes before its first `await` in one pipeline, in their order. Outside
+   * a transaction they are one transaction. Nested calls join the outer pipeline.
+   */
+  pipelined<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface PendingStatement {
+  statement: Statement;
+  values: readonly unknown[];
+}
+
+interface PendingQuery extends PendingStatement {
+  resolve: (rows: unknown[][]) => void;
+  reject: (error: unknown) => void;
+}
+
+export class PipelinedSession implements Session {
+  readonly isRepetition: boolean;
+  readonly #send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>;
+  #pending: PendingQuery[] = [];
+  /** How many calls of `pipelined` are collecting queries. */
+  #collecting = 0;
+  #isInFlight = false;
+  #failure: { error: unknown } | null = null;
+
+  /** `send` returns the rows of each statement. */
+  constructor(
+    send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>,
+    isRepetition: boolean,
+  ) {
+    this.#send = send;
+    this.isRepetition = isRepetition;
+  }
+
+  query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {
+    // After a failure the connection is back in the pool: a query would interleave with those of its next user.
+    if (this.#failure !== null) return Promise.reject(this.#failure.error);
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ statement, values, resolve, reject });
+      this.#flush();
+    });
+  }
+
+  pipelined<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#collecting++;
+    try {
+      return work();
+    } finally {
+      this.#collecting--;
+      this.#flush();
+    }
+  }
+
+  #flush(): void {
+    if (this.#collecting === 0 && !this.#isInFlight && this.#pending.length > 0) void this.#sendPending();
+  }
+
+  async #sendPending(): Promise<void> {
+    const queries = this.#pending;
+    this.#pending = [];
+    this.#isInFlight = true;
+    try {
+      const results = await this.#send(queries);
+      for (const [index, { resolve }] of queries.entries()) resolve(results[index]!);
+    } catch (error) {
+      this.#failure = { error };
+      for (const { reject } of queries.concat(this.#pending.splice(0))) reject(error);
+    }
+    this.#isInFlight = false;
+    this.#flush();
+  }
+}

@@ -1,0 +1,151 @@
+// Executes batches of commands of one kind. A batch is split into parts, each of which changes the database with one
+// statement; a batch of a single repeatable part needs no explicit transaction.
+
+import { keyToString, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
+import { createApiToken, revokeApiToken } from './api-token.ts';
+import { groupIndexes, scatter } from './batch.ts';
+import type { ConnectionPool, Session } from './client/pool.ts';
+import { copyUserGroups } from './copy-user-groups.ts';
+import { createUserGroups } from './create-user-group.ts';
+import { deleteUserGroups } from './delete-user-group.ts';
+import { gatherStatistics } from './gather-statistics.ts';
+import { importUserGroups } from './import-user-group.ts';
+import { leaseIds } from './lease-ids.ts';
+import { pingWrite } from './ping.ts';
+import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
+import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { updateUserGroups } from './update-user-group.ts';
+import { lockUserGroups } from './user-group.ts';
+import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
+
+interface Executor<Kind extends CommandKind> {
+  /** `locked`: the user groups that earlier parts have changed, and thereby locked, by key. */
+  execute: (
+    session: Session,
+    commands: readonly Command<Kind>[],
+    locked: Map<string, UserGroup>,
+  ) => Promise<CommandResult<Kind>[]>;
+  /** The part of each command, from 0. */
+  partsOf: (commands: readonly Command<Kind>[]) => number[];
+  /**
+   * Run first if there are several parts; the first part has all keys. A command that changes nothing locks nothing, so
+   * a command of a later part would lock the same group out of order.
+   */
+  lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
+  /** Whether the commands take several statements, which must be atomic. */
+  isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
+  /**
+   * Whether it is harmless to apply it twice, or after its caller was told that it failed. If not, it runs in an
+   * explicit transaction: should the server read it long after we gave up, no commit follows.
+   */
+  isRepeatable: boolean;
+}
+
+const executors: { [Kind in CommandKind]: Executor<Kind> } = {
+  leaseIds: { execute: leaseIds, partsOf: together, isRepeatable: true },
+  ensureWorkspace: singly(ensureWorkspace),
+  // Between two attempts another caller may have renamed it again, or created what a deletion must find.
+  renameWorkspace: { ...singly(renameWorkspace), isRepeatable: false },
+  deleteWorkspace: { ...singly(deleteWorkspace), isRepeatable: false },
+  createApiToken: singly(createApiToken),
+  revokeApiToken: singly(revokeApiToken),
+  addTokenKeyId: singly(addTokenKeyId),
+  removeTokenKeyIds: singly(removeTokenKeyIds),
+  createUserGroup: { execute: createUserGroups, partsOf: together, isRepeatable: true },
+  importUserGroup: {
+    execute: importUserGroups,
+    partsOf: oneOfEachToken,
+    isTransaction: () => true,
+    isRepeatable: true,
+  },
+  copyUserGroups: { ...singly(copyUserGroups), isTransaction: () => true },
+  // Between two attempts of an update another one may have been acknowledged.
+  updateUserGroup: {
+    execute: updateUserGroups,
+    partsOf: oneOfEachKey,
+    lock: lockUserGroups,
+    isRepeatable: false,
+  },
+  // Likewise; and the group may have been created again in between.
+  deleteUserGroup: {
+    execute: deleteUserGroups,
+    partsOf: oneOfEachKey,
+    lock: lockUserGroups,
+    isRepeatable: false,
+  },
+  rotateToken: {
+    execute: rotateTokens,
+    partsOf: together,
+    isTransaction: (commands) => forgottenBy(commands).length > 0,
+    isRepeatable: true,
+  },
+  resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
+  gatherStatistics: { execute: gatherStatistics, partsOf: together, isRepeatable: true },
+  pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
+};
+
+/** Applies a batch of commands of one kind entirely or not at all. Throws `StoreUnavailable`. */
+export async function runCommands(
+  pool: ConnectionPool,
+  commands: readonly Command[],
+): Promise<CommandResult[]> {
+  const { execute, partsOf, lock, isTransaction, isRepeatable } = executors[
+    commands[0]!.kind
+  ] as Executor<CommandKind>;
+  // Parts are numbered in order of first occurrence.
+  const parts = [...groupIndexes(partsOf(commands)).values()];
+  const work = async (session: Session): Promise<CommandResult[]> => {
+    const results: CommandResult[] = new Array(commands.length);
+    const locked = new Map<string, UserGroup>();
+    for (const [part, places] of parts.entries()) {
+      const ofPart = places.map((place) => commands[place]!);
+      const locksFirst = part === 0 && parts.length > 1;
+      const [ofPlaces] = await session.pipelined(() => {
+        const locking = locksFirst && lock?.(session, ofPart);
+        return Promise.all([execute(session, ofPart, locked), locking]);
+      });
+      scatter(results, places, ofPlaces);
+    }
+    return results;
+  };
+  const takesTransaction = parts.length > 1 || !isRepeatable || isTransaction?.(commands);
+  return takesTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
+}
+
+function together(commands: readonly Command[]): number[] {
+  return commands.map(() => 0);
+}
+
+/** Commands on one key keep their order: first the first of each key, then the second of each key, and so on. */
+function oneOfEachKey(commands: readonly { key: UserGroupKey }[]): number[] {
+  return oneOfEach(commands, ({ key }) => [keyToString(key)]);
+}
+
+/** The same for commands on one key or with one token. */
+function oneOfEachToken(commands: readonly ImportedUserGroup[]): number[] {
+  return oneOfEach(commands, ({ key, claim }) =>
+    claim === null ? [keyToString(key)] : [keyToString(key), claim],
+  );
+}
+
+function oneOfEach<Item>(items: readonly Item[], namesOf: (item: Item) => string[]): number[] {
+  const next = new Map<string, number>();
+  return items.map((item) => {
+    const names = namesOf(item);
+    const part = Math.max(...names.map((name) => next.get(name) ?? 0));
+    for (const name of names) next.set(name, part + 1);
+    return part;
+  });
+}
+
+/** For rare commands: one at a time. They are repeatable unless the table above says otherwise. */
+function singly<Kind extends CommandKind>(
+  execute: (session: Session, command: Command<Kind>) => Promise<CommandResult<Kind>>,
+): Executor<Kind> {
+  return {
+    execute: async (session, [command]) => [await execute(session, command!)],
+    partsOf: (commands) => commands.map((_, index) => index),
+    isRepeatable: true,
+  };
+}

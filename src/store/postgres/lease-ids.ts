@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { Command, IdSequence, LeasedIds } from '../port.ts';
+import type { Session, Statement } from './client/pool.ts';
+
+export const LEASE: Statement = {
+  name: 'lease_ids',
+  sql: `update id_blocks set next = id_blocks.next + sent.count
+    from unnest($1::text[], $2::bigint[]) as sent (sequence, count)
+    where id_blocks.sequence = sent.sequence
+    returning id_blocks.sequence, id_blocks.next - sent.count`,
+};
+
+export const NAME: Statement = {
+  name: 'name_lease',
+  sql: 'insert into id_leases (lease) values ($1)',
+};
+
+/**
+ * Leases of one sequence are one block, dealt out in their order. Each attempt has a name of its own, which exists
+ * exactly as long as its blocks do: both statements travel in one pipeline, so they are one transaction.
+ */
+export async function leaseIds(
+  session: Session,
+  commands: readonly Command<'leaseIds'>[],
+): Promise<LeasedIds[]> {
+  const counts = new Map<IdSequence, number>();
+  for (const { sequence, count } of commands) counts.set(sequence, (counts.get(sequence) ?? 0) + count);
+  const sequences = [...counts.keys()].sort();
+  const lease = randomUUID();
+  const [rows] = await session.pipelined(() =>
+    Promise.all([
+      session.query(LEASE, [sequences, sequences.map((sequence) => counts.get(sequence))]),
+      session.query(NAME, [lease]),
+    ]),
+  );
+  const next = new Map(rows as [IdSequence, number][]);
+  return commands.map(({ sequence, count }) => {
+    const first = next.get(sequence)!;
+    next.set(sequence, first + count);
+    return { first, lease };
+  });
+}

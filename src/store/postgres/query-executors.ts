@@ -1,0 +1,67 @@
+// Executes batches of queries. All queries of one kind are one statement, except lists, which are rare: one each.
+
+import type { Query, QueryKind, QueryResult } from '../port.ts';
+import { findApiTokens, listApiTokens } from './api-token.ts';
+import { groupIndexes, scatter } from './batch.ts';
+import type { ConnectionPool, Session } from './client/pool.ts';
+import { findImportedTokens } from './imported-token.ts';
+import { listUserGroups } from './list-user-groups.ts';
+import { ping } from './ping.ts';
+import { listTokenKeyIds } from './token-key.ts';
+import { countUserGroups, findByKey, findByToken, scanUserGroups } from './user-group.ts';
+import { findWorkspace, listWorkspaces } from './workspace.ts';
+
+type Executor<Kind extends QueryKind> = (
+  session: Session,
+  queries: readonly Query<Kind>[],
+) => Promise<QueryResult<Kind>[]>;
+
+const executors: { [Kind in QueryKind]: Executor<Kind> } = {
+  findApiToken: findApiTokens,
+  findUserGroup: findByKey,
+  findUserGroupByToken: findByToken,
+  findImportedToken: findImportedTokens,
+  scanUserGroups: singly(scanUserGroups),
+  listUserGroups: singly(listUserGroups),
+  listApiTokens: singly(listApiTokens),
+  findWorkspace: singly(findWorkspace),
+  listWorkspaces: singly(listWorkspaces),
+  listTokenKeyIds: once(listTokenKeyIds),
+  countUserGroups: singly(countUserGroups),
+  ping: once(ping),
+};
+
+/** All kinds in one pipeline, on one connection. Throws `StoreUnavailable`. */
+export async function runQueries(pool: ConnectionPool, queries: readonly Query[]): Promise<QueryResult[]> {
+  const results: QueryResult[] = new Array(queries.length);
+  const kinds = [...groupIndexes(queries.map(({ kind }) => kind))];
+  const runKind = async (session: Session, kind: QueryKind, places: readonly number[]): Promise<void> => {
+    const execute = executors[kind] as Executor<QueryKind>;
+    const ofKind = places.map((place) => queries[place]!);
+    scatter(results, places, await execute(session, ofKind));
+  };
+  await pool.run((session) =>
+    session.pipelined(() => Promise.all(kinds.map(([kind, places]) => runKind(session, kind, places)))),
+  );
+  return results;
+}
+
+function singly<Kind extends QueryKind>(
+  execute: (session: Session, query: Query<Kind>) => Promise<QueryResult<Kind>>,
+): Executor<Kind> {
+  return async (session, queries) => {
+    const results: QueryResult<Kind>[] = [];
+    for (const query of queries) results.push(await execute(session, query));
+    return results;
+  };
+}
+
+/** For queries without parameters: all of them share one result. */
+function once<Kind extends QueryKind>(
+  execute: (session: Session) => Promise<QueryResult<Kind>>,
+): Executor<Kind> {
+  return async (session, queries) => {
+    const result = await execute(session);
+    return queries.map(() => result);
+  };
+}

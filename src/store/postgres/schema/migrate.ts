@@ -1,0 +1,130 @@
+// Migrations on PostgreSQL. Of processes that start at the same time one runs each migration; the others wait for the
+// row lock of its number.
+
+import { type Migration, pendingMigrations } from '../../migration.ts';
+import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
+import { distributeTables } from './citus.ts';
+import type { SchemaSession } from './session.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+const OLDEST_SERVER = 14;
+/** The encodings that can store every character unchanged. */
+const ENCODINGS = ['UTF8', 'SQL_ASCII'];
+const UNDEFINED_TABLE = '42P01';
+/**
+ * Errors of two concurrent "create table if not exists", which PostgreSQL does not serialize. The code depends on the
+ * catalogue in which they collide: a unique key, the table, or its row type.
+ */
+const CREATED_BY_ANOTHER = ['23505', '42P07', '42710'];
+const INSUFFICIENT_PRIVILEGE = '42501';
+/** Duplicate table, undefined column. */
+const FOREIGN_SCHEMA = ['42P07', '42703'];
+
+/** The server is too old or configured in an unsupported way, or the database belongs to another application. */
+export class ServerUnfit extends Error {
+  override readonly name = 'ServerUnfit';
+}
+
+/**
+ * Migrates the database to the newest schema; returns the names of the migrations that ran. Throws `ServerUnfit`,
+ * `SchemaTooNew` and `StoreUnavailable`.
+ */
+export async function migrate(session: SchemaSession): Promise<string[]> {
+  await checkVersion(session);
+  await checkSettings(session);
+  const applied = await applyPending(session);
+  await distributeTables(session);
+  return applied;
+}
+
+async function checkVersion({ ask }: SchemaSession): Promise<void> {
+  const [row] = await ask('show server_version');
+  const version = row?.[0] as string;
+  if (Number.parseInt(version, 10) < OLDEST_SERVER) {
+    throw new ServerUnfit(`PostgreSQL ${version} is too old: version ${OLDEST_SERVER} or later is required`);
+  }
+}
+
+async function checkSettings({ ask }: SchemaSession): Promise<void> {
+  const rows = await ask(
+    "select name, setting from pg_settings where name in ('server_encoding', 'array_nulls')",
+  );
+  const settings = new Map(rows as [string, string][]);
+  const encoding = settings.get('server_encoding')!;
+  if (!ENCODINGS.includes(encoding)) {
+    throw new ServerUnfit(
+      `the encoding of the database is ${encoding}, which cannot store every character: create the database with encoding UTF8`,
+    );
+  }
+  if (settings.get('array_nulls') === 'off') {
+    throw new ServerUnfit(
+      'PostgreSQL runs with array_nulls = off, which turns null into text: set it to on for the user of the service',
+    );
+  }
+}
+
+async function applyPending(session: SchemaSession): Promise<string[]> {
+  const applied: string[] = [];
+  try {
+    for (const migration of pendingMigrations(FOLDER, await newestApplied(session))) {
+      if (await apply(session, migration).catch(explainRights)) applied.push(migration.name);
+    }
+  } catch (error) {
+    if (!FOREIGN_SCHEMA.includes(codeOf(error))) throw error;
+    const { message } = error as Error;
+    throw new ServerUnfit(
+      `the database has tables of another application (${message}): the service needs its own database or schema`,
+    );
+  }
+  return applied;
+}
+
+/** The number of the newest applied migration; 0 if there is none. */
+async function newestApplied(session: SchemaSession): Promise<number> {
+  try {
+    const [row] = await session.ask('select coalesce(max(number), 0) from schema_migrations');
+    return row?.[0] as number;
+  } catch (error) {
+    // Select before create: the user may have no right to create tables.
+    if (codeOf(error) !== UNDEFINED_TABLE) throw error;
+    await createTable(session);
+    return newestApplied(session);
+  }
+}
+
+async function createTable({ change }: SchemaSession): Promise<void> {
+  try {
+    await change(`create table if not exists schema_migrations (
+      number integer not null primary key, name text not null, applied_at bigint not null)`);
+  } catch (error) {
+    if (!CREATED_BY_ANOTHER.includes(codeOf(error))) throw error;
+  }
+}
+
+async function apply({ change }: SchemaSession, { number, name, sql }: Migration): Promise<boolean> {
+  await change(BEGIN_WITHOUT_LIMITS);
+  const inserted = await change(
+    `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
+      on conflict (number) do nothing returning number`,
+    [number, name, Date.now()],
+  );
+  if (inserted.length === 1) await change(sql);
+  await change('commit');
+  return inserted.length === 1;
+}
+
+/** The service may run as a user without DDL privileges. */
+function explainRights(error: unknown): never {
+  if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+  const { message } = error as Error;
+  throw new ServerUnfit(
+    `the schema is older than this version requires, and the user may not change it (${message}): ` +
+      'run "user-group-service migrate" as the owner of the tables first',
+  );
+}
+
+function codeOf(error: unknown): string {
+  // An undefined table is a `TransientError`, with PostgreSQL's error as its cause.
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  return code ?? cause?.code ?? '';
+}

@@ -1,0 +1,67 @@
+// The connection that checks and migrates the database at start-up. It is separate from the pool because a schema
+// change may take longer than any request.
+
+import type pg from 'pg';
+import { Connection } from '../client/connection.ts';
+import { connectError, statementError } from '../client/errors.ts';
+import { clientConfig, DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from '../client/options.ts';
+
+/** Runs SQL, several statements if there are no values. Rows are arrays. Throws `TransientError`. */
+type RunSql = (sql: string, values?: unknown[]) => Promise<unknown[][]>;
+
+export interface SchemaSession {
+  /** For fast statements, with a timeout that detects an unresponsive server. */
+  ask: RunSql;
+  /** Without a timeout: it may wait while another process migrates. */
+  change: RunSql;
+}
+
+/**
+ * Runs `work`. A transaction that is still open at the end, or when the signal aborts, is rolled back. Throws
+ * `TransientError`.
+ */
+export async function withSchemaSession<Result>(
+  options: PostgresOptions,
+  work: (session: SchemaSession) => Promise<Result>,
+): Promise<Result> {
+  const limits = { statementTimeoutMs: DEFAULT_STATEMENT_TIMEOUT_MS, sessionSettings: false };
+  const { query_timeout, ...config } = clientConfig({ ...options, ...limits }, false);
+  const connection = new Connection(config);
+  const onAbort = (): void => connection.abandon();
+  options.signal?.addEventListener('abort', onAbort);
+  try {
+    await open(connection);
+    return await work({
+      ask: (sql, values) => send(connection, { text: sql, values, query_timeout }),
+      change: (sql, values) => send(connection, { text: sql, values }),
+    });
+  } finally {
+    options.signal?.removeEventListener('abort', onAbort);
+    // The server may never acknowledge the termination; do not wait for it.
+    connection.end().catch(() => {});
+    connection.unref();
+  }
+}
+
+async function open(connection: Connection): Promise<void> {
+  try {
+    await connection.connect();
+    await connection.refuseStandby();
+  } catch (error) {
+    throw connectError(error);
+  }
+}
+
+interface Query {
+  text: string;
+  values: unknown[] | undefined;
+  query_timeout?: number;
+}
+
+async function send(connection: Connection, query: Query): Promise<unknown[][]> {
+  try {
+    return (await connection.query<unknown[]>({ ...query, rowMode: 'array' } as pg.QueryArrayConfig)).rows;
+  } catch (error) {
+    throw statementError(error, true);
+  }
+}

@@ -1,0 +1,61 @@
+// Atomic file creation: a file is written under a temporary name, synced to disk, and only then linked to its final
+// name, so that a crash never leaves a partial file under that name.
+
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { onExit } from './on-exit.ts';
+
+/** The file to create already exists. */
+export class FileExists extends Error {
+  override readonly name = 'FileExists';
+
+  constructor(path: string, options?: ErrorOptions) {
+    super(`${path} already exists; name a new file`, options);
+  }
+}
+
+/** Fails before any work is done if `linkIntoPlace` would fail. Throws `FileExists`. */
+export function refuseExistingFile(path: string): void {
+  if (existsSync(path)) throw new FileExists(path);
+}
+
+/** The name of the file until it is complete. */
+export function temporaryPathOf(path: string): string {
+  return `${path}.${process.pid}.new`;
+}
+
+/**
+ * Creates an empty file that only its owner can read. Never opens an existing file: another user could have created it
+ * in order to read the secret.
+ */
+export function createTemporaryFile(unfinished: string): void {
+  // A process that was killed may have had the same process id, as the first process of every container does.
+  rmSync(unfinished, { force: true });
+  closeSync(openSync(unfinished, 'wx', 0o600));
+}
+
+/** Removes unfinished files on exit, including exit by a signal: a partial export may contain tokens. */
+export function removeOnExit(paths: readonly string[]): Disposable {
+  return onExit(() => {
+    for (const path of paths) rmSync(path, { force: true });
+  });
+}
+
+/** Links the finished file to its final name; the temporary name remains. Throws `FileExists` if the name is taken. */
+export function linkIntoPlace(unfinished: string, path: string): void {
+  fsyncPath(unfinished);
+  try {
+    linkSync(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new FileExists(path, { cause: error });
+  }
+  fsyncPath(dirname(path));
+}
+
+/** `path` may also name a directory, which makes the creation and renaming of its files durable. */
+export function fsyncPath(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}

@@ -1,0 +1,128 @@
+// /docs and /errors in a real browser: Chromium, if it is installed. CHROMIUM is the path of another executable.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
+];
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const skip = existsSync(EXECUTABLE) ? false : `needs Chromium at ${EXECUTABLE}, or at the path in CHROMIUM`;
+
+/** A page with everything that the browser has reported about it. */
+interface Visit {
+  page: Page;
+  /** Errors on the console, including violations of the Content-Security-Policy. */
+  errors: string[];
+  requests: URL[];
+}
+
+describe('The documentation in a browser', { skip }, () => {
+  let service: TestService;
+  let browser: Browser;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  async function visit(path: string, options: BrowserContextOptions = {}): Promise<Visit> {
+    const page = await browser.newPage(options);
+    const visited: Visit = { page, errors: [], requests: [] };
+    page.on('console', (message) => message.type() === 'error' && visited.errors.push(message.text()));
+    page.on('pageerror', (error) => visited.errors.push(error.message));
+    page.on('request', (request) => visited.requests.push(new URL(request.url())));
+    await page.goto(service.url + path);
+    await page
+      .getByText(path.startsWith('/docs') ? 'Rotate a token' : 'user_group_not_found')
+      .first()
+      .waitFor();
+    return visited;
+  }
+
+  const search = (page: Page) => page.getByLabel('Search the operations');
+  const operations = (page: Page) => page.locator('.opblock-summary-description');
+  const background = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
+
+  it('shows every operation, and its details on a click, without violating the Content-Security-Policy', async () => {
+    const { page, errors, requests } = await visit('/docs');
+    assert.ok((await operations(page).count()) > 10);
+    await page.getByText('Rotate a token', { exact: true }).click();
+    await page.getByText('Safe to retry.').waitFor();
+    await page.getByText('current_token').first().waitFor();
+    assert.equal(await page.getByRole('button', { name: /try it out|authorize/i }).count(), 0);
+    assert.deepEqual(errors, []);
+    const foreign = requests.filter(({ protocol, origin }) => protocol !== 'data:' && origin !== service.url);
+    assert.deepEqual(foreign, []);
+    await page.close();
+  });
+
+  for (const [phrase, summary] of [
+    ['rotate', 'Rotate a token'],
+    ['MERGE patch', 'Change parts of a user group'],
+    ['delete /v1', 'Delete a user group'],
+  ] as const) {
+    it(`searches the title, description, method and path of operations: ${phrase}`, async () => {
+      const { page } = await visit('/docs');
+      const all = await operations(page).count();
+      await search(page).fill(phrase);
+      await operations(page)
+        .nth(all - 1)
+        .waitFor({ state: 'detached' });
+      assert.ok((await operations(page).allTextContents()).includes(summary));
+      await page.close();
+    });
+  }
+
+  it('shows no operation if the search has no match', async () => {
+    const { page, errors } = await visit('/docs');
+    await search(page).fill('no operation has these words');
+    await operations(page).first().waitFor({ state: 'detached' });
+    assert.deepEqual(errors, []);
+    await page.close();
+  });
+
+  for (const path of ['/docs', '/errors']) {
+    it(`follows the colour scheme of the system: ${path}`, async () => {
+      const { page, errors } = await visit(path, { colorScheme: 'light' });
+      const light = await background(page);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await background(page);
+      assert.deepEqual([light, dark], ['rgb(255, 255, 255)', 'rgb(28, 32, 34)']);
+      assert.deepEqual(errors, []);
+      await page.close();
+    });
+
+    it(`fits the width of a phone: ${path}`, async () => {
+      const { page } = await visit(path, PHONE);
+      if (path === '/docs') {
+        await page.getByText('Rotate a token', { exact: true }).click();
+        await page.getByText('Safe to retry.').waitFor();
+      }
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.viewport.width);
+      await page.close();
+    });
+  }
+
+  it('opens the operation in the URL fragment', async () => {
+    const { page } = await visit('/docs#/User%20group%20tokens/rotateUserGroupToken');
+    await page.getByText('Safe to retry.').waitFor();
+    await page.close();
+  });
+
+  it('scrolls to the error that the type of a problem links to', async () => {
+    const { page } = await visit('/errors#user_group_not_found');
+    const top = await page.evaluate(`document.querySelector(':target').getBoundingClientRect().top`);
+    assert.ok(Number(top) >= 0 && Number(top) < 200, String(top));
+    await page.close();
+  });
+});

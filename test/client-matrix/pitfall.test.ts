@@ -1,0 +1,92 @@
+// The pitfalls that docs/clients.md describes exist.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import got from 'got';
+import { Client, clients } from '../support/client-matrix/client.ts';
+import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
+import { sqlite } from '../support/database.ts';
+import { send } from '../support/http.ts';
+import { Folder } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+
+const group = { user_group_id: 'pitfall', name: 'Pitfall' };
+
+describe('A GET with a body', () => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(sqlite);
+  });
+  after(() => service.end());
+
+  it('arrives without the body from node:http if no Content-Length is set', async () => {
+    const body = await new Promise<string>((resolve, reject) => {
+      const headers = { authorization: `Token ${service.token}`, 'content-type': 'application/json' };
+      request(`${service.url}/api/user`, { headers }, (response) => text(response).then(resolve, reject))
+        .on('error', reject)
+        .end(JSON.stringify(group));
+    });
+    assert.equal(JSON.parse(body).code, 'body_missing');
+  });
+
+  it('is not sent by got without allowGetBody', async () => {
+    await assert.rejects(
+      async () => got.get(`${service.url}/api/user`, { json: group, retry: { limit: 0 } }),
+      {
+        message: /GET.*body/,
+      },
+    );
+  });
+});
+
+const python = clients.find(({ name }) => name === 'Python http.client')!;
+const withoutPython = python.command === undefined && 'Python is not installed';
+
+describe('Python http.client', { skip: withoutPython }, () => {
+  it('detects a connection closed by the service only when its next call fails', async () => {
+    const server = createServer((_request, response) => response.end('{}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const connected = once(server, 'connection') as Promise<[Socket]>;
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await using client = new Client(python, url, 'no-token');
+      assert.equal((await client.call('GET', '/')).status, 200);
+      const [socket] = await connected;
+      const closed = once(socket, 'close');
+      socket.destroy();
+      await closed;
+      await assert.rejects(client.call('GET', '/'), /RemoteDisconnected/);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
+const nginx = proxies.find(({ name }) => name === 'nginx')!;
+const skip = nginx.command === undefined && 'nginx is not installed';
+
+describe('nginx', { skip }, () => {
+  it('decodes the ids in the path if proxy_pass contains a path', async () => {
+    using folder = new Folder();
+    const settings = folder.join('nginx.conf');
+    const changed = readFileSync(nginx.settings, 'utf8').replace('//user_groups;', '//user_groups/;');
+    writeFileSync(settings, changed);
+    const server = createServer((message, response) => response.end(message.url));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await using proxy = await ProxyServer.start({ ...nginx, settings }, target);
+      const response = await send(proxy.url, { path: '/v1/user-groups/a%2Fb' });
+      assert.equal(response.text, '/v1/user-groups/a/b');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

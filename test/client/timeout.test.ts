@@ -1,0 +1,124 @@
+// The client: every call settles, with a response, after a timeout, or when the caller aborts it.
+
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ClientOptions, UserGroupClient } from '../../client/src/index.ts';
+import { FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+describe('A call of the client', () => {
+  let service: TestService;
+  let proxy: FaultyProxy;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    proxy = await FaultyProxy.start(service.url);
+  });
+  afterEach(() => {
+    proxy.faults = [];
+    proxy.seen.length = 0;
+  });
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await service.end();
+  });
+
+  function clientWith(options: Partial<ClientOptions> = {}): UserGroupClient {
+    return new UserGroupClient({ url: proxy.url, apiToken: service.token, ...options });
+  }
+
+  async function durationOf(call: Promise<unknown>, expected: object): Promise<number> {
+    const start = performance.now();
+    await assert.rejects(call, expected);
+    return performance.now() - start;
+  }
+
+  it('is retried if an attempt gets no response within attemptTimeoutMs', async () => {
+    proxy.faults = ['hang'];
+    const client = clientWith({ attemptTimeoutMs: 300 });
+    const { new_user_group } = await client.getOrCreate({ user_group_id: 'hanging', name: 'H' });
+    assert.equal(new_user_group, false);
+    assert.equal(proxy.seen.length, 2);
+  });
+
+  it('rejects with timeout if no attempt gets a response', async () => {
+    proxy.faults = ['hang', 'hang'];
+    const client = clientWith({ attemptTimeoutMs: 100, maxRetries: 1 });
+    await assert.rejects(client.resolve('any'), { code: 'timeout', status: null, requestId: null });
+    assert.equal(proxy.seen.length, 2);
+  });
+
+  it('settles within timeoutMs, including all attempts and delays', async () => {
+    proxy.faults = Array(50).fill('hang');
+    const client = clientWith({ timeoutMs: 700, attemptTimeoutMs: 100, maxRetries: 50 });
+    const duration = await durationOf(client.resolve('any'), { code: 'timeout' });
+    assert.ok(duration < 1_200, String(duration));
+    const shorter = await durationOf(client.resolve('any', { timeoutMs: 50 }), { code: 'timeout' });
+    assert.ok(shorter < 400, String(shorter));
+  });
+
+  it('is not retried if a busy process wakes up after timeoutMs', async () => {
+    let attempts = 0;
+    const losing: ClientOptions['fetch'] = async () => {
+      attempts++;
+      throw new Error('lost');
+    };
+    const call = clientWith({ fetch: losing, timeoutMs: 400 }).resolve('any');
+    setTimeout(() => {
+      const end = performance.now() + 500;
+      while (performance.now() < end);
+    });
+    await assert.rejects(call, { code: 'network_error', message: /lost/ });
+    assert.equal(attempts, 1);
+  });
+
+  it('does not time out early if a timeout exceeds the maximum delay of a timer', async () => {
+    const client = clientWith({
+      timeoutMs: Number.POSITIVE_INFINITY,
+      attemptTimeoutMs: 2 ** 40,
+      maxRetries: 0,
+    });
+    await assert.rejects(client.resolve('any'), { code: 'user_group_token_not_found' });
+  });
+
+  it('rejects with the reason of its signal before, during and between attempts', async () => {
+    const reason = new Error('the caller cancelled the call');
+    await assert.rejects(clientWith().resolve('any', { signal: AbortSignal.abort(reason) }), reason);
+    assert.equal(proxy.seen.length, 0);
+
+    proxy.faults = ['hang'];
+    const duringAttempt = new AbortController();
+    setTimeout(() => duringAttempt.abort(reason), 100);
+    await assert.rejects(clientWith().resolve('any', { signal: duringAttempt.signal }), reason);
+    assert.equal(proxy.seen.length, 1);
+
+    proxy.faults = [{ status: 503, headers: { 'retry-after': '20' } }];
+    const betweenAttempts = new AbortController();
+    setTimeout(() => betweenAttempts.abort(reason), 100);
+    const call = clientWith().resolve('any', { signal: betweenAttempts.signal });
+    const duration = await durationOf(call, reason);
+    assert.ok(duration < 2_000, String(duration));
+    await sleep(50);
+    assert.equal(proxy.seen.length, 2);
+  });
+
+  it('aborts a list with its signal', async () => {
+    for (const id of ['list-1', 'list-2', 'list-3']) {
+      await clientWith().getOrCreate({ user_group_id: id, name: 'L' });
+    }
+    const controller = new AbortController();
+    const list = clientWith().list({ search: 'list-', limit: 1 }, { signal: controller.signal });
+    await list.next();
+    controller.abort();
+    await assert.rejects(list.next(), { name: 'AbortError' });
+  });
+
+  it('removes its listeners from a long-lived signal', async () => {
+    const { signal } = new AbortController();
+    proxy.faults = ['lose request'];
+    await assert.rejects(clientWith().resolve('any', { signal }), { code: 'user_group_token_not_found' });
+    assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  });
+});

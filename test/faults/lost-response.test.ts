@@ -1,0 +1,255 @@
+// A connection that is lost at the worst moment: the database has executed the request, but the response is lost. The
+// service cannot know the result, and retries.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FAULT_MS, Installation, within } from '../support/faults/installation.ts';
+import { completes, errorResponse, type ServerError } from '../support/faults/protocol.ts';
+import type { FaultProxy, RequestAction } from '../support/faults/proxy.ts';
+import type { TestResponse } from '../support/http.ts';
+import { run } from '../support/process.ts';
+
+/** More than any response to a write statement, so that each of them is cut somewhere. */
+const MAX_RESPONSE_BYTES = 400;
+/** In a long run, the response is cut at every byte. */
+const STEP_BYTES = process.env.FAULT_SECONDS ? 1 : 37;
+/** Under load, one in this number of requests to the database is lost. */
+const LOST_ONE_IN = 13;
+/** Generous, for busy machines. */
+const BUSY_LIMIT_MS = 20_000;
+/** The errors with which the coordinator of a cluster reports a lost node. */
+const LOST_NODES: ServerError[] = [
+  { code: '08006' },
+  ...['MarkRemoteTransactionFailed', 'CheckRemoteTransactionsHealth', 'ReportResultError'].map((routine) => ({
+    code: 'XX000',
+    routine,
+  })),
+];
+
+describe('A lost response of the database', () => {
+  let site: Installation;
+  before(async () => {
+    site = await Installation.start({ processes: 2 });
+  });
+  afterEach(() => {
+    site.proxy.decide = () => 'pass';
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const eachCut = async (statement: string, test: (cut: number) => Promise<void>): Promise<void> => {
+    for (let bytes = 0; bytes < MAX_RESPONSE_BYTES; bytes += STEP_BYTES) {
+      const lost = site.proxy.once(statement, { responseBytes: bytes });
+      await test(bytes);
+      await lost;
+    }
+  };
+
+  it('to a create, cut at any byte, creates the group once and reports it as new', () =>
+    eachCut('create_user_groups', async (cut) => {
+      const created = await site.get(`create-${cut}`, 'Lost');
+      assert.equal(created.json.new_user_group, true);
+      assertVersion(created, 1);
+      const found = await site.get(`create-${cut}`, 'Lost');
+      assert.equal(found.json.new_user_group, false);
+      assert.deepEqual(found.json.user_group, created.json.user_group);
+    }));
+
+  for (const [where, lose] of [
+    ['in the network', (proxy: FaultProxy) => proxy.once('create_user_groups', { responseBytes: 0 })],
+    [
+      'from a node of the database',
+      (proxy: FaultProxy) => {
+        loseNode(proxy, 'INSERT', LOST_NODES[0]!);
+        return proxy.once('create_user_groups', 'pass');
+      },
+    ],
+  ] as const) {
+    it(`to a create, lost ${where}, does not restore a group that was created and then deleted`, () =>
+      assertNotRestored(lose));
+  }
+
+  async function assertNotRestored(lose: (proxy: FaultProxy) => Promise<void>): Promise<void> {
+    await using slow = await Installation.start();
+    const direct = await slow.serve({ DATABASE_URL: slow.database.url });
+    // Leases ids in advance; the next create would wait for the lease.
+    await slow.get('first', 'Lost');
+    const path = '/v1/user-groups/deleted';
+    const sent = lose(slow.proxy);
+    const creating = slow.get('deleted', 'Lost');
+    await sent;
+    // Delay the response until the group is deleted.
+    slow.proxy.silence('open');
+    let read = await slow.callTo(direct, { path });
+    await within(BUSY_LIMIT_MS, 'the group to be created', async () => {
+      read = await slow.callTo(direct, { path });
+      return read.status === 200;
+    });
+    const { token, team_id } = read.json.user_group;
+    assert.equal((await slow.callTo(direct, { method: 'DELETE', path })).status, 204);
+    slow.proxy.heal();
+    const created = await creating;
+    const body = { token };
+    assert.equal((await slow.call({ method: 'POST', path: '/v1/resolve', body })).status, 404);
+    // On a busy machine the deadline may leave no time for a retry.
+    if (created.status === 503) return;
+    assert.equal(created.json.new_user_group, true);
+    assert.notEqual(created.json.user_group.team_id, team_id);
+  }
+
+  it('to a rotation, cut at any byte, rotates once and returns the new token', async () => {
+    let { token } = (await site.get('rotate', 'Lost')).json.user_group;
+    let version = 1;
+    await eachCut('rotate_tokens', async () => {
+      const rotated = await site.rotate(token);
+      assertVersion(rotated, ++version);
+      assert.equal((await resolve(token)).status, 404);
+      ({ token } = rotated.json.user_group);
+      assert.equal((await resolve(token)).status, 200);
+    });
+  });
+
+  it('to a conditional rotation, cut at any byte, does not fail the condition', async () => {
+    let rotated = await site.get('conditional rotation', 'Lost');
+    let version = 1;
+    await eachCut('rotate_tokens', async () => {
+      const { token } = rotated.json.user_group;
+      rotated = await site.rotate(token, { 'if-match': rotated.headers.etag! });
+      assertVersion(rotated, ++version);
+    });
+  });
+
+  it('to a conditional create, cut at any byte, does not fail the condition', async () => {
+    await eachCut('create_user_groups', async (cut) => {
+      const body = { user_group_id: `conditional creation ${cut}`, name: 'Lost' };
+      const created = await site.call({ body, headers: { 'if-none-match': '*' } });
+      assert.deepEqual([created.status, created.json.new_user_group], [200, true], created.text);
+    });
+  });
+
+  it('to an update, cut at any byte, causes a 503 after which the call can be retried', async () => {
+    await site.get('update', 'Lost');
+    let version = 1;
+    await eachCut('commit', async (cut) => {
+      const name = `Lost ${cut}`;
+      const first = await site.put('update', name);
+      const second = first.status === 200 ? first : await site.put('update', name);
+      assert.equal(second.json.user_group.name, name);
+      assertVersion(second, ++version);
+    });
+  });
+
+  for (const error of LOST_NODES) {
+    const id = Object.values(error).join(' ');
+    it(`to the COMMIT of an update, lost from a node of the database, causes a 503: ${id}`, async () => {
+      await site.get(id, 'Lost');
+      loseNode(site.proxy, 'COMMIT', error);
+      assert.equal((await site.put(id, 'Done')).status, 503);
+      const found = await site.get(id);
+      assert.equal(found.json.user_group.name, 'Done');
+      assertVersion(found, 2);
+    });
+  }
+
+  it('to a lookup, cut at any byte, is not visible to callers', async () => {
+    await site.get('lookup', 'Lost');
+    await eachCut('find_user_groups', async () => {
+      assert.equal((await site.get('lookup')).status, 200);
+    });
+  });
+
+  it('to a lookup is not visible to callers with a short statement timeout either', async () => {
+    await using limited = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500' } });
+    await limited.get('lookup', 'Lost');
+    const lost = limited.proxy.once('find_user_groups', { responseBytes: 0 });
+    assert.equal((await limited.get('lookup')).status, 200);
+    await lost;
+  });
+
+  it('to a conditional update causes a 503, after which the group shows whether it was applied', async () => {
+    const { headers } = await site.get('condition', 'Lost');
+    const lost = site.proxy.once('commit', { responseBytes: 0 });
+    const ifMatch = { 'if-match': headers.etag! };
+    assert.equal((await site.put('condition', 'Done', ifMatch)).status, 503);
+    await lost;
+    assert.equal((await site.put('condition', 'Done', ifMatch)).status, 412);
+    const found = await site.get('condition');
+    assert.equal(found.json.user_group.name, 'Done');
+    assertVersion(found, 2);
+  });
+
+  it('to a deletion causes a 503, because a retry could delete a group that was created since', async () => {
+    await site.get('deletion', 'Lost');
+    const path = '/v1/user-groups/deletion';
+    const lost = site.proxy.once('commit', { responseBytes: 0 });
+    assert.equal((await site.call({ method: 'DELETE', path })).status, 503);
+    await lost;
+    assert.equal((await site.call({ method: 'DELETE', path })).status, 404);
+  });
+
+  for (const [title, action] of [
+    ['that was executed', { responseBytes: 0 }],
+    ['that never arrived', 'cut'],
+  ] as [string, RequestAction][]) {
+    it(`to a COMMIT ${title} applies the transaction once`, async () => {
+      const id = `A group that ${title}`;
+      const imported = randomBytes(32).toString('hex');
+      await importGroup({ user_group_id: id, name: 'Lost', token: imported });
+      const first = await site.rotate(imported);
+      // This rotation also removes the imported token.
+      const lost = site.proxy.once('commit', action);
+      const second = await site.rotate(first.json.user_group.token);
+      await lost;
+      assertVersion(second, 3);
+      const found = await site.get(id);
+      assertVersion(found, 3);
+      assert.equal(found.json.user_group.token, second.json.user_group.token);
+      assert.equal((await resolve(second.json.user_group.token)).status, 200);
+      assert.equal((await resolve(imported)).status, 404);
+    });
+  }
+
+  it('to random requests, cut at any byte, loses no acknowledged change and applies none twice', async (test) => {
+    using callers = site.callers();
+    let requests = 0;
+    site.proxy.decide = () => {
+      if (++requests % LOST_ONE_IN > 0) return 'pass';
+      return requests % 2 === 0 ? 'cut' : { responseBytes: requests % MAX_RESPONSE_BYTES };
+    };
+    await sleep(FAULT_MS);
+    await within(BUSY_LIMIT_MS, 'ten requests to be lost', async () => requests > 10 * LOST_ONE_IN);
+    site.proxy.decide = () => 'pass';
+    await site.waitForRecovery(test);
+    await callers.stopAndCheck();
+    test.diagnostic(callers.summary);
+  });
+
+  async function importGroup(group: object): Promise<void> {
+    writeFileSync(site.folder.join('group.ndjson'), JSON.stringify(group));
+    const env = { ...site.env, DATABASE_URL: site.database.url };
+    const { code } = await run(site.folder, ['import', 'group.ndjson', '--workspace', 'default'], { env });
+    assert.equal(code, 0);
+  }
+
+  function resolve(token: string): Promise<TestResponse> {
+    return site.call({ method: 'POST', path: '/v1/resolve', body: { token } });
+  }
+});
+
+/** Executes the next command of the kind, and replaces its completion with the error. */
+function loseNode(proxy: FaultProxy, command: string, error: ServerError): void {
+  const { rewrite } = proxy;
+  proxy.rewrite = (message) => {
+    if (!completes(message, command)) return message;
+    proxy.rewrite = rewrite;
+    return errorResponse(error);
+  };
+}
+
+/** Each change increments the version by one. */
+function assertVersion(response: TestResponse, version: number): void {
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.headers.etag, `"${response.json.user_group.team_id}-${version}"`);
+}

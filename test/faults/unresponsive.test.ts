@@ -1,0 +1,106 @@
+// An unresponsive database: a frozen machine, a firewall that drops connections, a broken route. It causes no error, and
+// is only detected by timeouts.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RESPONSE_LIMIT_MS } from '../support/faults/callers.ts';
+import { FAULT_MS, Installation } from '../support/faults/installation.ts';
+
+/** The number of concurrent calls to a busy process. */
+const CROWD = 1_200;
+/** Less than the connect timeout. */
+const SOON_MS = 1_800;
+const SHUTDOWN_LIMIT_MS = 5_000;
+
+describe('An unresponsive database', () => {
+  let site: Installation;
+  before(async () => {
+    site = await Installation.start({ processes: 2 });
+  });
+  beforeEach(async () => {
+    site.proxy.heal();
+    await site.waitForRecovery();
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  it('causes a 503 within the limit, makes the service not ready, and loses no acknowledged change', async (test) => {
+    using callers = site.callers();
+    await sleep(500);
+    site.proxy.silence('all');
+    await site.waitUntilNotReady();
+    await sleep(FAULT_MS);
+    site.proxy.heal();
+    await site.waitForRecovery(test);
+    await callers.stopAndCheck();
+    test.diagnostic(callers.summary);
+    assert.ok(callers.unavailable > 0);
+  });
+
+  it('causes a 503 for all of many concurrent calls as soon as for the first', async () => {
+    site.proxy.silence('all');
+    const { url } = site.services[0]!;
+    const startedAt = performance.now();
+    const crowd = Array.from({ length: CROWD }, async () => {
+      // With fetch, each call has a separate connection.
+      const response = await fetch(`${url}/v1/resolve`, {
+        method: 'POST',
+        headers: { authorization: `Token ${site.token}` },
+        body: '{"token":"unknown"}',
+      });
+      const { code } = (await response.json()) as { code: string };
+      assert.equal(response.status, 503);
+      return { code, at: performance.now() };
+    });
+    const responses = await Promise.all(crowd);
+    for (const { at } of responses) assert.ok(at - startedAt < RESPONSE_LIMIT_MS);
+    // Calls beyond the queue limit are rejected earlier.
+    const unavailableAt = responses.filter(({ code }) => code === 'database_unavailable').map(({ at }) => at);
+    assert.ok(unavailableAt.length > 0);
+    const spreadMs = Math.max(...unavailableAt) - Math.min(...unavailableAt);
+    assert.ok(spreadMs < SOON_MS, `the last response arrived ${Math.round(spreadMs)} ms after the first`);
+  });
+
+  it('causes an immediate 503 for calls after the first has failed', async () => {
+    site.proxy.silence('all');
+    await site.get('first');
+    const startedAt = performance.now();
+    assert.equal((await site.get('second')).status, 503);
+    assert.ok(performance.now() - startedAt < SOON_MS);
+  });
+
+  it('on open connections only is avoided with new connections, and all callers are served again', async (test) => {
+    using callers = site.callers();
+    await sleep(200);
+    site.proxy.silence('open');
+    await site.waitForRecovery(test);
+    await callers.stopAndCheck();
+    test.diagnostic(callers.summary);
+  });
+
+  it('on one connection fails only the requests on it', async () => {
+    const lost = site.proxy.once('find_user_groups', 'silence');
+    const first = site.get('one', 'One');
+    await lost;
+    assert.equal((await site.get('other', 'Other')).status, 200);
+    assert.equal((await first).status, 503);
+  });
+
+  it('does not apply an update that timed out over one acknowledged since', async () => {
+    await site.get('late', 'Name');
+    void site.proxy.once('update_user_groups', 'silence');
+    assert.equal((await site.put('late', 'Timed out')).status, 503);
+    assert.equal((await site.put('late', 'Acknowledged')).status, 200);
+    site.proxy.heal();
+    await sleep(500);
+    assert.equal((await site.get('late')).json.user_group.name, 'Acknowledged');
+  });
+
+  it('does not prevent a clean shutdown', async () => {
+    const service = await site.serve();
+    site.proxy.silence('all');
+    service.signal('SIGTERM');
+    assert.equal((await service.exit(SHUTDOWN_LIMIT_MS)).code, 0);
+    site.services.pop();
+  });
+});

@@ -1,0 +1,35 @@
+// A hint is returned only for the text that it was added for.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { CallerHints } from '../../src/http/caller-hints.ts';
+
+describe('caller hints', () => {
+  it('return the value of the text or nothing, even after collisions', () => {
+    const hints = new CallerHints<string>(64);
+    // Few characters and far more texts than slots cause collisions.
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '0', '1', 'é', '日', '\ud83d'), maxLength: 12 });
+    const added = new Set<string>();
+    fc.assert(
+      fc.property(text, text, (first, second) => {
+        hints.add(first, `of ${first}`);
+        assert.equal(hints.get(first), `of ${first}`);
+        added.add(first);
+        const found = hints.get(second);
+        if (found !== undefined) assert.ok(added.has(second));
+        assert.ok(found === undefined || found === `of ${second}`);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('forget a deleted text, and ignore the deletion of an unknown one', () => {
+    const hints = new CallerHints<number>(64);
+    hints.add('one', 1);
+    hints.delete('another');
+    assert.equal(hints.get('one'), 1);
+    hints.delete('one');
+    assert.equal(hints.get('one'), undefined);
+  });
+});

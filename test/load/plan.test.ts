@@ -1,0 +1,67 @@
+// Query plans: lookups use indexes, however fast the database has grown.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { postgres } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const GROUPS = 5_000;
+const LOOKUPS = 50;
+
+describe('a database that has grown from empty within seconds', () => {
+  let service: TestService;
+  let client: pg.Client;
+  before(async () => {
+    service = await TestService.start(postgres, {
+      env: { UGS_QUEUE_LIMIT: String(GROUPS), UGS_POSTGRES_POOL_SIZE: '1' },
+    });
+    client = new pg.Client(service.database.url);
+    await client.connect();
+    // The connection creates its plans now, for an empty table, and caches a plan after some executions.
+    for (let call = 0; call < 20; call++) await lookUp(call);
+    await Promise.all(
+      Array.from({ length: GROUPS }, (_, index) =>
+        service.get({ user_group_id: `group-${index}`, name: `Group ${index}` }),
+      ),
+    );
+    await Promise.all(
+      Array.from({ length: GROUPS }, (_, index) =>
+        service.importGroup({ user_group_id: `imported-${index}`, name: 'I', token: importedToken(index) }),
+      ),
+    );
+  });
+  after(async () => {
+    await client.end();
+    await service.end();
+  });
+
+  async function lookUp(index: number): Promise<void> {
+    const { json } = await service.get({ user_group_id: `group-${index}` });
+    if (json.success === 1) await service.resolve(json.user_group.token);
+    await service.resolve(importedToken(index));
+  }
+
+  function importedToken(index: number): string {
+    return `token of another system ${index}`.replaceAll(' ', '-');
+  }
+
+  /** The number of full scans. */
+  async function countFullScans(): Promise<number> {
+    // A connection reports its statistics at the end of a statement, and at most once a second.
+    await sleep(1_100);
+    await lookUp(0);
+    const { rows } = await client.query(
+      "select sum(seq_scan) from pg_stat_user_tables where relname in ('user_groups', 'imported_tokens')",
+    );
+    return Number(rows[0].sum);
+  }
+
+  it('needs no full scan to look up a group, a token or an imported token', async () => {
+    const before = await countFullScans();
+    // One at a time: for a large batch, a full scan of a table of this size may be the best plan.
+    for (let index = 0; index < LOOKUPS; index++) await lookUp(index);
+    assert.equal(await countFullScans(), before);
+  });
+});

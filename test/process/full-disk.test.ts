@@ -1,0 +1,118 @@
+// A full disk under a SQLite database: readiness reports it, reads are served, and space is all that it takes to recover.
+
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
+import { createApiToken, Folder, type Service, serve } from '../support/process.ts';
+
+const DISK_MEGABYTES = 4;
+const LARGE = 60_000;
+const FILL_SIZES = [1_048_576, 65_536, 4_096];
+const FILL = 'fill-';
+
+describe('Readiness on a full disk (SQLite)', {
+  skip: canMount() ? false : 'no file system may be mounted',
+}, () => {
+  it('fails when changes have filled the disk, until space is free again', () =>
+    onSmallDisk(async (site) => {
+      let created = 0;
+      while ((await site.create(`large ${created}`, LARGE)).status === 200) created++;
+      assert.ok(created > 0);
+      // A small change may fit where a large one does not.
+      for (let round = 0; round < 30; round++) {
+        const changes = await Promise.all([site.create(`l${round}`, LARGE), site.create(`s${round}`)]);
+        if (changes.some(({ status }) => status === 200)) continue;
+        await assertFull(site);
+      }
+      site.freeSpace();
+      await assertReady(site);
+      assert.equal((await site.create('after', LARGE)).status, 200);
+    }));
+
+  it('fails when another program has filled it, before any change has failed', () =>
+    onSmallDisk(async (site) => {
+      site.fill();
+      await assertFull(site);
+      assert.equal((await site.create('one')).status, 503);
+      await assertFull(site);
+      site.empty();
+      await assertReady(site);
+      assert.equal((await site.create('one')).status, 200);
+    }));
+
+  it('passes on a disk that is nearly full as long as changes succeed, and leaves no file', () =>
+    onSmallDisk(async (site) => {
+      site.fill({ leaveBytes: 500_000 });
+      for (let round = 0; round < 5; round++) {
+        assert.equal((await site.create(`group ${round}`)).status, 200);
+        await assertReady(site);
+      }
+      assert.deepEqual(
+        site.files().filter((name) => name.includes('scratch')),
+        [],
+      );
+    }));
+});
+
+interface Site {
+  service: Service;
+  create(id: string, bytes?: number): ReturnType<Service['call']>;
+  fill(options?: { leaveBytes: number }): void;
+  empty(): void;
+  /** Deletes the files that were on the disk before the service started. */
+  freeSpace(): void;
+  files(): string[];
+}
+
+async function onSmallDisk(work: (site: Site) => Promise<void>): Promise<void> {
+  using folder = new Folder();
+  const data = folder.join('data');
+  using disk = new SmallDisk(data, DISK_MEGABYTES);
+  disk.load(2);
+  const { token } = await createApiToken(folder);
+  await using service = await serve(folder);
+  const site: Site = {
+    service,
+    create: (id, bytes = 1) =>
+      service.call(token, 'GET', '/api/user', {
+        user_group_id: id,
+        name: 'Name',
+        properties: { a: 'x'.repeat(bytes) },
+      }),
+    fill: ({ leaveBytes } = { leaveBytes: 0 }) => fill(data, leaveBytes),
+    empty: () => {
+      for (const name of readdirSync(data)) if (name.startsWith(FILL)) rmSync(folder.join('data', name));
+    },
+    freeSpace: () => disk.unload(),
+    files: () => readdirSync(data),
+  };
+  assert.equal((await site.create('present')).status, 200);
+  await assertReady(site);
+  await work(site);
+}
+
+/** Fills the disk except for `leaveBytes`. */
+function fill(path: string, leaveBytes: number): void {
+  let number = 0;
+  for (const size of FILL_SIZES) {
+    while (freeBytes(path) - size >= leaveBytes)
+      writeFileSync(`${path}/${FILL}${number++}`, Buffer.alloc(size));
+  }
+}
+
+function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
+async function assertReady({ service }: Site): Promise<void> {
+  assert.equal((await service.send({ path: '/readyz' })).status, 200);
+}
+
+async function assertFull({ service, create }: Site): Promise<void> {
+  const { status, json } = await service.send({ path: '/readyz' });
+  assert.deepEqual([status, json.code], [503, 'database_unavailable']);
+  assert.equal((await service.send({ path: '/healthz' })).status, 200);
+  assert.equal((await create('present')).status, 200);
+}

@@ -1,0 +1,138 @@
+// Runs the commands of docs/migrating-from-explo.md verbatim against a server that responds as Explo's documentation
+// describes.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { delimiter, dirname } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { blocksUnder } from '../support/page.ts';
+import { createApiToken, type Exit, Folder, Program, serve } from '../support/process.ts';
+
+const PAGE = 'docs/migrating-from-explo.md';
+const EXECUTABLE = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
+const CUSTOMERS = 45;
+const PAGE_SIZE = 20;
+const SCRIPT_LIMIT_MS = 60_000;
+const EXPLO_TOKEN = randomBytes(16).toString('hex');
+
+interface Customer {
+  token: string;
+  name: string;
+  provided_id: string;
+  properties: object | null;
+  parent_schema_datasource_mapping: object | null;
+}
+
+/** A fake of Explo that lists its customers, in pages smaller than requested. */
+class Explo {
+  readonly customers: Customer[] = Array.from({ length: CUSTOMERS }, (_, index) => ({
+    token: randomBytes(32).toString('hex'),
+    name: `Example ${index}`,
+    provided_id: `example_${index}`,
+    is_demo_group: false,
+    emails: [],
+    group_tags: ['designers'],
+    properties: index === 1 ? null : { filter_value: `value ${index}` },
+    computed_properties: {},
+    access_group: 'Production',
+    parent_schema_datasource_mapping: index === 2 ? {} : { '40': '213', '134': String(index) },
+    computed_parent_schema_datasource_mapping: {},
+    hierarchy_level: 'Level 1',
+  }));
+  readonly server: Server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://explo');
+    const isKnown = request.headers['explo-authorization'] === `Token ${EXPLO_TOKEN}`;
+    if (pathname !== '/v2/api/customers/' || !isKnown) return response.writeHead(403).end();
+    const start = (Number(searchParams.get('page')) - 1) * PAGE_SIZE;
+    const customers = this.customers.slice(start, start + PAGE_SIZE);
+    return response.end(JSON.stringify({ total_count: this.customers.length, results: { customers } }));
+  });
+
+  async listen(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as { port: number }).port}`;
+  }
+}
+
+describe('docs/migrating-from-explo.md', () => {
+  const folder = new Folder();
+  const explo = new Explo();
+  let env: Record<string, string>;
+  before(async () => {
+    mkdirSync(folder.join('bin'));
+    symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
+    const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
+    env = { PATH: path, EXPLO_URL: await explo.listen(), EXPLO_API_TOKEN: EXPLO_TOKEN };
+  });
+  after(() => {
+    explo.server.close();
+    folder[Symbol.dispose]();
+  });
+
+  async function runBlocks(heading: string): Promise<Exit[]> {
+    const exits: Exit[] = [];
+    for (const script of blocksUnder(PAGE, heading)) {
+      await using program = new Program(folder, ['-euo', 'pipefail', '-c', script], { command: 'bash', env });
+      // A block runs several programs, so the limit is longer than the default.
+      exits.push(await program.exit(SCRIPT_LIMIT_MS));
+    }
+    assert.ok(exits.length > 0);
+    for (const { code, stderr } of exits) assert.equal(code, 0, stderr);
+    return exits;
+  }
+
+  async function assertServed(): Promise<void> {
+    const { token } = await createApiToken(folder, ['--workspace', 'acme', '--permission', 'resolve']);
+    await using service = await serve(folder);
+    for (const customer of explo.customers) {
+      const { json } = await service.call(token, 'POST', '/v1/resolve', { token: customer.token });
+      const { provided_id, name, properties, mapping, api_environment_tag } = json.user_group;
+      assert.deepEqual(
+        { provided_id, name, properties, mapping, api_environment_tag },
+        {
+          provided_id: customer.provided_id,
+          name: customer.name,
+          properties: customer.properties,
+          mapping: customer.parent_schema_datasource_mapping,
+          api_environment_tag: 'Customer',
+        },
+      );
+    }
+  }
+
+  it('fetches all groups into a file that only its owner can read', async () => {
+    await createApiToken(folder, ['--workspace', 'acme']);
+    await runBlocks('Fetch');
+    assert.equal(statSync(folder.join('explo.ndjson')).mode & 0o777, 0o600);
+  });
+
+  it('imports them, and every embedded token resolves', async () => {
+    const [dryRun, real] = await runBlocks('Import');
+    assert.match(dryRun!.stdout, /^Dry run, nothing was changed\. 45 lines: 45 created, /);
+    assert.equal(real!.stdout, '45 lines: 45 created, 0 updated, 0 unchanged, 0 refused.\n');
+    const [check] = await runBlocks('Check');
+    assert.equal(
+      check!.stdout,
+      '{"lines":45,"created":0,"updated":0,"unchanged":45,"refused":0,"dry_run":true}\n',
+    );
+    await assertServed();
+  });
+
+  it('imports later changes at Explo', async () => {
+    explo.customers[7]!.properties = { filter_value: 'changed' };
+    explo.customers.push({
+      ...explo.customers[0]!,
+      provided_id: 'new',
+      token: randomBytes(32).toString('hex'),
+    });
+    const [again] = await runBlocks('Import the latest changes');
+    assert.equal(again!.stdout, '46 lines: 1 created, 1 updated, 44 unchanged, 0 refused.\n');
+    assert.equal(existsSync(folder.join('explo.ndjson')), false);
+    await assertServed();
+  });
+});

@@ -1,0 +1,81 @@
+// Connections that the process cannot accept are logged, and accepted again when resources are free.
+
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually, Folder, PROGRAM, Service } from '../support/process.ts';
+
+const MAX_FILES = 80;
+const WITH_FEW_FILES = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
+const REFUSED = /"level":50[^\n]*too many open files \(EMFILE\)[^\n]*ulimit -n/g;
+const RECOVERED = /files can be opened again/g;
+const FULL = /"level":40[^\n]*UGS_MAX_CONNECTIONS is reached/g;
+
+describe('Connections that cannot be accepted', { skip: process.platform === 'win32' }, () => {
+  it('are logged once if file descriptors run out, and accepted again when some are free', async () => {
+    using folder = new Folder();
+    await using service = await serveBy(folder, WITH_FEW_FILES);
+    using crowd = new Crowd(service.url, MAX_FILES * 2);
+    await eventually('refused connections', () => crowd.ended > 0);
+    await eventually('the refusal in the log', () => countOf(service, REFUSED) > 0);
+    // Longer than one interval of the check.
+    await sleep(2_500);
+    crowd.leave();
+    await eventually('the recovery in the log', () => countOf(service, RECOVERED) === 1);
+    assert.equal((await service.send({ path: '/readyz' })).status, 200);
+    assert.equal(countOf(service, REFUSED), 1);
+  });
+
+  it('are logged once when the maximum number of connections is reached', async () => {
+    using folder = new Folder();
+    await using service = await serveBy(folder, 'exec "$0" "$@"', { UGS_MAX_CONNECTIONS: '10' });
+    using crowd = new Crowd(service.url, 40);
+    await eventually('refused connections', () => crowd.ended === 30);
+    await eventually('the refusal in the log', () => countOf(service, FULL) > 0);
+    assert.equal(countOf(service, FULL), 1);
+    crowd.leave();
+    await eventually('a free connection', () => service.send({ path: '/readyz' }).catch(() => null));
+  });
+});
+
+function countOf({ stdout }: Service, pattern: RegExp): number {
+  return stdout.match(pattern)?.length ?? 0;
+}
+
+/** Clients that connect and send nothing. */
+class Crowd implements Disposable {
+  readonly #sockets: Socket[];
+  ended = 0;
+
+  constructor(url: string, count: number) {
+    const port = Number(new URL(url).port);
+    this.#sockets = Array.from({ length: count }, () =>
+      connect(port, '127.0.0.1')
+        .on('error', () => {})
+        .on('close', () => this.ended++)
+        .resume(),
+    );
+  }
+
+  leave(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.leave();
+  }
+}
+
+async function serveBy(folder: Folder, script: string, env: Record<string, string> = {}): Promise<Service> {
+  const args = ['-c', script, process.execPath, PROGRAM, 'serve'];
+  const service = new Service(folder, args, { command: 'sh', env });
+  try {
+    const [, url = ''] = await service.says(/"url":"(http:[^"]+)"/);
+    service.url = url;
+    return service;
+  } catch (error) {
+    await service.kill();
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+// Runs the commands of docs/operations.md verbatim: a backup, a restore, a new key and a move to PostgreSQL.
+
+import assert from 'node:assert/strict';
+import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { send } from '../support/http.ts';
+import { blocksUnder } from '../support/page.ts';
+import { createApiToken, Folder, Program, serve } from '../support/process.ts';
+
+const PAGE = 'docs/operations.md';
+const EXECUTABLE = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
+
+describe('docs/operations.md', () => {
+  const folder = new Folder();
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  let token: string;
+
+  before(async () => {
+    database = await postgres.create();
+    mkdirSync(folder.join('bin'));
+    symlinkSync(EXECUTABLE, folder.join('bin/user-group-service'));
+    const path = [folder.join('bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
+    env = { PATH: path, TARGET_DATABASE_URL: database.url };
+    ({ token } = await createApiToken(folder));
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  function shell(script: string, more: Record<string, string> = {}): Program {
+    const args = ['-euo', 'pipefail', '-c', script];
+    return new Program(folder, args, { command: 'bash', env: { ...env, ...more } });
+  }
+
+  async function runBlock(script: string): Promise<string> {
+    await using program = shell(script);
+    const { code, stdout, stderr } = await program.exit();
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+
+  /** The token of the only group. */
+  async function tokenAt(url: string): Promise<string> {
+    const { json } = await send(url, { token, body: { user_group_id: 'kept', name: 'Kept' } });
+    return json.user_group.token;
+  }
+
+  async function serveAndRead(): Promise<string> {
+    await using service = await serve(folder);
+    return await tokenAt(service.url);
+  }
+
+  it('restores the database from a backup of the running service', async () => {
+    const [backup] = blocksUnder(PAGE, 'Back up');
+    const [restore] = blocksUnder(PAGE, 'Restore');
+    let kept = '';
+    {
+      await using service = await serve(folder);
+      kept = await tokenAt(service.url);
+      await runBlock(backup!);
+      await service.call(token, 'POST', '/api/user', { current_token: kept });
+    }
+    assert.match(await runBlock(restore!), /read-write/);
+    assert.equal(await serveAndRead(), kept);
+  });
+
+  it('keeps every replaced database, even after repeated restores', async () => {
+    const [restore] = blocksUnder(PAGE, 'Restore');
+    const setAside = () => globSync('set-aside*/**/user-groups.db', { cwd: folder.path });
+    const before = setAside().length;
+    await runBlock(restore!);
+    await runBlock(restore!);
+    assert.equal(setAside().length, before + 2);
+  });
+
+  it('replaces the key and keeps every token, and keeps the old key for older backups', async () => {
+    const [addKey, reencrypt] = blocksUnder(PAGE, 'With the key file');
+    const keyFile = folder.join('data/token-keys');
+    const oldKey = readFileSync(keyFile, 'utf8');
+    const before = await serveAndRead();
+    await runBlock(addKey!);
+    assert.equal(await serveAndRead(), before);
+    assert.match(await runBlock(reencrypt!), /^Re-encrypted 1 of 1 tokens/);
+    assert.equal(readFileSync(keyFile, 'utf8'), readFileSync(folder.join('new-key'), 'utf8'));
+    assert.equal(await serveAndRead(), before);
+
+    await runBlock(addKey!);
+    const oldKeys = globSync('old-keys*', { cwd: folder.path }).map((path) =>
+      readFileSync(folder.join(path), 'utf8'),
+    );
+    assert.ok(oldKeys.includes(oldKey), 'the first old key is kept after another replacement');
+    assert.equal(await serveAndRead(), before);
+  });
+
+  it('moves to PostgreSQL and keeps every token', async () => {
+    const [move, serveThere] = blocksUnder(PAGE, 'Move');
+    const before = await serveAndRead();
+    assert.match(await runBlock(move!), /user groups +1 +1 /);
+    const script = serveThere!.replace(/^user-group-service serve$/m, 'exec $&');
+    await using program = shell(script, { DATABASE_URL: database.url });
+    const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/);
+    assert.equal(await tokenAt(url), before);
+  });
+});

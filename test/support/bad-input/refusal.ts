@@ -1,0 +1,96 @@
+// Assertions that a request is rejected with the expected error and changes nothing.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { redact } from '../../../src/domain/secret.ts';
+import type { ProblemCode } from '../../../src/problem.ts';
+import { mapConcurrently, send, type TestRequest, type TestResponse } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import type { Victim } from './victim.ts';
+
+export interface ExpectedError {
+  status: number;
+  code: ProblemCode;
+  /** A prefix of the pointer of the first error; undefined if the response must have no errors array. */
+  pointer?: string;
+}
+
+export interface BadCase extends ExpectedError {
+  /** Unique; shown if the case fails. */
+  name: string;
+  request: TestRequest;
+}
+
+const MAX_SHOWN = 20;
+/** `npm test` sends this many cases of a table, evenly chosen; `npm run test:rest` and `test:all` send all. */
+const MAX_CASES = process.env.TEST_CASES === 'sample' ? 250 : Number.POSITIVE_INFINITY;
+
+export const invalidJson = { status: 400, code: 'invalid_json', pointer: '' } as const;
+export const invalidRequest = { status: 400, code: 'invalid_request' } as const;
+
+/** Sends the cases; fails with the names of those that did not get the expected error, or if anything changed. */
+export async function assertRejected(
+  t: TestContext,
+  victim: Victim,
+  table: readonly BadCase[],
+): Promise<void> {
+  assert.ok(table.length > 0);
+  assert.equal(new Set(table.map(({ name }) => name)).size, table.length, 'two cases share a name');
+  const step = Math.max(1, table.length / MAX_CASES);
+  const cases = table.filter((_, index) => Math.floor(index % step) === 0);
+  t.diagnostic(`${cases.length} of ${table.length} cases`);
+  await assertUnchanged(victim, async () => {
+    const responses = await mapConcurrently(cases, (each) => sendCase(victim, each));
+    const differences = cases.flatMap((each, index) => differencesOf(each.name, each, responses[index]!));
+    const shown = differences.slice(0, MAX_SHOWN).join('\n');
+    assert.equal(differences.length, 0, `${differences.length} of ${cases.length}:\n${shown}`);
+  });
+}
+
+function sendCase({ service }: Victim, { request }: BadCase): Promise<TestResponse> {
+  return send(service.url, { token: service.token, ...request });
+}
+
+/** Fails if the work changes a row, causes an internal error, or would crash the process of the service. */
+export async function assertUnchanged(victim: Victim, work: () => Promise<void>): Promise<void> {
+  const before = await victim.rows();
+  const uncaught: Error[] = [];
+  const record = (error: Error) => uncaught.push(error);
+  // The service runs in this process, where the test runner would swallow exceptions that crash a real one.
+  process.on('uncaughtExceptionMonitor', record);
+  try {
+    await work();
+  } finally {
+    process.off('uncaughtExceptionMonitor', record);
+  }
+  assert.deepEqual(uncaught.slice(0, 1), []);
+  assert.deepEqual(await victim.rows(), before);
+  assert.deepEqual(victim.errorsLogged(), []);
+  assert.deepEqual(Reflect.ownKeys(Object.prototype), OWN_KEYS_OF_OBJECT_PROTOTYPE);
+}
+
+const OWN_KEYS_OF_OBJECT_PROTOTYPE = Reflect.ownKeys(Object.prototype);
+const REST_OF_LONG_NAME = /(?<=\/[^/]{300})[^/]+/gu;
+const TOKEN = /ug[ta]_[0-9A-Za-z]{49}/;
+
+/** The differences of the response from the expected error; empty if there are none. */
+export function differencesOf(name: string, expected: ExpectedError, response: TestResponse): string[] {
+  try {
+    assertError(expected, response);
+    return [];
+  } catch (error) {
+    const { status, code, pointer = 'no pointer' } = expected;
+    const got = `${response.status} ${redact(response.text.slice(0, 300))}`;
+    const reason = redact((error as Error).message.slice(0, 200));
+    return [`${name}: expected ${status} ${code} at ${pointer}, got ${got}: ${reason}`];
+  }
+}
+
+function assertError({ status, code, pointer }: ExpectedError, response: TestResponse): void {
+  assert.equal(response.status, status);
+  assertProblem(response, code);
+  assert.doesNotMatch(response.text, TOKEN, 'a token');
+  const actual: string | undefined = response.json.errors?.[0].pointer;
+  const truncated = pointer?.replace(REST_OF_LONG_NAME, '… (cut off)');
+  assert.equal(actual?.slice(0, truncated?.length ?? 0), truncated);
+}

@@ -1,0 +1,73 @@
+// A service with groups and API tokens in two workspaces and both environments, and a way to check that none of their
+// rows has changed.
+
+import type { DatabaseKind } from '../database.ts';
+import { TestService, type TestServiceOptions } from '../service.ts';
+
+export class Victim {
+  readonly service: TestService;
+  /** The id of a group that the API token of `service` has full access to. */
+  readonly id: string = 'present';
+  /** The current token of that group. */
+  token = '';
+  /** Its initial entity tag. */
+  etag = '';
+  /** Stored tokens that the API token of `service` has no access to. */
+  readonly foreign = { testing: '', workspace: '' };
+  readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
+
+  static async start(database: DatabaseKind, options: TestServiceOptions = {}): Promise<Victim> {
+    const victim = new Victim(await TestService.start(database, options));
+    await victim.#createApiTokens();
+    await victim.#createUserGroups();
+    return victim;
+  }
+
+  private constructor(service: TestService) {
+    this.service = service;
+  }
+
+  async #createApiTokens(): Promise<void> {
+    const { service, apiTokens } = this;
+    apiTokens.testing = (await service.apiToken({ environment: 'Testing' })).token;
+    apiTokens.workspace = (await service.apiToken({ workspaceName: 'other' })).token;
+    apiTokens.readOnly = (await service.apiToken({ permission: 'read-only' })).token;
+    apiTokens.resolve = (await service.apiToken({ permission: 'resolve' })).token;
+    apiTokens.expired = (await service.apiToken({ expiresAt: Date.now() - 1 })).token;
+    const revoked = await service.apiToken();
+    await service.revokeApiToken(revoked.id);
+    apiTokens.revoked = revoked.token;
+  }
+
+  async #createUserGroups(): Promise<void> {
+    const create = async (token: string) => {
+      const { json, headers } = await this.service.get({ ...storedGroup, user_group_id: this.id }, { token });
+      return { token: json.user_group.token as string, etag: headers.etag ?? '' };
+    };
+    Object.assign(this, await create(this.service.token));
+    this.foreign.testing = (await create(this.apiTokens.testing)).token;
+    this.foreign.workspace = (await create(this.apiTokens.workspace)).token;
+  }
+
+  /** All rows that a request could change. */
+  async rows(): Promise<object> {
+    const { store } = this.service.app.context;
+    const userGroups = await store.read({ kind: 'scanUserGroups', after: null, limit: 1_000 });
+    const apiTokens = await store.read({ kind: 'listApiTokens', after: 0, limit: 1_000 });
+    return { userGroups, apiTokens };
+  }
+
+  /** The log lines of internal and database errors. */
+  errorsLogged(): string[] {
+    return this.service.logLines.filter((line) => JSON.parse(line).level >= LOG_LEVEL_ERROR);
+  }
+
+  end(): Promise<void> {
+    return this.service.end();
+  }
+}
+
+const LOG_LEVEL_ERROR = 50;
+
+/** The stored fields, so that a request that repeats them changes nothing. */
+export const storedGroup = { name: 'Present', mapping: { 40: '213' }, properties: { plan: 'gold' } };

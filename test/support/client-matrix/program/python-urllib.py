@@ -1,0 +1,19 @@
+# Calls the service with urllib.
+
+import json
+import os
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+
+def call(method, path, body=None):
+    headers = {"Authorization": f"Token {os.environ['API_TOKEN']}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(os.environ["SERVICE_URL"] + path, data, headers, method=method)
+    try:
+        response = urlopen(request)
+    except HTTPError as error:
+        response = error
+    with response:
+        text = response.read()
+        return response.status, json.loads(text) if text else None

@@ -1,0 +1,89 @@
+// A proxy between a client and the service that forwards requests and injects the faults of networks and proxies.
+
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { send } from '../http.ts';
+
+export type Fault =
+  /** The connection breaks before the service receives the request. */
+  | 'lose request'
+  /** The service processes the request, and the connection breaks before the response. */
+  | 'lose response'
+  /** The connection breaks in the middle of the response. */
+  | 'truncate response'
+  /** The service processes the request, and the response never arrives. */
+  | 'hang'
+  /** The proxy responds itself and does not forward the request. */
+  | { status: number; headers?: Record<string, string>; body?: string };
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  /** Milliseconds of `performance.now()`. */
+  at: number;
+}
+
+export class FaultyProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #target: string;
+  /** Faults of the next calls, one each. Later calls and health checks of a load balancer are forwarded. */
+  faults: Fault[] = [];
+  readonly seen: SeenRequest[] = [];
+
+  static async start(target: string): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(target);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  private constructor(target: string) {
+    this.#target = target;
+    this.#server = createServer(async (request, response) => {
+      const body = await buffer(request);
+      const { method = '', url: path = '', headers } = request;
+      this.seen.push({ method, path, headers, body: body.toString(), at: performance.now() });
+      const fault = path === '/readyz' ? undefined : this.faults.shift();
+      await this.#respond(this.seen.at(-1)!, fault, response);
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async #respond(request: SeenRequest, fault: Fault | undefined, response: ServerResponse): Promise<void> {
+    if (typeof fault === 'object') {
+      response.writeHead(fault.status, fault.headers).end(fault.body);
+      return;
+    }
+    if (fault === 'lose request') {
+      response.destroy();
+      return;
+    }
+    const { method, path, headers, body } = request;
+    const upstream = await send(this.#target, { method, path, headers, ...(body !== '' && { body }) });
+    if (fault === 'hang') return;
+    if (fault === 'lose response') {
+      response.destroy();
+      return;
+    }
+    const { connection: _, 'transfer-encoding': __, ...endToEndHeaders } = upstream.headers;
+    response.writeHead(upstream.status, endToEndHeaders);
+    if (fault === 'truncate response') {
+      response.write(upstream.text.slice(0, 10), () => response.destroy());
+      return;
+    }
+    response.end(upstream.text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}

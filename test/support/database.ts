@@ -1,0 +1,81 @@
+// The databases that the suite runs on. A test creates a new empty database, and drops it at the end.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { generateKeyLine } from '../../src/domain/key-ring.ts';
+import { createDatabase, createOnCluster, dropDatabase, dropOnCluster, inDatabase } from './postgres/node.ts';
+
+export interface TestDatabase {
+  /** The value of DATABASE_URL. */
+  url: string;
+  /** The environment variables that a process needs to use the database. */
+  env: Record<string, string>;
+  drop(): Promise<void>;
+}
+
+export interface DatabaseKind {
+  name: 'SQLite' | 'PostgreSQL' | 'Citus';
+  create(): Promise<TestDatabase>;
+}
+
+export const sqlite: DatabaseKind = {
+  name: 'SQLite',
+  create: async () => {
+    const folder = temporaryFolder();
+    const url = `sqlite:${join(folder, 'user-groups.db')}`;
+    return { url, env: { DATABASE_URL: url }, drop: async () => removeFolder(folder) };
+  },
+};
+
+export const postgres: DatabaseKind = {
+  name: 'PostgreSQL',
+  create: () => createOnServer('TEST_DATABASE_URL', createDatabase, dropDatabase),
+};
+
+export const citus: DatabaseKind = {
+  name: 'Citus',
+  create: () => createOnServer('TEST_CITUS_URL', createOnCluster, dropOnCluster),
+};
+
+/** A Citus cluster is optional. Without one, `test/postgres/citus.test.ts` reports that it was skipped. */
+const databases: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
+  ? [sqlite, postgres, citus]
+  : [sqlite, postgres];
+
+/** Runs the same suite on every database: every promise must hold on all of them. */
+export function describeOnEachDatabase(title: string, suite: (database: DatabaseKind) => void): void {
+  for (const database of databases) describe(`${title} (${database.name})`, () => suite(database));
+}
+
+type OnServer = (server: URL, name: string) => Promise<void>;
+
+async function createOnServer(variable: string, create: OnServer, drop: OnServer): Promise<TestDatabase> {
+  const server = serverUrl(variable);
+  const name = `user_group_service_${randomBytes(8).toString('hex')}`;
+  await create(server, name);
+  const url = inDatabase(server, name).href;
+  return {
+    url,
+    env: { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() },
+    drop: () => drop(server, name),
+  };
+}
+
+function serverUrl(variable: string): URL {
+  const url = process.env[variable];
+  if (url) return new URL(url);
+  throw new Error(
+    `${variable} is not set. "npm test -- test/NAME.test.ts" starts a PostgreSQL server and runs the file.`,
+  );
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'user-group-service-'));
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}

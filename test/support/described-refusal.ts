@@ -1,0 +1,54 @@
+// For each error code in the API description of an operation, a request that returns the error's example.
+
+import { limits } from '../../src/domain/field.ts';
+import type { ProblemCode } from '../../src/problem.ts';
+import { type DescribedOperation, examplesOf } from './api-description.ts';
+import type { TestRequest } from './http.ts';
+
+/** An existing group. Operations with an id in the path are called with its path. */
+export const EXISTING = { user_group_id: 'there', name: 'There' };
+
+/** The request that the operation's first example shows. */
+export function requestOf({ method, path, requestBody }: DescribedOperation): TestRequest {
+  const [example] = Object.values(examplesOf(requestBody));
+  const request = { method, path: path.replace('{user_group_id}', EXISTING.user_group_id) };
+  return example === undefined ? request : { ...request, body: example.value };
+}
+
+/** Changes to the request of an operation, by the error code that they cause. */
+export function errorRequests(operation: DescribedOperation): Partial<Record<ProblemCode, TestRequest>> {
+  const { path, body } = requestOf(operation);
+  const isById = typeof body === 'object' && body !== null && 'user_group_id' in body;
+  const hasIdInPath = operation.path.includes('{');
+  const withId = (id: string): TestRequest => ({
+    ...(isById && { body: { user_group_id: id } }),
+    ...(hasIdInPath && { path: operation.path.replace('{user_group_id}', id) }),
+  });
+  return {
+    invalid_request:
+      operation.security.length === 0
+        ? { headers: { origin: ['http://one.example', 'http://two.example'] } }
+        : { path: `${path}?limit=0` },
+    ...(body !== undefined && errorBodies(body as object)),
+    unauthenticated: { token: null },
+    origin_not_allowed: { headers: { origin: 'https://elsewhere.example' } },
+    user_group_not_found: withId('missing'),
+    user_group_token_not_found: {},
+    not_found: { path: `${path}/more` },
+    method_not_allowed: { method: 'TRACE', body: undefined },
+    version_mismatch: { headers: { 'if-match': '"other"' }, ...withId(EXISTING.user_group_id) },
+    body_too_large: { body: ' '.repeat(limits.bodyBytes + 1) },
+    unsupported_media_type: { headers: { 'content-type': 'text/plain' } },
+  };
+}
+
+function errorBodies(body: object): Partial<Record<ProblemCode, TestRequest>> {
+  const [[name, value]] = Object.entries(body) as [[string, unknown]];
+  const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return {
+    invalid_json: { body: `{${member},${member}}` },
+    invalid_request: { body: { ...body, [name]: [] } },
+    unknown_field: { body: { ...body, [name.slice(0, -1)]: value } },
+    body_missing: { body: undefined },
+  };
+}

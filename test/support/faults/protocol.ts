@@ -1,0 +1,98 @@
+// The part of PostgreSQL's wire protocol that fault injection needs: message boundaries, the statements of a request, and
+// error responses. https://www.postgresql.org/docs/18/protocol-message-formats.html
+
+const BIND = 'B'.charCodeAt(0);
+const COMMAND_COMPLETE = 'C'.charCodeAt(0);
+const ERROR_RESPONSE = 'E'.charCodeAt(0);
+const PARAMETER_STATUS = 'S'.charCodeAt(0);
+const PARSE = 'P'.charCodeAt(0);
+const QUERY = 'Q'.charCodeAt(0);
+const READY_FOR_QUERY = 'Z'.charCodeAt(0);
+const SYNC = 'S'.charCodeAt(0);
+const TERMINATE = 'X'.charCodeAt(0);
+
+/** Splits a byte stream into complete messages. */
+export class MessageSplitter {
+  #rest = Buffer.alloc(0);
+  /** The first message of a client has no type byte. */
+  #typeLength: 0 | 1;
+
+  constructor(from: 'client' | 'server') {
+    this.#typeLength = from === 'client' ? 0 : 1;
+  }
+
+  /** Returns the messages completed by these bytes. */
+  push(bytes: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    const messages: Buffer[] = [];
+    for (;;) {
+      const lengthAt = this.#typeLength;
+      if (this.#rest.length < lengthAt + 4) return messages;
+      const end = lengthAt + this.#rest.readInt32BE(lengthAt);
+      if (this.#rest.length < end) return messages;
+      messages.push(this.#rest.subarray(0, end));
+      this.#rest = this.#rest.subarray(end);
+      this.#typeLength = 1;
+    }
+  }
+}
+
+/** Whether the message ends a request, after which the server responds. */
+export function endsRequest([type]: Buffer): boolean {
+  return type === SYNC || type === QUERY || type === TERMINATE;
+}
+
+/** The statements of a request: the names of prepared statements, or else the SQL. */
+export function subjectsOf(request: readonly Buffer[]): string[] {
+  const subjects = new Set<string>();
+  for (const message of request) {
+    const [first, second] = message.subarray(5).toString('latin1').split('\0');
+    if (message[0] === QUERY) subjects.add(first!);
+    if (message[0] === BIND && second) subjects.add(second);
+    if (message[0] === PARSE) subjects.add(first || second!);
+  }
+  return [...subjects];
+}
+
+/** The transaction status if the message is ReadyForQuery, else null. */
+export function readyState(message: Buffer): string | null {
+  return message[0] === READY_FOR_QUERY ? String.fromCharCode(message[5]!) : null;
+}
+
+/** The message with which a server reports a setting. */
+export function parameterStatus(name: string, value: string): Buffer {
+  return message(PARAMETER_STATUS, `${name}\0${value}\0`);
+}
+
+/** Whether the message reports the completion of a statement with this command tag. */
+export function completes(message: Buffer, command: string): boolean {
+  return message[0] === COMMAND_COMPLETE && message.toString('latin1', 5).startsWith(command);
+}
+
+export interface ServerError {
+  code: string;
+  /** In the language of the server. */
+  severity?: string;
+  /** The server function that reported the error. */
+  routine?: string;
+}
+
+/** The complete response of a server that rejects a request; `state` is the transaction status before it. */
+export function rejection(error: ServerError, state: string): Buffer {
+  return Buffer.concat([errorResponse(error), message(READY_FOR_QUERY, state === 'I' ? 'I' : 'E')]);
+}
+
+/** The message with which a server reports an error. */
+export function errorResponse({ code, severity = 'ERROR', routine = 'test' }: ServerError): Buffer {
+  const fields = { S: severity, V: 'ERROR', C: code, M: 'refused by a test', R: routine };
+  const text = Object.entries(fields).map(([type, value]) => `${type}${value}\0`);
+  return message(ERROR_RESPONSE, `${text.join('')}\0`);
+}
+
+function message(type: number, text: string): Buffer {
+  const body = Buffer.from(text);
+  const head = Buffer.alloc(5);
+  head.writeUInt8(type);
+  head.writeInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, body]);
+}

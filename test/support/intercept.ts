@@ -1,0 +1,31 @@
+// A real store with a hook in the middle of an operation: makes a race reproducible.
+
+import type { BatchingStore } from '../../src/store/batching-store.ts';
+import type { Command, CommandResult, Query } from '../../src/store/port.ts';
+
+interface Interception {
+  /** Runs once, after the first query of the operation and before the operation sees the result. */
+  afterFirstRead?: (query: Query) => Promise<unknown>;
+  /** Replaces the first command of the operation. */
+  firstWrite?: (command: Command, store: BatchingStore) => Promise<CommandResult>;
+}
+
+export function intercept(store: BatchingStore, { afterFirstRead, firstWrite }: Interception): BatchingStore {
+  let reads = 0;
+  let writes = 0;
+  const intercepted: Partial<Record<string | symbol, unknown>> = {
+    read: async (query: Query) => {
+      const result = await store.read(query);
+      if (reads++ === 0) await afterFirstRead?.(query);
+      return result;
+    },
+    write: (command: Command) =>
+      writes++ === 0 && firstWrite ? firstWrite(command, store) : store.write(command),
+  };
+  return new Proxy(store, {
+    get: (target, name) => {
+      const value = intercepted[name] ?? Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

@@ -1,0 +1,84 @@
+// A way to cause every error response.
+
+import type { ProblemCode } from '../../src/problem.ts';
+import type { DatabaseKind } from './database.ts';
+import type { TestResponse } from './http.ts';
+import { exchangeOne } from './raw-connection.ts';
+import { TestService } from './service.ts';
+import { runSql } from './sql.ts';
+
+export async function withService<Result>(
+  database: DatabaseKind,
+  env: Record<string, string>,
+  use: (service: TestService) => Promise<Result>,
+): Promise<Result> {
+  const service = await TestService.start(database, { env });
+  try {
+    return await use(service);
+  } finally {
+    await service.end();
+  }
+}
+
+/** A request that causes each error code. A code that cannot be caused must not exist. */
+export const causes = (database: DatabaseKind, service: () => TestService) =>
+  ({
+    invalid_json: () => service().get('{'),
+    invalid_request: () => service().get({ user_group_id: 7 }),
+    unknown_field: () => service().get({ user_group_id: 'a', colour: 'red' }),
+    body_missing: () => service().get(undefined),
+    unauthenticated: () => service().get({}, { token: null }),
+    permission_denied: async () => {
+      const { token } = await service().apiToken({ permission: 'resolve' });
+      return service().get({}, { token });
+    },
+    origin_not_allowed: () => service().get({}, { headers: { origin: 'https://evil.example.com' } }),
+    user_group_not_found: () => service().get({ user_group_id: 'missing' }),
+    user_group_token_not_found: () => service().resolve('unknown'),
+    not_found: () => service().call('GET', '/nothing'),
+    method_not_allowed: () => service().call('TRACE', '/api/user'),
+    request_timeout: () =>
+      withService(database, { UGS_HEADERS_TIMEOUT_MS: '200' }, (slow) =>
+        exchangeOne(slow, 'GET /api/user HT'),
+      ),
+    version_mismatch: async () => {
+      await service().get({ user_group_id: 'version', name: 'V' });
+      return service().put({ user_group_id: 'version' }, { headers: { 'if-match': '"other"' } });
+    },
+    body_too_large: () => service().get(' '.repeat(256 * 1024 + 1)),
+    unsupported_media_type: () => service().get({}, { headers: { 'content-type': 'text/plain' } }),
+    rate_limited: () =>
+      withService(database, { UGS_RATE_LIMIT_PER_MINUTE: '1' }, async (limited) => {
+        await limited.resolve('unknown');
+        return limited.resolve('unknown');
+      }),
+    headers_too_large: () => exchangeOne(service(), `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+    internal_error: () =>
+      withService(database, {}, async (broken) => {
+        await runSql(broken.database, 'alter table user_groups rename column mapping to elsewhere');
+        return broken.get({ user_group_id: 'a' });
+      }),
+    not_implemented: () => exchangeOne(service(), 'BREW /api/user HTTP/1.1\r\nHost: a\r\n\r\n'),
+    overloaded: () =>
+      withService(database, { UGS_QUEUE_LIMIT: '1' }, async (busy) => {
+        const ids = Array.from({ length: 200 }, (_, index) => `group-${index}`);
+        const responses = await Promise.all(ids.map((id) => busy.get({ user_group_id: id, name: id })));
+        return responses.find(({ status }) => status === 503)!;
+      }),
+    database_unavailable: async () => {
+      await service().get({ user_group_id: 'unreadable', name: 'U' });
+      await runSql(
+        service().database,
+        "update user_groups set token_ciphertext = 'damaged' where provided_id = 'unreadable'",
+      );
+      return service().get({ user_group_id: 'unreadable' });
+    },
+    shutting_down: () =>
+      withService(database, { UGS_SHUTDOWN_DELAY_MS: '500' }, async (ending) => {
+        const stopped = ending.stop();
+        const response = await ending.call('GET', '/readyz');
+        await stopped;
+        await ending.startApp();
+        return response;
+      }),
+  }) satisfies Record<ProblemCode, () => Promise<TestResponse>>;

@@ -1,0 +1,215 @@
+// Runs the program as its users do: a process with arguments, an environment, output, signals and an exit code.
+// Every wait is bounded: it ends with the event, with the exit of the process or at a time limit.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { redact } from '../../src/domain/secret.ts';
+import { removeFolder, temporaryFolder } from './database.ts';
+import { watch } from './exposure.ts';
+import { send, type TestRequest, type TestResponse } from './http.ts';
+
+export const PROGRAM = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
+/** A busy machine needs a higher limit. */
+const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 20_000);
+const POLL_MS = 5;
+/** Settings for a command that a test or a rig depends on, on a busy machine. */
+export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
+/** The commands whose output contains secrets. */
+const PRINTS_SECRETS = /^(?:api-token create|key generate|start|export)/;
+
+/** A temporary directory that is deleted at the end of the test. */
+export class Folder implements Disposable {
+  readonly path = temporaryFolder();
+
+  join(...parts: string[]): string {
+    return join(this.path, ...parts);
+  }
+
+  [Symbol.dispose](): void {
+    removeFolder(this.path);
+  }
+}
+
+export interface ProgramOptions {
+  env?: Record<string, string>;
+  /** An executable to run instead of the program of this checkout. */
+  command?: string;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A process that runs in a folder, in an environment without the developer's settings. */
+export class Program implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<Exit>;
+  /** Resolves on the first output. */
+  readonly firstOutput: Promise<unknown>;
+  stdout = '';
+  stderr = '';
+
+  constructor(folder: Folder, args: readonly string[], { env = {}, command }: ProgramOptions = {}) {
+    this.#child = spawn(command ?? process.execPath, command ? args : [PROGRAM, ...args], {
+      cwd: folder.path,
+      env: environment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    watch.learn(Object.values(env).join('\n'));
+    const what = args.slice(0, 2).join(' ');
+    // The output of another command may contain secrets, unless it runs the service.
+    const isSecret = command === undefined ? PRINTS_SECRETS.test(what) : args[0] !== 'serve';
+    this.#capture('stdout', isSecret ? watch.learner() : watch.listener(what));
+    this.#capture('stderr', watch.listener(what));
+    this.firstOutput = once(this.#child.stdout!, 'data');
+    this.firstOutput.catch(() => {});
+    this.#exit = once(this.#child, 'close').then(([code, signal]) => ({
+      code,
+      signal,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+    this.#exit.catch(() => {});
+  }
+
+  #capture(name: 'stdout' | 'stderr', listener: (text: string) => void): void {
+    this.#child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      this[name] += text;
+      listener(text);
+    });
+  }
+
+  get id(): number {
+    return this.#child.pid!;
+  }
+
+  /** Waits until standard output matches. */
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return eventually(`${pattern} in the output`, () => {
+      const match = pattern.exec(this.stdout);
+      if (match === null && this.#hasEnded) throw new Error(`the program exited early: ${this.#output()}`);
+      return match;
+    });
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  async exit(limitMs = LIMIT_MS): Promise<Exit> {
+    const timer = new AbortController();
+    const late = sleep(limitMs, null, { signal: timer.signal }).then(() => {
+      throw new Error(`the program did not exit within ${limitMs} ms: ${this.#output()}`);
+    });
+    late.catch(() => {});
+    try {
+      return await Promise.race([this.#exit, late]);
+    } finally {
+      timer.abort();
+    }
+  }
+
+  /** Kills the process with SIGKILL, so that it cannot clean up. */
+  async kill(): Promise<Exit> {
+    this.signal('SIGKILL');
+    return this.exit();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  get #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #output(): string {
+    return redact(`${this.stdout}${this.stderr}`);
+  }
+}
+
+/** A `serve` process with the log level trace. */
+export class Service extends Program {
+  url = '';
+
+  constructor(folder: Folder, args: readonly string[], { env, ...options }: ProgramOptions = {}) {
+    super(folder, args, { ...options, env: { LOG_LEVEL: 'trace', ...env } });
+  }
+
+  /** Sends a request with the API token `token`. */
+  call(token: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+    return this.send({ token, method, path, body });
+  }
+
+  send(request: TestRequest): Promise<TestResponse> {
+    return send(this.url, request);
+  }
+}
+
+/** Runs the program until it exits. */
+export async function run(folder: Folder, args: readonly string[], options?: ProgramOptions): Promise<Exit> {
+  await using program = new Program(folder, args, options);
+  return await program.exit();
+}
+
+/** Starts `serve` on the default database of the folder and a free port, and waits until it listens. */
+export async function serve(
+  folder: Folder,
+  { args = [], ...options }: ProgramOptions & { args?: readonly string[] } = {},
+): Promise<Service> {
+  const service = new Service(folder, ['serve', ...args], options);
+  try {
+    const [, url = ''] = await service.says(/"url":"(http:[^"]+)"/);
+    service.url = url;
+    return service;
+  } catch (error) {
+    await service.kill();
+    throw error;
+  }
+}
+
+/** Creates an API token with the command `api-token create`, in the default database of the folder. */
+export async function createApiToken(
+  folder: Folder,
+  args: readonly string[] = [],
+  options: ProgramOptions = {},
+): Promise<{ id: number; token: string }> {
+  const create = ['api-token', 'create', '--workspace', 'default', '--json', ...args];
+  const env = { ...PATIENT, ...options.env };
+  const { stdout, stderr, code } = await run(folder, create, { ...options, env });
+  if (code !== 0) throw new Error(`api-token create exited with ${code}: ${redact(stderr)}`);
+  return JSON.parse(stdout);
+}
+
+/** Polls until the probe returns neither null nor false. */
+export async function eventually<Found>(
+  what: string,
+  probe: () => Promise<Found | null | false> | Found | null | false,
+  limitMs = LIMIT_MS,
+): Promise<Found> {
+  const deadline = performance.now() + limitMs;
+  while (performance.now() < deadline) {
+    const found = await probe();
+    if (found !== null && found !== false) return found;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
+}
+
+function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+  const { PATH = '', HOME, TMPDIR } = process.env;
+  return {
+    // The executable of an installed package runs with the first `node` in PATH.
+    PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,
+    HOME,
+    TMPDIR,
+    PORT: '0',
+    ...env,
+  };
+}

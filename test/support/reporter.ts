@@ -1,0 +1,161 @@
+// The report of `npm test`: a line per file, or one progress line on a terminal, and the first difference of each
+// failure. TEST_REPORT=full selects the report of Node's runner. Both redact tokens, which tests compare.
+
+import { relative, resolve } from 'node:path';
+import { compose } from 'node:stream';
+import type { EventData } from 'node:test';
+import { spec, type TestEvent } from 'node:test/reporters';
+import { stripVTControlCharacters } from 'node:util';
+import { redact } from '../../src/domain/secret.ts';
+import { explainFailure } from './failure.ts';
+
+const CLEAR_LINE = '\r\x1b[2K';
+
+// biome-ignore lint/style/noDefaultExport: the runner asks for it.
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const isFull = process.env.TEST_REPORT === 'full';
+  const texts = isFull ? compose(events, new spec()) : new Report(process.stdout.isTTY).texts(events);
+  for await (const text of texts) yield withoutSecrets(String(text));
+}
+
+/** Differences are coloured per character, which would split a token: lines with a token lose their colours. */
+export function withoutSecrets(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const plain = stripVTControlCharacters(line);
+      const redacted = redact(plain);
+      return redacted === plain ? line : redacted;
+    })
+    .join('\n');
+}
+
+/** The output for each event of the runner. */
+class Report {
+  readonly #isTerminal: boolean;
+  readonly #startedAt = performance.now();
+  /** The titles of tests and suites, from the outermost, by file and id. */
+  readonly #titles = new Map<string, string>();
+  readonly #counts = new Map<string, { tests: number; failed: number; isCancelled: boolean }>();
+  readonly #failures: string[] = [];
+  #files = 0;
+  #filesDone = 0;
+  #lastFile = '';
+
+  constructor(isTerminal: boolean) {
+    this.#isTerminal = isTerminal;
+  }
+
+  async *texts(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+    for await (const event of events) {
+      const text = this.#textOf(event);
+      if (!this.#isTerminal) yield text;
+      else if (text !== '' || event.type === 'test:complete') yield this.#aboveProgress(text);
+    }
+    if (this.#isTerminal) yield CLEAR_LINE;
+  }
+
+  #textOf({ type, data }: TestEvent): string {
+    switch (type) {
+      case 'test:enqueue':
+        if (isFile(data)) this.#files++;
+        else this.#titles.set(keyOf(data, data.testId), this.#titleOf(data));
+        return '';
+      case 'test:complete':
+        return isFile(data) ? this.#fileCompleted(data) : this.#testCompleted(data);
+      case 'test:stdout':
+      case 'test:stderr':
+        return data.message;
+      case 'test:plan':
+        // That of the whole run comes right before its totals.
+        return data.file === undefined ? this.#recap() : '';
+      case 'test:diagnostic':
+        return data.file === undefined ? `ℹ ${data.message}\n` : '';
+      default:
+        return '';
+    }
+  }
+
+  #testCompleted(data: EventData.TestComplete): string {
+    const { passed, type, error } = data.details;
+    const file = shownPath(data.entryFile ?? data.file ?? '');
+    const counts = this.#countsOf(file);
+    if (type !== 'suite') counts.tests++;
+    if (passed || data.todo !== undefined || failureTypeOf(error) === 'subtestsFailed') return '';
+    counts.failed++;
+    const failure = `${file}: ${this.#titleOf(data)}`;
+    this.#failures.push(failure);
+    // Where a hook fails, every test of its suite is cancelled: one stands for all.
+    const isRepeated = failureTypeOf(error) === 'cancelledByParent' && counts.isCancelled;
+    counts.isCancelled ||= failureTypeOf(error) === 'cancelledByParent';
+    return isRepeated ? '' : `✖ ${failure}\n${indented(explainFailure(error))}`;
+  }
+
+  #fileCompleted({ name, details: { passed, error, duration_ms } }: EventData.TestComplete): string {
+    this.#filesDone++;
+    const file = shownPath(name);
+    this.#lastFile = file;
+    const { tests, failed } = this.#countsOf(file);
+    const result = passed ? `${tests} tests` : failed > 0 ? `${failed} failed` : processEnd(error);
+    if (!passed && failed === 0) this.#failures.push(`${file}: ${result}`);
+    if (passed && this.#isTerminal) return '';
+    return `${passed ? '✔' : '✖'} ${file} (${result}, ${seconds(duration_ms)}) ${this.#progress()}\n`;
+  }
+
+  #recap(): string {
+    if (this.#failures.length === 0) return '';
+    const lines = this.#failures.map((failure) => `✖ ${failure}\n`);
+    return `\nFailures; --full shows all of each:\n${lines.join('')}\n`;
+  }
+
+  #aboveProgress(text: string): string {
+    const lines = text === '' || text.endsWith('\n') ? text : `${text}\n`;
+    return `${CLEAR_LINE}${lines}${this.#progress()} ${this.#lastFile}`;
+  }
+
+  #progress(): string {
+    return `[${this.#filesDone}/${this.#files} files, ${seconds(performance.now() - this.#startedAt)}]`;
+  }
+
+  #countsOf(file: string): { tests: number; failed: number; isCancelled: boolean } {
+    const counts = this.#counts.get(file) ?? { tests: 0, failed: 0, isCancelled: false };
+    this.#counts.set(file, counts);
+    return counts;
+  }
+
+  #titleOf(data: EventData.TestEnqueue | EventData.TestComplete): string {
+    const parent = this.#titles.get(keyOf(data, data.parentId));
+    return parent === undefined ? data.name : `${parent} › ${data.name}`;
+  }
+}
+
+/** The runner reports a file as a test that contains the others. */
+function isFile({ name, file, entryFile }: EventData.LocationInfo & { name: string }): boolean {
+  return entryFile === undefined && resolve(name) === file;
+}
+
+function keyOf({ entryFile }: EventData.LocationInfo, testId: number | undefined): string {
+  return `${testId} ${entryFile}`;
+}
+
+function failureTypeOf(error: unknown): unknown {
+  return (error as { failureType?: unknown } | undefined)?.failureType;
+}
+
+/** Why a file failed although none of its tests did. */
+function processEnd(error: unknown): string {
+  const { exitCode, signal } = error as { exitCode?: number; signal?: string };
+  return `the process ended with ${signal ?? exitCode}`;
+}
+
+function shownPath(path: string): string {
+  return relative(process.cwd(), path);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `    ${line}\n`).join('');
+}

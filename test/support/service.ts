@@ -1,0 +1,150 @@
+// The real service for a test, on a real database and a real port, with a clock that the test controls.
+
+import { pino } from 'pino';
+import { type App, startApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { redact } from '../../src/domain/secret.ts';
+import type { Environment } from '../../src/domain/user-group.ts';
+import { createApiToken, type NewApiToken, revokeApiToken } from '../../src/operations/api-token.ts';
+import { importLine, type LineResult } from '../../src/operations/import.ts';
+import { ensureWorkspace } from '../../src/operations/workspace.ts';
+import type { DatabaseKind, TestDatabase } from './database.ts';
+import { watch } from './exposure.ts';
+import { send, type TestRequest, type TestResponse } from './http.ts';
+
+export interface TestServiceOptions {
+  /** Settings by their environment variables. */
+  env?: Record<string, string>;
+  /** An existing database, such as that of another process. */
+  database?: TestDatabase;
+}
+
+interface ImportPlace {
+  workspace?: string;
+  environment?: Environment;
+}
+
+export class TestService {
+  readonly database: TestDatabase;
+  readonly #env: Record<string, string>;
+  #app: App;
+  /** An API token of the workspace `default`, `Customer`, `read-write`. */
+  token = '';
+  /** The log of the service, line by line. */
+  readonly logLines: string[] = [];
+  /** How far the clock of the service is ahead of the machine's. */
+  clockAheadMs = 0;
+
+  static async start(kind: DatabaseKind, options: TestServiceOptions = {}): Promise<TestService> {
+    const service = new TestService(options.database ?? (await kind.create()), options.env ?? {});
+    await service.startApp();
+    service.token = (await service.apiToken()).token;
+    return service;
+  }
+
+  private constructor(database: TestDatabase, env: Record<string, string>) {
+    this.database = database;
+    this.#env = env;
+    this.#app = undefined as unknown as App;
+  }
+
+  async startApp(): Promise<void> {
+    const env = { ...this.database.env, PORT: '0', UGS_SHUTDOWN_DELAY_MS: '0', ...this.#env };
+    watch.learn(Object.values(env).join('\n'));
+    const streamWrite = (line: string) => {
+      // Checks the line before it is redacted: no secret may get that far.
+      watch.printed('the log', line);
+      return redact(line);
+    };
+    const log = pino(
+      { level: 'trace', hooks: { streamWrite } },
+      { write: (line: string) => this.logLines.push(line) },
+    );
+    const config = readConfig(env);
+    this.#app = await startApp(config, log, () => Date.now() + this.clockAheadMs);
+  }
+
+  get url(): string {
+    return this.#app.url;
+  }
+
+  get app(): App {
+    return this.#app;
+  }
+
+  /** Sends a request with the API token `token`, unless the request has another. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Omit<TestRequest, 'method' | 'path' | 'body'> = {},
+  ): Promise<TestResponse> {
+    return send(this.url, { method, path, body, token: this.token, ...more });
+  }
+
+  /** GET /api/user */
+  get(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+    return this.call('GET', '/api/user', body, more);
+  }
+
+  /** PUT /api/user */
+  put(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+    return this.call('PUT', '/api/user', body, more);
+  }
+
+  /** POST /api/user */
+  post(body: unknown, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+    return this.call('POST', '/api/user', body, more);
+  }
+
+  /** POST /v1/resolve */
+  resolve(token: string, more: Omit<TestRequest, 'method' | 'path' | 'body'> = {}): Promise<TestResponse> {
+    return this.call('POST', '/v1/resolve', { token }, more);
+  }
+
+  async apiToken(fields: Partial<NewApiToken> = {}): Promise<{ id: number; token: string }> {
+    const { apiToken, token } = await createApiToken(this.#app.context, {
+      workspaceName: 'default',
+      environment: 'Customer',
+      permission: 'read-write',
+      name: null,
+      expiresAt: null,
+      ...fields,
+    });
+    watch.learn(token.reveal());
+    return { id: apiToken.apiTokenId, token: token.reveal() };
+  }
+
+  /** Imports a group into a workspace, and creates the workspace if necessary. */
+  importGroup(group: object, place?: ImportPlace): Promise<LineResult> {
+    return this.importLine(JSON.stringify(group), place);
+  }
+
+  async importLine(
+    line: string,
+    { workspace = 'default', environment = 'Customer' }: ImportPlace = {},
+  ): Promise<LineResult> {
+    const { context } = this.#app;
+    const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
+    return importLine({ context, workspaceId, environment, replaces: false }, Buffer.from(line));
+  }
+
+  revokeApiToken(id: number): Promise<boolean> {
+    return revokeApiToken(this.#app.context, id);
+  }
+
+  async stop(): Promise<void> {
+    await this.#app.close();
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.startApp();
+  }
+
+  /** Stops the service and drops its database. */
+  async end(): Promise<void> {
+    await this.stop();
+    await this.database.drop();
+  }
+}

@@ -1,0 +1,26 @@
+// Runs the program in a terminal.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { type Folder, PROGRAM } from './process.ts';
+
+/** The reason to skip, or false. Requires `script` of util-linux: other versions have different arguments. */
+export const noTerminal: string | false =
+  !spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') &&
+  'script of util-linux is not installed';
+
+/**
+ * Returns a command that runs the program with its arguments in a terminal, which exists until the command exits. The
+ * file process-id in the folder has the process id of the program.
+ */
+export function inTerminal(folder: Folder): string {
+  const file = folder.join('in-terminal');
+  const script = `script --quiet --return --command "echo \\$\\$ > process-id; exec ${process.execPath} ${PROGRAM} $*" /dev/null`;
+  writeFileSync(file, `#!/bin/sh\nexec ${script}\n`, { mode: 0o700 });
+  return file;
+}
+
+/** The final lines in the terminal: a carriage return overwrites the line. */
+export function linesInTerminal(output: string): string[] {
+  return output.split('\r\n').map((line) => line.split('\r').at(-1)!.replaceAll('\x1b[K', ''));
+}
