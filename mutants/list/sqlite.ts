@@ -3,43 +3,49 @@ import type { Mutant } from '../mutant.ts';
 const backup = 'src/store/sqlite/backup.ts';
 const connection = 'src/store/sqlite/connection.ts';
 const file = 'src/store/sqlite/file.ts';
-const reader = 'src/store/sqlite/reader.ts';
+const deleteUserGroup = 'src/store/sqlite/delete-user-group.ts';
+const importUserGroup = 'src/store/sqlite/import-user-group.ts';
+const leaseIds = 'src/store/sqlite/lease-ids.ts';
+const listUserGroups = 'src/store/sqlite/list-user-groups.ts';
+const rotateToken = 'src/store/sqlite/rotate-token.ts';
+const tokenKey = 'src/store/sqlite/token-key.ts';
+const updateUserGroup = 'src/store/sqlite/update-user-group.ts';
+const userGroup = 'src/store/sqlite/user-group.ts';
 const store = 'src/store/sqlite/store.ts';
-const writer = 'src/store/sqlite/writer.ts';
 const writerThread = 'src/store/sqlite/writer-thread.ts';
 
 export const sqlite: readonly Mutant[] = [
   {
     name: 'SQLite: a lookup by id finds the group of another workspace',
-    file: reader,
+    file: userGroup,
     find: 'where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?',
     replace: 'where bucket = ? and (workspace_id = ? or true) and environment = ? and provided_id = ?',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a lookup by id finds the group of the other environment',
-    file: reader,
+    file: userGroup,
     find: 'where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?',
     replace: 'where bucket = ? and workspace_id = ? and (environment = ? or true) and provided_id = ?',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a count includes the groups of other workspaces',
-    file: reader,
+    file: userGroup,
     find: 'from user_groups where workspace_id = ? and environment = ?',
     replace: 'from user_groups where (workspace_id = ? or true) and environment = ?',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a count includes the groups of the other environment',
-    file: reader,
+    file: userGroup,
     find: 'from user_groups where workspace_id = ? and environment = ?',
     replace: 'from user_groups where workspace_id = ? and (environment = ? or true)',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: an update changes the group of the other environment too',
-    file: writer,
+    file: updateUserGroup,
     find: 'updated_at = ?\n  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?',
     replace:
       'updated_at = ?\n  where bucket = ? and workspace_id = ? and (environment = ? or true) and provided_id = ?',
@@ -47,7 +53,7 @@ export const sqlite: readonly Mutant[] = [
   },
   {
     name: 'SQLite: a deletion deletes the group of the other environment too',
-    file: writer,
+    file: deleteUserGroup,
     find: '`delete from user_groups\n  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?',
     replace:
       '`delete from user_groups\n  where bucket = ? and workspace_id = ? and (environment = ? or true) and provided_id = ?',
@@ -55,112 +61,112 @@ export const sqlite: readonly Mutant[] = [
   },
   {
     name: 'SQLite: a rotation of a deleted group rotates the token of the recreated one',
-    file: writer,
+    file: rotateToken,
     find: 'where bucket = ? and token_digest = ? and team_id = ?',
     replace: 'where bucket = ? and token_digest = ? and (team_id = ? or true)',
     tests: ['test/interleaving.test.ts'],
   },
   {
     name: 'SQLite: a list contains the groups of other workspaces',
-    file: reader,
+    file: listUserGroups,
     find: 'where workspace_id = ? and environment = ? and provided_id >= ? and provided_id <= ?',
     replace: 'where (workspace_id = ? or true) and environment = ? and provided_id >= ? and provided_id <= ?',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a list contains the groups of the other environment',
-    file: reader,
+    file: listUserGroups,
     find: 'where workspace_id = ? and environment = ? and provided_id >= ? and provided_id <= ?',
     replace: 'where workspace_id = ? and (environment = ? or true) and provided_id >= ? and provided_id <= ?',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a search by name finds the groups of other workspaces',
-    file: reader,
+    file: listUserGroups,
     find: 'where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?)',
     replace: 'where (workspace_id = ? or true) and environment = ? and (name, provided_id) >= (?, ?)',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a search by name finds the groups of the other environment',
-    file: reader,
+    file: listUserGroups,
     find: 'where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?)',
     replace: 'where workspace_id = ? and (environment = ? or true) and (name, provided_id) >= (?, ?)',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: the last page of a list has a cursor',
-    file: reader,
+    file: listUserGroups,
     find: 'return { userGroups, isEnd: userGroups.length < limit };',
     replace: 'return { userGroups, isEnd: false };',
     tests: ['test/list.test.ts'],
   },
   {
     name: 'SQLite: a rotation does not check the token that it replaces',
-    file: writer,
+    file: rotateToken,
     find: 'where bucket = ? and token_digest = ? and team_id = ?',
     replace: 'where bucket = ? and (token_digest = ? or true) and team_id = ?',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: an update ignores If-Match',
-    file: writer,
-    find: "if (!isMet(precondition, stored)) return 'version_mismatch';\n    const { name,",
+    file: updateUserGroup,
+    find: "if (!isMet(precondition, stored)) return 'version_mismatch';\n  const { name,",
     replace: 'const { name,',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a deletion ignores If-Match',
-    file: writer,
-    find: "if (!isMet(precondition, stored)) return 'version_mismatch';\n    this.#run(DELETE",
-    replace: 'this.#run(DELETE',
+    file: deleteUserGroup,
+    find: "if (!isMet(precondition, stored)) return 'version_mismatch';\n  connection.run(DELETE",
+    replace: 'connection.run(DELETE',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: a rotation ignores the precondition',
-    file: writer,
-    find: 'if (!isMet(precondition, this.#reader.findUserGroupByToken(address))) return null;',
+    file: rotateToken,
+    find: 'if (!isMet(precondition, stored)) return null;',
     replace: '',
     tests: ['test/precondition.test.ts'],
   },
   {
     name: 'SQLite: an update that changes nothing creates a new version',
-    file: writer,
+    file: updateUserGroup,
     find: 'if (name === stored.name && mapping === stored.mapping && properties === stored.properties) return stored;',
     replace: '',
     tests: ['test/version.test.ts'],
   },
   {
     name: 'SQLite: re-encrypting a token reverts a concurrent rotation',
-    file: writer,
+    file: rotateToken,
     find: 'and token_key_id = ? and token_ciphertext = ?',
     replace: 'and (token_key_id = ? or true) and (token_ciphertext = ? or true)',
     tests: ['test/store.test.ts'],
   },
   {
     name: 'SQLite: an id is leased twice',
-    file: writer,
+    file: leaseIds,
     find: 'return { first: next - count, lease',
     replace: 'return { first: next - 1, lease',
     tests: ['test/batching.test.ts'],
   },
   {
     name: 'SQLite: an import does not check tokens that were issued here',
-    file: writer,
-    find: 'return issued !== null && this.#reader.findUserGroupByToken(issued) !== null;',
+    file: importUserGroup,
+    find: 'return issued !== null && findByToken(connection, issued) !== null;',
     replace: 'return false;',
     tests: ['test/imported-token.test.ts'],
   },
   {
     name: 'SQLite: an imported token stays taken after its group was deleted',
-    file: writer,
-    find: 'this.#forgetImportedToken(stored.tokenDigest);',
+    file: deleteUserGroup,
+    find: 'forgetImportedToken(connection, stored.tokenDigest);',
     replace: '',
     tests: ['test/imported-token.test.ts'],
   },
   {
     name: 'SQLite: a key that stored tokens need is forgotten',
-    file: writer,
+    file: tokenKey,
     find: '\n  and not exists (select 1 from user_groups where user_groups.token_key_id = token_keys.key_id)`',
     replace: '`',
     tests: ['test/store.test.ts'],

@@ -9,6 +9,10 @@ import { acceptsData, guard, reportsFreeSpace, rewrite } from './file.ts';
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
 
+export type Value = string | number | null;
+/** The columns of a row, in order. */
+export type Row = unknown[];
+
 export class Connection {
   readonly #file: string;
   readonly #database: DatabaseSync;
@@ -68,6 +72,23 @@ export class Connection {
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+
+  /** Returns the number of changed rows. */
+  run(sql: string, values: readonly Value[] = []): number {
+    return Number(this.statement(sql).run(...values).changes);
+  }
+
+  get(sql: string, values: readonly Value[] = []): Row | undefined {
+    return this.statement(sql).get(...values) as Row | undefined;
+  }
+
+  all(sql: string, values: readonly Value[] = []): Row[] {
+    return this.statement(sql).all(...values) as unknown as Row[];
+  }
+
+  iterate(sql: string, values: readonly Value[] = []): Iterable<Row> {
+    return this.statement(sql).iterate(...values) as unknown as Iterable<Row>;
   }
 
   /** Runs SQL from the source tree, such as a migration. */

@@ -12,11 +12,11 @@ import {
   StoreUnavailable,
 } from '../port.ts';
 import { createdUserGroup } from '../row-mapping.ts';
+import { runCommands } from './command-executors.ts';
 import { Connection } from './connection.ts';
 import { identityOf, makeFile } from './file.ts';
 import { migrate } from './migrate.ts';
-import { Reader } from './reader.ts';
-import { Writer } from './writer.ts';
+import { runQueries } from './query-executors.ts';
 import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts';
 
 /**
@@ -32,10 +32,9 @@ export function openServingStore(path: string): Store {
     opened.syncLog();
     migrate(opened);
   });
-  const reader = new Reader(connection);
   const writer = new WriterThread({ file, identity: identityOf(file) });
   return {
-    read: (queries) => reader.run(queries),
+    read: (queries) => runQueries(connection, queries),
     write: (commands) => writer.run(commands),
     close: async () => {
       await writer.close();
@@ -50,12 +49,11 @@ export function openCommandStore(path: string): Store & { migrations: string[] }
   const connection = open(makeFile(path), (opened) => {
     migrations = migrate(opened);
   });
-  const reader = new Reader(connection);
-  const writer = new Writer(connection);
   return {
     migrations,
-    read: (queries: readonly Query[]): QueryResult[] => reader.run(queries),
-    write: async (commands: readonly Command[]): Promise<CommandResult[]> => writer.run(commands),
+    read: (queries: readonly Query[]): QueryResult[] => runQueries(connection, queries),
+    write: async (commands: readonly Command[]): Promise<CommandResult[]> =>
+      runCommands(connection, commands),
     close: async () => connection.close(),
   };
 }

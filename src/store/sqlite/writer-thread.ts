@@ -2,9 +2,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Command, type CommandResult, StoreUnavailable } from '../port.ts';
+import { runCommands } from './command-executors.ts';
 import { Connection } from './connection.ts';
 import { refuseAnother } from './file.ts';
-import { Writer } from './writer.ts';
 
 /**
  * A batch of commands as JSON, or null to stop. JSON, because structured cloning of the same objects costs both threads
@@ -37,7 +37,7 @@ function reply(commands: readonly Command[]): WriterReply {
   try {
     refuseAnother(file, identity);
     connection ??= new Connection(file);
-    const results = new Writer(connection).run(commands);
+    const results = runCommands(connection, commands);
     return {
       results: results.map((result, index) => (isCreated(commands[index]!, result) ? 'created' : result)),
     };

@@ -1,0 +1,48 @@
+// Executes batches of commands, each batch in one transaction: one sync for all of them.
+
+import type { Command, CommandKind, CommandResult } from '../port.ts';
+import { createApiToken, revokeApiToken } from './api-token.ts';
+import type { Connection } from './connection.ts';
+import { copyUserGroups } from './copy-user-groups.ts';
+import { createUserGroup } from './create-user-group.ts';
+import { deleteUserGroup } from './delete-user-group.ts';
+import { importUserGroup } from './import-user-group.ts';
+import { leaseIds } from './lease-ids.ts';
+import { pingWrite } from './ping.ts';
+import { resealToken, rotateToken } from './rotate-token.ts';
+import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { updateUserGroup } from './update-user-group.ts';
+import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
+
+type Executor<Kind extends CommandKind> = (
+  connection: Connection,
+  command: Command<Kind>,
+) => CommandResult<Kind>;
+
+const executors: { [Kind in CommandKind]: Executor<Kind> } = {
+  createUserGroup,
+  importUserGroup,
+  updateUserGroup,
+  deleteUserGroup,
+  rotateToken,
+  resealToken,
+  leaseIds,
+  ensureWorkspace,
+  renameWorkspace,
+  deleteWorkspace,
+  createApiToken,
+  revokeApiToken,
+  copyUserGroups,
+  addTokenKeyId,
+  removeTokenKeyIds,
+  // Without statistics SQLite chooses the index that has all columns of the key.
+  gatherStatistics: () => null,
+  pingWrite,
+};
+
+export function runCommands(connection: Connection, commands: readonly Command[]): CommandResult[] {
+  // Immediate: a deferred transaction that reads before it writes fails if another one has written in between.
+  return connection.transaction('immediate', () =>
+    commands.map((command) => (executors[command.kind] as Executor<CommandKind>)(connection, command)),
+  );
+}

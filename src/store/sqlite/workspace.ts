@@ -1,0 +1,60 @@
+import type { Command, CommandResult, Query, Workspace } from '../port.ts';
+import { toWorkspace, WORKSPACE_COLUMNS } from '../row-mapping.ts';
+import type { Connection } from './connection.ts';
+
+const FIND = `select ${WORKSPACE_COLUMNS} from workspaces where name = ?`;
+const LIST = `select ${WORKSPACE_COLUMNS} from workspaces where name > ? order by name limit ?`;
+const CREATE = `insert into workspaces (${WORKSPACE_COLUMNS}) values (?, ?, ?) on conflict (name) do nothing`;
+const EXISTS = 'select 1 from workspaces where workspace_id = ?';
+const RENAME = 'update workspaces set name = ? where workspace_id = ? and name = ?';
+const DELETE = 'delete from workspaces where workspace_id = ?';
+const HAS_USER_GROUP = 'select 1 from user_groups where workspace_id = ? limit 1';
+const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
+  and (revoked_at is null or revoked_at >= ?2) and (expires_at is null or expires_at >= ?2) limit 1`;
+const DELETE_API_TOKENS = 'delete from api_tokens where workspace_id = ?';
+
+export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {
+  const row = connection.get(FIND, [name]);
+  return row === undefined ? null : toWorkspace(row);
+}
+
+export function listWorkspaces(
+  connection: Connection,
+  { after, limit }: Query<'listWorkspaces'>,
+): Workspace[] {
+  // No name is empty.
+  return connection.all(LIST, [after ?? '', limit]).map(toWorkspace);
+}
+
+export function hasWorkspace(connection: Connection, workspaceId: number): boolean {
+  return connection.get(EXISTS, [workspaceId]) !== undefined;
+}
+
+export function ensureWorkspace(
+  connection: Connection,
+  { workspaceId, name, now }: Command<'ensureWorkspace'>,
+): CommandResult<'ensureWorkspace'> {
+  const created = connection.run(CREATE, [workspaceId, name, now]) === 1;
+  return { created, workspace: findWorkspace(connection, { name })! };
+}
+
+export function renameWorkspace(
+  connection: Connection,
+  { workspaceId, from, to }: Command<'renameWorkspace'>,
+): CommandResult<'renameWorkspace'> {
+  const holder = findWorkspace(connection, { name: to });
+  if (holder !== null && holder.workspaceId !== workspaceId) return 'name_taken';
+  return connection.run(RENAME, [to, workspaceId, from]) === 1 ? 'renamed' : 'not_found';
+}
+
+export function deleteWorkspace(
+  connection: Connection,
+  { workspaceId, endedBefore }: Command<'deleteWorkspace'>,
+): CommandResult<'deleteWorkspace'> {
+  if (!hasWorkspace(connection, workspaceId)) return 'not_found';
+  if (connection.get(HAS_USER_GROUP, [workspaceId]) !== undefined) return 'has_user_groups';
+  if (connection.get(HAS_API_TOKEN, [workspaceId, endedBefore]) !== undefined) return 'has_api_tokens';
+  connection.run(DELETE_API_TOKENS, [workspaceId]);
+  connection.run(DELETE, [workspaceId]);
+  return 'deleted';
+}
