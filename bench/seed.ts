@@ -5,14 +5,11 @@ import { join } from 'node:path';
 import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
-import type { Caller } from '../src/domain/api-token.ts';
+import { type Caller, operator } from '../src/domain/api-token.ts';
 import { userGroupBody } from '../src/domain/request-body.ts';
 import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createApiToken } from '../src/operations/api-token.ts';
-import type { Context } from '../src/operations/context.ts';
-import { CpuQueue } from '../src/operations/cpu-queue.ts';
-import { IdLease } from '../src/operations/id-lease.ts';
-import { KeyedMutex } from '../src/operations/keyed-mutex.ts';
+import { type Context, createContext } from '../src/operations/context.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
 import { userGroup } from './operation.ts';
 
@@ -39,16 +36,7 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
   try {
     const keyRing = await loadKeyRing(config, store);
     await registerActiveKey(keyRing, store, Date.now());
-    const teamIds = new IdLease(store, 'team_id');
-    const context = {
-      store,
-      keyRing,
-      teamIds,
-      groupMutex: new KeyedMutex(),
-      cpu: CpuQueue.create(),
-      clock: Date.now,
-      defaultGracePeriodSeconds: 0,
-    };
+    const context = createContext({ store, keyRing, via: 'command_line' });
     const { apiToken, token } = await createApiToken(context, {
       workspaceName: 'bench',
       environment: 'Customer',
@@ -56,7 +44,7 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
       name: null,
       expiresAt: null,
     });
-    const tokens = await createGroups(context, apiToken, groups);
+    const tokens = await createGroups(context, operator(apiToken.workspaceId, apiToken.environment), groups);
     return { folder, databaseUrl, apiToken: token.reveal(), groups, tokens };
   } finally {
     await close();

@@ -11,9 +11,7 @@ import { addRoutes } from '../src/http/routes.ts';
 import { createServer } from '../src/http/server.ts';
 import { loadKeyRing } from '../src/key-ring-source.ts';
 import { createLog } from '../src/log.ts';
-import { CpuQueue } from '../src/operations/cpu-queue.ts';
-import { IdLease } from '../src/operations/id-lease.ts';
-import { KeyedMutex } from '../src/operations/keyed-mutex.ts';
+import { createContext } from '../src/operations/context.ts';
 import { BatchingStore } from '../src/store/batching-store.ts';
 import type { Command, Query, Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
@@ -42,15 +40,12 @@ const singles = { maxBatch: 1, maxInFlight: 64, maxLingerMs: 0, maxQueued: confi
 const store = values['no-batches']
   ? unbatched(adapter)
   : BatchingStore.of(adapter, { read: batches, write: values['transaction-each'] ? singles : batches });
-const context = {
+const context = createContext({
   store,
   keyRing: await loadKeyRing(config, store),
-  teamIds: new IdLease(store, 'team_id'),
-  groupMutex: new KeyedMutex(),
-  cpu: CpuQueue.create(),
-  clock: Date.now,
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
-};
+  via: 'api',
+});
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
 addRoutes(server, { context, limit: null, running: new InFlight() }, async () => {});
 

@@ -1,9 +1,11 @@
 // Creates API tokens for the rigs inside their process: the command that creates one takes a hundred times as long.
 
+import { commandContext } from '../src/commands/command-context.ts';
 import { readConfig } from '../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../src/database.ts';
+import { operator } from '../src/domain/api-token.ts';
 import type { Environment } from '../src/domain/user-group.ts';
-import { createApiToken, revokeApiToken } from '../src/operations/api-token.ts';
+import { createApiToken, findApiTokenById, revokeApiToken } from '../src/operations/api-token.ts';
 import type { TestDatabase } from '../test/support/database.ts';
 import { PATIENT } from '../test/support/process.ts';
 
@@ -35,12 +37,16 @@ export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
     return { id: apiToken.apiTokenId, token: token.reveal() };
   }
 
-  revoke(id: number): Promise<boolean> {
-    return revokeApiToken(this.#context, id);
+  async revoke(id: number): Promise<boolean> {
+    const context = this.#context;
+    const apiToken = await findApiTokenById(context.store, id);
+    if (apiToken === null) return false;
+    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), apiToken);
+    return true;
   }
 
   get #context() {
-    return { store: this.#database.store, clock: Date.now };
+    return commandContext(this.#database.store, readConfig({}));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,10 +11,7 @@ import { rateLimit } from './http/rate-limit.ts';
 import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
-import type { Context } from './operations/context.ts';
-import { CpuQueue } from './operations/cpu-queue.ts';
-import { IdLease } from './operations/id-lease.ts';
-import { KeyedMutex } from './operations/keyed-mutex.ts';
+import { type Context, createContext } from './operations/context.ts';
 import { Problem } from './problem.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
@@ -86,15 +83,15 @@ async function serve(
   const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
   for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
   const { defaultGracePeriodSeconds } = config;
-  const context: Context = {
+  const keepsEvents = config.eventRetentionDays > 0;
+  const context = createContext({
     store,
     keyRing,
-    teamIds: new IdLease(store, 'team_id'),
-    groupMutex: new KeyedMutex(),
-    cpu: CpuQueue.create(),
     clock,
     defaultGracePeriodSeconds,
-  };
+    keepsEvents,
+    via: 'api',
+  });
 
   let phase: Phase = 'serving';
   const server = createServer({ config, log, phase: () => phase });
@@ -120,6 +117,7 @@ async function serve(
     clearTimeout(deadline);
     // Requests whose client has disconnected may still be running.
     await running.allEnded();
+    await context.usage.write();
     await registered;
     await database.close();
   };

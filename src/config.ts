@@ -135,6 +135,13 @@ export const settings = {
     parse: integer(0, limits.gracePeriodSeconds),
     meaning: 'How long a replaced token keeps resolving if the rotation does not specify a grace period.',
   },
+  eventRetentionDays: {
+    env: 'UGS_EVENT_RETENTION_DAYS',
+    flag: '--event-retention-days <days>',
+    fallback: '90',
+    parse: integer(0, 3_650),
+    meaning: 'How long events are kept. 0 records none, and webhooks then deliver nothing.',
+  },
   allowedOrigins: {
     env: 'UGS_ALLOWED_ORIGINS',
     flag: '--allowed-origins <origins>',

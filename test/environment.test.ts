@@ -148,9 +148,10 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
       'resolve a token': (as) => service.resolve(token, as),
     };
 
-    const expected: Record<Exclude<Permission, 'read-write'>, number[]> = {
+    const expected: Record<Exclude<Permission, 'admin' | 'read-write'>, number[]> = {
       'read-only': [200, 200, 404, 403, 200, 403, 403, 403, 403, 200, 403, 403, 403, 403, 200, 200],
       resolve: [...new Array<number>(15).fill(403), 200],
+      embed: [...new Array<number>(15).fill(403), 200],
     };
 
     for (const [permission, statuses] of Object.entries(expected)) {
@@ -184,6 +185,7 @@ describeOnEachDatabase('workspaces, environments and permissions', (database) =>
           'POST /v1/user-groups of a group that exists',
         ],
         resolve: [],
+        embed: [],
       });
     });
 

@@ -111,10 +111,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
 
   describe('import', () => {
     const importing = (context: Context, group: object): Promise<LineResult> =>
-      importLine(
-        { context, workspaceId: caller.workspaceId, environment: 'Customer', replaces: true },
-        Buffer.from(JSON.stringify(group)),
-      );
+      importLine({ context, caller, replaces: true }, Buffer.from(JSON.stringify(group)));
 
     it('with --update rejects a line if its group is deleted before the update', async () => {
       await create('deleted');

@@ -1,8 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { permissions, statusOf } from '../domain/api-token.ts';
-import { apiTokenPages, createApiToken, type NewApiToken, revokeApiToken } from '../operations/api-token.ts';
-import type { BatchingStore } from '../store/batching-store.ts';
+import { operator, permissions, statusOf } from '../domain/api-token.ts';
+import {
+  apiTokenPages,
+  createApiToken,
+  findApiTokenById,
+  type NewApiToken,
+  revokeApiToken,
+} from '../operations/api-token.ts';
+import type { EventContext } from '../operations/event.ts';
 import type { ApiTokenRow } from '../store/port.ts';
+import { commandContext } from './command-context.ts';
 import {
   type DatabaseOptions,
   databaseOption,
@@ -65,15 +72,17 @@ function createCommand(): Command {
     .addOption(new Option('--name <name>', 'label of the token in "api-token list"').argParser(parseName))
     .addOption(databaseOption())
     .addOption(jsonOption())
-    .action((options: CreateOptions) => withDatabase(options, ({ store }) => create(store, options)));
+    .action((options: CreateOptions) =>
+      withDatabase(options, ({ store }, config) => create(commandContext(store, config), options)),
+    );
 }
 
-async function create(store: BatchingStore, options: CreateOptions): Promise<void> {
+async function create(context: EventContext, options: CreateOptions): Promise<void> {
   const { workspace, environment, permission, name = null, expires } = options;
-  await refuseUnknownWorkspace(store, options);
+  await refuseUnknownWorkspace(context.store, options);
   const expiresAt = expires === undefined ? null : Date.now() + expires;
   const fields = { workspaceName: workspace, environment, permission, name, expiresAt };
-  const { apiToken, token, workspaceCreated } = await createApiToken({ store, clock: Date.now }, fields);
+  const { apiToken, token, workspaceCreated } = await createApiToken(context, fields);
   if (workspaceCreated) console.error(`Created workspace ${workspace}.`);
   if (options.json) {
     printJson({
@@ -145,10 +154,12 @@ function revokeCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((id: number, options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }) => {
-        const found = await revokeApiToken({ store, clock: Date.now }, id);
-        if (!found)
+      withExistingDatabase(options, async ({ store }, config) => {
+        const apiToken = await findApiTokenById(store, id);
+        if (apiToken === null)
           throw new NotFound(`API token ${id} does not exist; run "api-token list" to see the API tokens`);
+        const caller = operator(apiToken.workspaceId, apiToken.environment);
+        await revokeApiToken(commandContext(store, config), caller, apiToken);
         if (options.json) printJson({ id, status: 'revoked' });
         else console.log(`Revoked API token ${id}.`);
       }),

@@ -2,12 +2,12 @@ import { open } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';
+import { operator } from '../domain/api-token.ts';
 import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
 import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
-import { IdLease } from '../operations/id-lease.ts';
+import { createContext } from '../operations/context.ts';
 import type { LineResult, RefusedLine } from '../operations/import.ts';
-import { KeyedMutex } from '../operations/keyed-mutex.ts';
 import { gatherStatistics } from '../operations/statistics.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace.ts';
 import { StoreUnavailable } from '../store/port.ts';
@@ -93,9 +93,14 @@ async function importer(
   await registerActiveKey(keyRing, store, Date.now());
   const { workspace, created } = await ensureWorkspace(store, name, Date.now());
   if (created) console.error(`Created workspace ${name}.`);
-  const teamIds = new IdLease(store, 'team_id');
-  const context = { store, keyRing, teamIds, groupMutex: new KeyedMutex(), clock: Date.now };
-  const job = { context, workspaceId: workspace.workspaceId, environment, replaces: update };
+  const context = createContext({
+    store,
+    keyRing,
+    keepsEvents: config.eventRetentionDays > 0,
+    via: 'command_line',
+  });
+  const caller = operator(workspace.workspaceId, environment);
+  const job = { context, caller, replaces: update };
   // Imported on demand: compiling its validators takes as long as starting any other command.
   const { importLine } = await import('../operations/import.ts');
   return (line) => importLine(job, line);

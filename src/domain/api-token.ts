@@ -3,7 +3,7 @@
 import type { TokenDigest } from './token.ts';
 import type { Environment } from './user-group.ts';
 
-export const permissions = ['read-write', 'read-only', 'resolve'] as const;
+export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
 export type Permission = (typeof permissions)[number];
 
 /** A stored API token: its digest, never its text. Instants are milliseconds since 1970. */
@@ -14,10 +14,18 @@ export interface ApiToken {
   permission: Permission;
   name: string | null;
   digest: TokenDigest;
+  /** The text that the last rotation replaced; authenticates until `previousExpiresAt`. */
+  previousDigest: TokenDigest | null;
+  previousExpiresAt: number | null;
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
+  /** To the hour. */
+  lastUsedAt: number | null;
 }
+
+/** An API token with the version of the configuration of its environment. */
+export type FoundApiToken = ApiToken & { configVersion: number };
 
 export type ApiTokenStatus = 'active' | 'expired' | 'revoked';
 
@@ -26,5 +34,30 @@ export function statusOf(token: ApiToken, now: number): ApiTokenStatus {
   return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
 }
 
-/** The bearer of a valid API token. */
-export type Caller = Pick<ApiToken, 'apiTokenId' | 'workspaceId' | 'environment' | 'permission'>;
+/** Who makes a call: the bearer of an API token, or the operator on the command line, without a token. */
+export interface Caller {
+  readonly workspaceId: number;
+  readonly environment: Environment;
+  readonly permission: Permission;
+  readonly apiTokenId: number | null;
+  readonly name: string | null;
+  /** Increases with every change of a document of the environment. null: not known yet. */
+  readonly configVersion: number | null;
+}
+
+/** `admin` may do everything. */
+export function isPermitted({ permission }: Caller, permissions: readonly Permission[]): boolean {
+  return permission === 'admin' || permissions.includes(permission);
+}
+
+/** The caller of a command: the operator, who may do everything. */
+export function operator(workspaceId: number, environment: Environment): Caller {
+  return {
+    workspaceId,
+    environment,
+    permission: 'admin',
+    apiTokenId: null,
+    name: null,
+    configVersion: null,
+  };
+}

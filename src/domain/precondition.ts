@@ -1,4 +1,4 @@
-// The precondition of a request (RFC 9110 §13): versions that the user group must have, or must not have.
+// The precondition of a request (RFC 9110 §13): versions that the resource must have, or must not have.
 
 import { type UserGroup, type VersionTag, versionTag } from './user-group.ts';
 
@@ -6,27 +6,38 @@ import { type UserGroup, type VersionTag, versionTag } from './user-group.ts';
 export type Versions = '*' | readonly VersionTag[];
 
 export interface Precondition {
-  /** The user group must exist and have one of these. */
+  /** The resource must exist and have one of these. */
   readonly ifMatch?: Versions;
-  /** The user group must not exist, or have none of these. */
+  /** The resource must not exist, or have none of these. */
   readonly ifNoneMatch?: Versions;
 }
 
 /** The first condition that the user group does not meet, or that its absence (null) does not; null if all are met. */
 export function unmetCondition(
-  { ifMatch, ifNoneMatch }: Precondition,
+  precondition: Precondition,
   userGroup: UserGroup | null,
 ): keyof Precondition | null {
-  if (ifMatch !== undefined && !includes(ifMatch, userGroup)) return 'ifMatch';
-  if (ifNoneMatch !== undefined && includes(ifNoneMatch, userGroup)) return 'ifNoneMatch';
-  return null;
+  return unmetByTag(precondition, userGroup && versionTag(userGroup));
 }
 
 export function isMet(precondition: Precondition | undefined, userGroup: UserGroup | null): boolean {
   return precondition === undefined || unmetCondition(precondition, userGroup) === null;
 }
 
-function includes(versions: Versions, userGroup: UserGroup | null): boolean {
-  if (userGroup === null) return false;
-  return versions === '*' || versions.includes(versionTag(userGroup));
+/** The same for a resource that is not a user group: `tag` is null if it does not exist. */
+export function isMetByTag(precondition: Precondition | undefined, tag: VersionTag | null): boolean {
+  return precondition === undefined || unmetByTag(precondition, tag) === null;
+}
+
+function unmetByTag(
+  { ifMatch, ifNoneMatch }: Precondition,
+  tag: VersionTag | null,
+): keyof Precondition | null {
+  if (ifMatch !== undefined && !includes(ifMatch, tag)) return 'ifMatch';
+  if (ifNoneMatch !== undefined && includes(ifNoneMatch, tag)) return 'ifNoneMatch';
+  return null;
+}
+
+function includes(versions: Versions, tag: VersionTag | null): boolean {
+  return tag !== null && (versions === '*' || versions.includes(tag));
 }

@@ -36,6 +36,10 @@ export interface UserGroup extends UserGroupKey {
   previousTokenExpiresAt: number | null;
   createdAt: number;
   updatedAt: number;
+  /** null unless suspended: the tokens of a suspended group do not resolve. */
+  suspendedAt: number | null;
+  /** When its token was last resolved, to the hour. */
+  lastSeenAt: number | null;
 }
 
 export function keyOf(workspaceId: number, environment: Environment, providedId: string): UserGroupKey {

@@ -74,10 +74,11 @@ const LAST_QUERY_AFTER_MS = 1_500;
 /** Work that waits for the CPU until then still has time to query the database. */
 const LAST_CPU_TURN_AFTER_MS = 1_400;
 
-function withDeadline(context: Context): Context {
+function withDeadline(context: Context, { id }: FastifyRequest): Context {
   const now = performance.now();
   const store = context.store.until(now + LAST_QUERY_AFTER_MS);
-  return { ...context, store, cpu: context.cpu.until(now + LAST_CPU_TURN_AFTER_MS) };
+  const origin = { via: context.origin.via, requestId: id };
+  return { ...context, store, cpu: context.cpu.until(now + LAST_CPU_TURN_AFTER_MS), origin };
 }
 
 export const JSON_ONLY = ['application/json'] as const;
@@ -118,7 +119,7 @@ async function callOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Call<unknown, unknown>> {
-  const context = withDeadline(options.context);
+  const context = withDeadline(options.context, request);
   if (!hasSmallBody(request.raw)) {
     // Hundreds of requests may arrive in one turn of the event loop.
     postponeBody(request.raw);
@@ -139,7 +140,7 @@ async function callOf(
       : { bytes: await receiveLarge(context.cpu, request.raw, reservation) };
   if (endpoint.body.isRequired) requireBody(received.bytes, request.method);
   // Time that the client spent sending the body does not count against the database.
-  const handling = isComplete ? context : withDeadline(options.context);
+  const handling = isComplete ? context : withDeadline(options.context, request);
   const body = await parsedBody(endpoint, handling, received);
   const { headers } = request.raw;
   if (!endpoint.isConditional) refusePrecondition(headers);

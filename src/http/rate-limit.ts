@@ -15,7 +15,7 @@ export function rateLimit(requestsPerMinute: number): RateLimit | null {
   const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: MINUTE_SECONDS });
   return async (caller) => {
     try {
-      await limiter.consume(caller.apiTokenId);
+      await limiter.consume(caller.apiTokenId!);
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
       // The library uses the system clock, which may have been set back; its window still ends after a minute.

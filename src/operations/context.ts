@@ -6,9 +6,12 @@ import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import type { CpuQueue } from './cpu-queue.ts';
-import type { IdLease } from './id-lease.ts';
-import type { KeyedMutex } from './keyed-mutex.ts';
+import { CpuQueue } from './cpu-queue.ts';
+import { EnvironmentConfigs } from './environment-config.ts';
+import type { Origin } from './event.ts';
+import { IdLease } from './id-lease.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
+import { Usage } from './usage.ts';
 
 export interface Context {
   store: BatchingStore;
@@ -19,6 +22,31 @@ export interface Context {
   /** Milliseconds since 1970. */
   clock: () => number;
   defaultGracePeriodSeconds: number;
+  configs: EnvironmentConfigs;
+  usage: Usage;
+  /** Of this request. */
+  origin: Origin;
+  /** Whether changes are recorded as events. */
+  keepsEvents: boolean;
+}
+
+export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
+  Partial<Pick<Context, 'clock' | 'defaultGracePeriodSeconds' | 'keepsEvents'>> & { via: Origin['via'] };
+
+export function createContext({ store, via, clock = Date.now, ...options }: ContextOptions): Context {
+  return {
+    defaultGracePeriodSeconds: 0,
+    keepsEvents: true,
+    ...options,
+    store,
+    clock,
+    teamIds: new IdLease(store, 'team_id'),
+    groupMutex: new KeyedMutex(),
+    cpu: CpuQueue.create(),
+    configs: new EnvironmentConfigs(),
+    usage: new Usage(store, clock),
+    origin: { via, requestId: null },
+  };
 }
 
 /** A user group with its decrypted token. */

@@ -153,7 +153,8 @@ const workspaceTable: Table<Workspace> = {
 
 const apiTokenTable: Table<ApiTokenRow> = {
   rows: 'API tokens',
-  page: (store, after, limit) => store.read({ kind: 'listApiTokens', after: after?.apiTokenId ?? 0, limit }),
+  page: (store, after, limit) =>
+    store.read({ kind: 'listApiTokens', of: null, after: after?.apiTokenId ?? 0, limit }),
   add: (store, apiTokens) =>
     Promise.all(apiTokens.map((apiToken) => store.write({ kind: 'createApiToken', ...apiToken }))),
 };

@@ -2,6 +2,7 @@
 // an existing group is not changed. Lines imported in the same turn of the event loop form one batch, except that lines
 // of the same group are imported in order.
 
+import type { Caller } from '../domain/api-token.ts';
 import {
   type ImportedUserGroupBody,
   importedUserGroupBody,
@@ -27,14 +28,14 @@ import {
 import { type FieldError, Problem } from '../problem.ts';
 import type { Command, CommandResult } from '../store/port.ts';
 import type { Context } from './context.ts';
+import { userGroupEvent } from './event.ts';
 import { findByToken } from './user-group/find-by-token.ts';
 import { driftOf, newUserGroup } from './user-group/get-or-create.ts';
 import { WorkspaceDeleted } from './workspace.ts';
 
 export interface ImportJob {
-  context: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'groupMutex' | 'clock'>;
-  workspaceId: number;
-  environment: Environment;
+  context: Context;
+  caller: Caller;
   /** Whether a line replaces differing fields of an existing group. */
   replaces: boolean;
 }
@@ -62,7 +63,7 @@ interface ImportedToken {
 export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
   return orRefusal(line, (body, imported) => {
     const { groupMutex, store } = job.context;
-    const key = keyOf(job.workspaceId, job.environment, body.userGroupId);
+    const key = keyOf(job.caller.workspaceId, job.caller.environment, body.userGroupId);
     return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, key, body, imported));
   });
 }
@@ -75,7 +76,7 @@ async function importGroup(
 ): Promise<LineResult> {
   const stored = await job.context.store.read({ kind: 'findUserGroup', key });
   if (stored !== null) return reconcile(job, key, body, imported, stored);
-  const result = await create(job.context, key, body, imported);
+  const result = await create(job, key, body, imported);
   if (result === 'token_taken') return tokenTaken();
   if (result === 'workspace_not_found') throw new WorkspaceDeleted();
   return result.created ? { result: 'created' } : reconcile(job, key, body, imported, result.userGroup);
@@ -91,9 +92,10 @@ export function previewLine(
     workspaceId,
     environment,
     replaces,
-  }: Pick<ImportJob, 'environment' | 'replaces'> & {
+  }: Pick<ImportJob, 'replaces'> & {
     context: Pick<Context, 'store'>;
     workspaceId: number | null;
+    environment: Environment;
   },
   line: Buffer,
 ): Promise<LineResult> {
@@ -129,20 +131,22 @@ function importedTokenOf(token: Secret): ImportedToken {
 }
 
 async function create(
-  context: ImportJob['context'],
+  job: ImportJob,
   key: UserGroupKey,
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
 ): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
+  const { context, caller } = job;
   const command = await commandWithNewId(context, key, body, imported);
-  const result = await context.store.write(command);
+  const event = await userGroupEvent(context, caller, 'created', key);
+  const result = await context.store.write({ ...command, event });
   if (result !== 'unsettled') return result;
   context.teamIds.discard(command.lease);
-  return create(context, key, body, imported);
+  return create(job, key, body, imported);
 }
 
 async function commandWithNewId(
-  context: ImportJob['context'],
+  context: Context,
   key: UserGroupKey,
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
@@ -162,7 +166,7 @@ async function commandWithNewId(
 
 /** Compares the existing group with the line, and updates it if `replaces` is set. */
 async function reconcile(
-  { context, replaces }: ImportJob,
+  { context, caller, replaces }: ImportJob,
   key: UserGroupKey,
   body: ImportedUserGroupBody,
   imported: ImportedToken | null,
@@ -176,6 +180,7 @@ async function reconcile(
     key,
     ...fields,
     now: context.clock(),
+    event: await userGroupEvent(context, caller, 'updated', key),
   });
   return typeof updated === 'object' ? result : deleted();
 }

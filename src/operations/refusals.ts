@@ -1,11 +1,11 @@
 // Problems that several operations throw.
 
-import type { Caller, Permission } from '../domain/api-token.ts';
+import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
 import { Problem } from '../problem.ts';
 
 /** Throws `permission_denied` unless the caller's API token has one of the permissions. `what` completes "may not …". */
 export function permit(caller: Caller, permissions: readonly Permission[], what: string): void {
-  if (permissions.includes(caller.permission)) return;
+  if (isPermitted(caller, permissions)) return;
   throw new Problem(
     'permission_denied',
     `An API token with the permission ${caller.permission} may not ${what}; this requires ${permissions.join(' or ')}.`,

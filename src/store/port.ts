@@ -1,9 +1,11 @@
 // The port between operations and databases. An adapter takes a list of queries or commands and returns the list of
 // their results, in the same order. It contains no rules and throws no `Problem`.
 
-import type { ApiToken } from '../domain/api-token.ts';
+import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
+import type { Document, DocumentKey } from '../domain/document.ts';
+import type { EventKey, EventPosition, EventTarget, NewEvent, StoredEvent, Tenant } from '../domain/event.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
@@ -46,13 +48,14 @@ export interface StoreObserver {
 
 interface Queries {
   /** null if there is none. */
-  findApiToken: { query: { digest: TokenDigest }; result: ApiToken | null };
+  findApiToken: { query: { digest: TokenDigest }; result: FoundApiToken | null };
   findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
   /** The bucket of the group that has the imported token; null if there is none. */
   findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
-  listApiTokens: { query: { after: number; limit: number }; result: ApiTokenRow[] };
+  /** In the order of their ids; of the installation, or of one workspace and environment. */
+  listApiTokens: { query: { of: Tenant | null; after: number; limit: number }; result: ApiTokenRow[] };
   findWorkspace: { query: { name: string }; result: Workspace | null };
   /** Workspaces in the order of their names after `after`, from the first if it is null. */
   listWorkspaces: { query: { after: string | null; limit: number }; result: Workspace[] };
@@ -64,9 +67,17 @@ interface Queries {
   listUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
   /** Of the installation, or of one workspace and environment. */
   countUserGroups: {
-    query: { of: Pick<UserGroupKey, 'workspaceId' | 'environment'> | null };
+    query: { of: Tenant | null };
     result: number;
   };
+  /** The documents of one environment, with the version that every change of one increments. */
+  findConfig: { query: { of: Tenant }; result: Config };
+  /** All documents in key order, after `after`; from the first if it is null. */
+  scanDocuments: { query: { after: DocumentKey | null; limit: number }; result: Document[] };
+  /** A page of one feed or history. */
+  listEvents: { query: EventSearch; result: StoredEvent[] };
+  /** The first environment after `after` that has events; null if there is none. */
+  findNextTenant: { query: { after: Tenant | null }; result: Tenant | null };
   /** Fails if the database does not respond. */
   ping: { query: object; result: null };
 }
@@ -115,9 +126,33 @@ interface Commands {
     result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens';
   };
   /** Returns whether the workspace exists; if it does not, nothing is created. */
-  createApiToken: { command: ApiToken; result: boolean };
-  /** Returns whether the token exists; revoking a revoked one keeps the first time. */
-  revokeApiToken: { command: { apiTokenId: number; now: number }; result: boolean };
+  createApiToken: { command: ApiToken & Recorded; result: boolean };
+  /** Returns whether the token exists; revoking a revoked one keeps the first time, and is no event. */
+  revokeApiToken: { command: { apiTokenId: number; now: number } & Recorded; result: boolean };
+  /** Replaces the text if it is still the current one and the token is not revoked; returns whether it was. */
+  rotateApiToken: { command: ApiTokenRotation; result: boolean };
+  /** Creates or replaces the document. `limit_reached` if it is new and `limit` documents of its kind exist. */
+  putDocument: {
+    command: DocumentReplacement;
+    result: { created: boolean; document: Document } | 'version_mismatch' | 'limit_reached';
+  };
+  deleteDocument: {
+    command: { key: DocumentKey; precondition?: Precondition | undefined } & Recorded;
+    result: 'deleted' | 'not_found' | 'version_mismatch';
+  };
+  /** Stores the same secret under another key if its ciphertext is still `expected`; returns whether it was. */
+  resealDocument: {
+    command: { key: DocumentKey; expected: SealedToken; secret: SealedToken };
+    result: boolean;
+  };
+  /** Stores documents of another database unchanged; skips those whose key exists. */
+  copyDocuments: { command: { documents: readonly Document[] }; result: null };
+  /** When tokens were last used. Does not change the version of a group. */
+  markSeen: { command: { keys: readonly UserGroupKey[]; at: number }; result: null };
+  markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
+  deleteEvents: { command: { keys: readonly EventKey[] }; result: null };
+  /** Removes the changes from up to `limit` events of the target, the oldest first; returns their number. */
+  eraseChanges: { command: Tenant & { bucket: Bucket; target: EventTarget; limit: number }; result: number };
   /** Stores groups of another database unchanged; skips those whose key exists. */
   copyUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
   addTokenKeyId: { command: { keyId: string; now: number }; result: null };
@@ -140,6 +175,45 @@ export type CommandResult<Kind extends keyof Commands = keyof Commands> = Comman
 export type QueryKind = keyof Queries;
 export type CommandKind = keyof Commands;
 
+/** A change that is recorded in its transaction; undefined: no event is kept. */
+export interface Recorded {
+  event?: NewEvent | undefined;
+}
+
+export interface Config {
+  version: number;
+  documents: readonly Document[];
+}
+
+/** Gives at most `limit` events, and none after one with which their changes come to `maxCharacters`. */
+export interface EventSearch {
+  of: Tenant;
+  /** null: of all targets. */
+  target: EventTarget | null;
+  order: 'newest' | 'oldest';
+  after: EventPosition | null;
+  limit: number;
+  maxCharacters: number;
+}
+
+/** `secret`: undefined keeps the stored one. */
+export interface DocumentReplacement extends Recorded {
+  key: DocumentKey;
+  body: JsonText;
+  secret?: SealedToken | null;
+  precondition?: Precondition | undefined;
+  limit: number;
+  now: number;
+}
+
+export interface ApiTokenRotation extends Recorded {
+  apiTokenId: number;
+  currentDigest: TokenDigest;
+  digest: TokenDigest;
+  /** null: the replaced text is dead immediately. */
+  previousExpiresAt: number | null;
+}
+
 export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id';
 
 export interface LeasedIds {
@@ -156,7 +230,7 @@ export interface Workspace {
 
 export type ApiTokenRow = ApiToken & { workspaceName: string };
 
-export interface NewUserGroup {
+export interface NewUserGroup extends Recorded {
   key: UserGroupKey;
   teamId: number;
   /** The lease of `teamId`. */
@@ -177,16 +251,19 @@ export interface ImportedUserGroup extends NewUserGroup {
 }
 
 /** Absent fields are unchanged; the version increases only if something changes. */
-export interface UserGroupUpdate {
+export interface UserGroupUpdate extends Recorded {
   key: UserGroupKey;
   name?: string;
   mapping?: JsonText | null;
   properties?: JsonText | null;
+  /** Suspends the group unless it is suspended already; null resumes it. */
+  suspendedAt?: number | null;
   precondition?: Precondition | undefined;
   now: number;
 }
 
-export interface UserGroupDeletion {
+/** Removes the changes from the earlier events of the group. */
+export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
   precondition?: Precondition | undefined;
 }
@@ -199,7 +276,7 @@ export interface UserGroupSearch {
   maxBytes: number;
 }
 
-export interface TokenRotation {
+export interface TokenRotation extends Recorded {
   bucket: Bucket;
   teamId: number;
   currentDigest: TokenDigest;

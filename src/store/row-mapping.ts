@@ -2,6 +2,8 @@
 
 import type { ApiToken, Permission } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
+import type { Document, DocumentKind } from '../domain/document.ts';
+import type { Actor, EventType, NewEvent, StoredEvent, TargetType } from '../domain/event.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenDigest } from '../domain/token.ts';
 import type { Environment, UserGroup, UserGroupKey } from '../domain/user-group.ts';
@@ -11,7 +13,7 @@ const KEY_COLUMNS = 'bucket, workspace_id, environment, provided_id';
 /** All columns but those of the key. */
 export const COLUMNS_BESIDE_KEY =
   'team_id, name, mapping, properties, version, token_digest, token_key_id, token_ciphertext, ' +
-  'previous_token_digest, previous_token_expires_at, created_at, updated_at';
+  'previous_token_digest, previous_token_expires_at, created_at, updated_at, suspended_at, last_seen_at';
 export const USER_GROUP_COLUMNS = `${KEY_COLUMNS}, ${COLUMNS_BESIDE_KEY}`;
 
 type KeyRow = [Bucket, number, Environment, string];
@@ -28,6 +30,8 @@ type RowBesideKey = [
   number | null,
   number,
   number,
+  number | null,
+  number | null,
 ];
 type UserGroupRow = [...KeyRow, ...RowBesideKey];
 
@@ -57,6 +61,8 @@ export function userGroupOf(key: UserGroupKey, row: unknown): UserGroup {
     previousTokenExpiresAt: columns[9],
     createdAt: columns[10],
     updatedAt: columns[11],
+    suspendedAt: columns[12],
+    lastSeenAt: columns[13],
   };
 }
 
@@ -79,6 +85,8 @@ export function fromUserGroup(userGroup: UserGroup): UserGroupRow {
     userGroup.previousTokenExpiresAt,
     userGroup.createdAt,
     userGroup.updatedAt,
+    userGroup.suspendedAt,
+    userGroup.lastSeenAt,
   ];
 }
 
@@ -101,11 +109,14 @@ export function createdUserGroup(command: NewUserGroup): UserGroup {
     previousTokenExpiresAt: null,
     createdAt: now,
     updatedAt: now,
+    suspendedAt: null,
+    lastSeenAt: null,
   };
 }
 
 export const API_TOKEN_COLUMNS =
-  'api_token_id, workspace_id, environment, permission, name, digest, created_at, expires_at, revoked_at';
+  'api_token_id, workspace_id, environment, permission, name, digest, previous_digest, previous_expires_at, ' +
+  'created_at, expires_at, revoked_at, last_used_at';
 
 type ApiTokenColumns = [
   number,
@@ -114,16 +125,30 @@ type ApiTokenColumns = [
   Permission,
   string | null,
   TokenDigest,
+  TokenDigest | null,
+  number | null,
   number,
+  number | null,
   number | null,
   number | null,
 ];
 
-export function toApiToken(row: unknown): ApiToken | null {
-  if (row === undefined) return null;
-  const [apiTokenId, workspaceId, environment, permission, name, digest, createdAt, expiresAt, revokedAt] =
-    row as ApiTokenColumns;
-  return { apiTokenId, workspaceId, environment, permission, name, digest, createdAt, expiresAt, revokedAt };
+export function toApiToken(row: readonly unknown[]): ApiToken {
+  const columns = row as ApiTokenColumns;
+  return {
+    apiTokenId: columns[0],
+    workspaceId: columns[1],
+    environment: columns[2],
+    permission: columns[3],
+    name: columns[4],
+    digest: columns[5],
+    previousDigest: columns[6],
+    previousExpiresAt: columns[7],
+    createdAt: columns[8],
+    expiresAt: columns[9],
+    revokedAt: columns[10],
+    lastUsedAt: columns[11],
+  };
 }
 
 /** The values of a row, in the order of `API_TOKEN_COLUMNS`. */
@@ -135,9 +160,99 @@ export function fromApiToken(apiToken: ApiToken): ApiTokenColumns {
     apiToken.permission,
     apiToken.name,
     apiToken.digest,
+    apiToken.previousDigest,
+    apiToken.previousExpiresAt,
     apiToken.createdAt,
     apiToken.expiresAt,
     apiToken.revokedAt,
+    apiToken.lastUsedAt,
+  ];
+}
+
+export const EVENT_COLUMNS =
+  'bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at, actor, request_id, ' +
+  'version, changes';
+
+type EventRow = [
+  Bucket,
+  number,
+  Environment,
+  TargetType,
+  string,
+  string,
+  EventType,
+  number,
+  string,
+  string | null,
+  number | null,
+  JsonText | null,
+];
+
+/** Maps a row of `EVENT_COLUMNS`, followed by the position. */
+export function toEvent(row: readonly unknown[]): StoredEvent {
+  const [bucket, workspaceId, environment, type, id, eventId, ...rest] = row as [...EventRow, number];
+  return {
+    bucket,
+    workspaceId,
+    environment,
+    target: { type, id },
+    eventId,
+    type: rest[0],
+    occurredAt: rest[1],
+    actor: JSON.parse(rest[2]) as Actor,
+    requestId: rest[3],
+    version: rest[4],
+    changes: rest[5],
+    position: rest[6],
+  };
+}
+
+/** The values of a row, in the order of `EVENT_COLUMNS`. */
+export function fromEvent(event: NewEvent, version: number | null, changes: JsonText | null): EventRow {
+  const { bucket, workspaceId, environment, target, eventId } = event;
+  const actor = JSON.stringify(event.actor);
+  return [
+    ...([bucket, workspaceId, environment, target.type, target.id, eventId] as const),
+    ...([event.type, event.occurredAt, actor, event.requestId, version, changes] as const),
+  ];
+}
+
+export const DOCUMENT_COLUMNS =
+  'workspace_id, environment, kind, document_id, version, body, secret_key_id, secret_ciphertext, created_at, updated_at';
+
+type DocumentRow = [
+  number,
+  Environment,
+  DocumentKind,
+  string,
+  number,
+  JsonText,
+  string | null,
+  string | null,
+  number,
+  number,
+];
+
+export function toDocument(row: readonly unknown[]): Document {
+  const [workspaceId, environment, kind, id, version, body, keyId, ciphertext, createdAt, updatedAt] =
+    row as DocumentRow;
+  const secret = keyId === null || ciphertext === null ? null : { keyId, ciphertext };
+  return { workspaceId, environment, kind, id, version, body, secret, createdAt, updatedAt };
+}
+
+/** The values of a row, in the order of `DOCUMENT_COLUMNS`. */
+export function fromDocument(document: Document): DocumentRow {
+  return [
+    document.workspaceId,
+    document.environment,
+    document.kind,
+    document.id,
+    document.version,
+    document.body,
+    document.secret?.keyId ?? null,
+    document.secret?.ciphertext ?? null,
+    document.createdAt,
+    document.updatedAt,
   ];
 }
 

@@ -169,14 +169,13 @@ describeOnEachDatabase('A workspace deleted concurrently', (kind) => {
   }
 
   it('with the creation of an API token is kept, or the creation fails', async () => {
-    const { store, clock } = service.app.context;
+    const { context } = service.app;
+    const { store } = context;
     const fields = { environment: 'Customer', permission: 'resolve', name: null, expiresAt: null } as const;
     for (let round = 0; round < ROUNDS; round++) {
       const workspaceName = `token ${round}`;
       await ensureWorkspace(store, workspaceName, Date.now());
-      const creating = createApiTokenIn({ store, clock }, { workspaceName, ...fields }).catch(
-        (error) => error,
-      );
+      const creating = createApiTokenIn(context, { workspaceName, ...fields }).catch((error) => error);
       await sleep(Math.random() * 3);
       const [created, deleted] = await Promise.all([creating, remove(workspaceName)]);
       if (deleted === 'has_api_tokens') assert.ok(created.token);

@@ -3,9 +3,15 @@
 import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { operator } from '../../src/domain/api-token.ts';
 import { redact } from '../../src/domain/secret.ts';
 import type { Environment } from '../../src/domain/user-group.ts';
-import { createApiToken, type NewApiToken, revokeApiToken } from '../../src/operations/api-token.ts';
+import {
+  createApiToken,
+  findApiTokenById,
+  type NewApiToken,
+  revokeApiToken,
+} from '../../src/operations/api-token.ts';
 import { importLine, type LineResult } from '../../src/operations/import.ts';
 import { ensureWorkspace } from '../../src/operations/workspace.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
@@ -126,11 +132,16 @@ export class TestService {
   ): Promise<LineResult> {
     const { context } = this.#app;
     const { workspaceId } = (await ensureWorkspace(context.store, workspace, context.clock())).workspace;
-    return importLine({ context, workspaceId, environment, replaces: false }, Buffer.from(line));
+    const job = { context, caller: operator(workspaceId, environment), replaces: false };
+    return importLine(job, Buffer.from(line));
   }
 
-  revokeApiToken(id: number): Promise<boolean> {
-    return revokeApiToken(this.#app.context, id);
+  async revokeApiToken(id: number): Promise<boolean> {
+    const { context } = this.#app;
+    const apiToken = await findApiTokenById(context.store, id);
+    if (apiToken === null) return false;
+    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), apiToken);
+    return true;
   }
 
   async stop(): Promise<void> {

@@ -38,7 +38,7 @@ export const resolve = endpoint({
   operationId: 'resolveUserGroupToken',
   method: 'POST',
   paths: ['/v1/resolve'],
-  permissions: ['read-write', 'read-only', 'resolve'],
+  permissions: ['read-write', 'read-only', 'resolve', 'embed'],
   purpose: 'resolve tokens',
   access: 'read',
   query: noQuery,

@@ -62,7 +62,7 @@ function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
 }
 
 function permissionsText({ permissions }: AnyEndpoint): string {
-  return `\n\nPermission of the API token: ${permissions.map((each) => `\`${each}\``).join(', ')}.`;
+  return `\n\nPermission of the API token: ${['admin', ...permissions.filter((each) => each !== 'admin')].map((each) => `\`${each}\``).join(', ')}.`;
 }
 
 function parametersOf({ path, endpoint }: Operation): Parameter[] {

@@ -2,6 +2,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { keyOf } from '../../domain/user-group.ts';
 import type { Context } from '../context.ts';
+import { userGroupEvent } from '../event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**
@@ -9,15 +10,16 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
  * `version_mismatch` if the precondition is not met.
  */
 export async function deleteUserGroup(
-  { store }: Context,
+  context: Context,
   caller: Caller,
   userGroupId: string,
   precondition: Precondition | undefined,
 ): Promise<void> {
-  const result = await store.write({
+  const result = await context.store.write({
     kind: 'deleteUserGroup',
     key: keyOf(caller.workspaceId, caller.environment, userGroupId),
     precondition,
+    event: await userGroupEvent(context, caller, 'deleted', { providedId: userGroupId }),
   });
   if (result === 'not_found') throw userGroupNotFound();
   if (result === 'version_mismatch') throw versionMismatch();

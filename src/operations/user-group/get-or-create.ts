@@ -7,6 +7,7 @@ import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/tok
 import { keyOf, sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupEvent } from '../event.ts';
 import { overloaded, permit, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {
@@ -50,7 +51,7 @@ async function createIfNamed(
   permit(caller, ['read-write'], 'create a user group');
   if (!isMet(precondition, null)) throw versionMismatch();
   if (!context.store.admitsWrite()) throw overloaded;
-  const group = await createUserGroup(context, key, { ...body, name });
+  const group = await createUserGroup(context, caller, key, { ...body, name });
   if (group.created) return { ...group, drift: [] };
   // A concurrent call has created it.
   if (!isMet(precondition, group.userGroup)) throw versionMismatch();
@@ -64,6 +65,7 @@ async function createIfNamed(
  */
 export async function createUserGroup(
   context: Context,
+  caller: Caller,
   key: UserGroupKey,
   fields: UserGroupFields & { name: string },
   tried: readonly number[] = [],
@@ -71,10 +73,11 @@ export async function createUserGroup(
   const token = mintUserGroupToken(key.bucket);
   const tokenDigest = digestOf(token.reveal());
   const command = await newUserGroup(context, key, fields, { token, tokenDigest });
-  const result = await context.store.write({ kind: 'createUserGroup', ...command });
+  const event = await userGroupEvent(context, caller, 'created', key);
+  const result = await context.store.write({ kind: 'createUserGroup', ...command, event });
   if (result === 'unsettled') {
     context.teamIds.discard(command.lease);
-    return createUserGroup(context, key, fields, [...tried, command.teamId]);
+    return createUserGroup(context, caller, key, fields, [...tried, command.teamId]);
   }
   const { userGroup } = result;
   const isSealedHere = userGroup.sealedToken.ciphertext === command.sealedToken.ciphertext;

@@ -5,6 +5,7 @@ import type { UserGroupFields } from '../../domain/request-body.ts';
 import { keyOf, keyToString, sizeOf, type UserGroupKey, versionTag } from '../../domain/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupEvent } from '../event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
@@ -24,12 +25,13 @@ export async function patchUserGroup(
 ): Promise<OpenUserGroup> {
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   return context.groupMutex.runExclusive(keyToString(key), context.store, () =>
-    mergeInto(context, key, patch, precondition),
+    mergeInto(context, caller, key, patch, precondition),
   );
 }
 
 async function mergeInto(
   context: Context,
+  caller: Caller,
   key: UserGroupKey,
   patch: UserGroupFields,
   precondition: Precondition | undefined,
@@ -47,6 +49,7 @@ async function mergeInto(
       ...fields,
       precondition: { ifMatch: [versionTag(stored)] },
       now: clock(),
+      event: await userGroupEvent(context, caller, 'updated', key),
     });
     if (typeof patched === 'object') return openToken(context, patched);
     // Changed or deleted concurrently: the next read shows which.

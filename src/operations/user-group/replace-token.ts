@@ -1,9 +1,11 @@
 // One attempt to replace the token of a group: a compare-and-set on the current token.
 
+import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import type { Context, OpenUserGroup } from '../context.ts';
+import { userGroupEvent } from '../event.ts';
 
 interface TokenReplacement {
   /** The default of the service if undefined. */
@@ -16,6 +18,7 @@ interface TokenReplacement {
 /** Returns null if the group was changed concurrently. */
 export async function replaceToken(
   context: Context,
+  caller: Caller,
   userGroup: UserGroup,
   { gracePeriodSeconds = context.defaultGracePeriodSeconds, precondition, minted }: TokenReplacement,
 ): Promise<OpenUserGroup | null> {
@@ -36,6 +39,7 @@ export async function replaceToken(
     // Without a grace period the clock is irrelevant: setting it back must not revive the token.
     previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
     now,
+    event: await userGroupEvent(context, caller, 'token_rotated', userGroup),
   });
   return rotated && { userGroup: rotated, token };
 }

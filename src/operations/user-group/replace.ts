@@ -4,6 +4,7 @@ import type { UserGroupFields } from '../../domain/request-body.ts';
 import { keyOf } from '../../domain/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupEvent } from '../event.ts';
 import { overloaded, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
 
@@ -31,11 +32,12 @@ export async function replaceUserGroup(
       ...fields,
       precondition,
       now,
+      event: await userGroupEvent(context, caller, 'updated', key),
     });
     if (typeof updated === 'object') return { ...openToken(context, updated), created: false };
     if (updated === 'version_mismatch' || !isMet(precondition, null)) throw versionMismatch();
     if (!context.store.admitsWrite()) throw overloaded;
-    const group = await createUserGroup(context, key, fields);
+    const group = await createUserGroup(context, caller, key, fields);
     if (group.created) return group;
     // A concurrent call has created it: update it.
   }

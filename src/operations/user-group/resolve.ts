@@ -16,15 +16,20 @@ export interface Resolution {
 
 /** Returns the group of a token that is current or in its grace period. Throws `user_group_token_not_found`. */
 export async function resolveToken(
-  { store, clock }: Context,
+  { store, clock, usage }: Context,
   caller: Caller,
   body: ResolveBody,
 ): Promise<Resolution> {
   const found = await findByToken(store, body.token);
   if (found === null || !isVisible(found.userGroup, caller)) throw tokenNotFound();
   const { userGroup, digest } = found;
-  if (userGroup.tokenDigest === digest) return { userGroup, token: { status: 'current', expiresAt: null } };
+  if (userGroup.suspendedAt !== null) throw tokenNotFound();
+  if (userGroup.tokenDigest === digest) {
+    usage.resolved(userGroup);
+    return { userGroup, token: { status: 'current', expiresAt: null } };
+  }
   const expiresAt = userGroup.previousTokenExpiresAt;
   if (expiresAt === null || expiresAt <= clock()) throw tokenNotFound();
+  usage.resolved(userGroup);
   return { userGroup, token: { status: 'retiring', expiresAt } };
 }

@@ -31,7 +31,11 @@ export async function rotateTokenById(
       // The store repeats a command whose result was lost.
       if (minted.has(stored.tokenDigest)) return openToken(context, stored);
       if (!isMet(precondition, stored)) throw versionMismatch();
-      const rotated = await replaceToken(context, stored, { gracePeriodSeconds, precondition, minted });
+      const rotated = await replaceToken(context, caller, stored, {
+        gracePeriodSeconds,
+        precondition,
+        minted,
+      });
       if (rotated !== null) return rotated;
       // Changed or deleted concurrently: the next read shows which.
     }

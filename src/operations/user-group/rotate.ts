@@ -36,7 +36,11 @@ export async function rotateToken(
     const isRotatedHere = minted.has(userGroup.tokenDigest);
     if (!isRotatedHere && !isMet(precondition, userGroup)) throw versionMismatch();
     if (userGroup.tokenDigest !== digest) return openToken(context, userGroup);
-    const rotated = await replaceToken(context, userGroup, { gracePeriodSeconds, precondition, minted });
+    const rotated = await replaceToken(context, caller, userGroup, {
+      gracePeriodSeconds,
+      precondition,
+      minted,
+    });
     if (rotated !== null) return rotated;
     // Concurrently changed: it has another version, or the token was replaced or is dead.
   }

@@ -3,6 +3,7 @@ import type { Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody } from '../../domain/request-body.ts';
 import { keyOf } from '../../domain/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { userGroupEvent } from '../event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**
@@ -21,6 +22,7 @@ export async function updateUserGroup(
     ...fields,
     precondition,
     now: context.clock(),
+    event: await userGroupEvent(context, caller, 'updated', { providedId: userGroupId }),
   });
   if (userGroup === 'not_found') {
     throw userGroupNotFound(' GET /api/user with a name creates one.');

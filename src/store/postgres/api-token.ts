@@ -1,69 +1,146 @@
-import type { ApiToken } from '../../domain/api-token.ts';
+import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { ApiTokenRow, Command, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { record } from './event.ts';
 import { lockWorkspaces } from './workspace.ts';
+
+const CONFIG_VERSION = `coalesce((select config_version from environments
+      where environments.workspace_id = api_tokens.workspace_id
+        and environments.environment = api_tokens.environment), 0)`;
 
 export const FIND: Statement = {
   name: 'find_api_tokens',
-  sql: `select ${API_TOKEN_COLUMNS} from api_tokens where digest = any ($1::text[])`,
+  sql: `select ${API_TOKEN_COLUMNS}, ${CONFIG_VERSION} from api_tokens where digest = any ($1::text[])`,
 };
+
+export const FIND_PREVIOUS: Statement = {
+  name: 'find_rotated_api_tokens',
+  sql: `select ${API_TOKEN_COLUMNS}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`,
+};
+
+const LISTED_COLUMNS = `${API_TOKEN_COLUMNS},
+      (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 
 export const LIST: Statement = {
   name: 'list_api_tokens',
-  sql: `select ${API_TOKEN_COLUMNS},
-      (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)
-    from api_tokens where api_token_id > $1 order by api_token_id limit $2`,
+  sql: `select ${LISTED_COLUMNS} from api_tokens where api_token_id > $1 order by api_token_id limit $2`,
+};
+
+export const LIST_OF: Statement = {
+  name: 'list_api_tokens_of_environment',
+  sql: `select ${LISTED_COLUMNS} from api_tokens
+    where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`,
 };
 
 // The id is unique to this command: a conflict means that an earlier attempt of it was applied.
 export const CREATE: Statement = {
   name: 'create_api_token',
   sql: `insert into api_tokens (${API_TOKEN_COLUMNS})
-    select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::bigint, $8::bigint, $9::bigint
+    select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
+      $10::bigint, $11::bigint, $12::bigint
     from workspaces where workspace_id = $2::bigint
     on conflict (api_token_id) do nothing`,
 };
 
 export const REVOKE: Statement = {
   name: 'revoke_api_token',
-  sql: `update api_tokens set revoked_at = coalesce(revoked_at, $1) where api_token_id = $2
+  sql: `update api_tokens set revoked_at = $1 where api_token_id = $2 and revoked_at is null
     returning api_token_id`,
+};
+
+export const EXISTS: Statement = {
+  name: 'api_token_exists',
+  sql: 'select 1 from api_tokens where api_token_id = $1',
+};
+
+export const ROTATE: Statement = {
+  name: 'rotate_api_token',
+  sql: `update api_tokens set digest = $1, previous_digest = digest, previous_expires_at = $2
+    where api_token_id = $3 and digest = $4 and revoked_at is null
+    returning api_token_id`,
+};
+
+export const MARK_USED: Statement = {
+  name: 'mark_api_tokens_used',
+  sql: `update api_tokens set last_used_at = $1
+    where api_token_id = any ($2::bigint[]) and (last_used_at is null or last_used_at < $1)`,
 };
 
 /** A batch has few different API tokens: each one is looked up once. */
 export async function findApiTokens(
   session: Session,
   queries: readonly Query<'findApiToken'>[],
-): Promise<(ApiToken | null)[]> {
+): Promise<(FoundApiToken | null)[]> {
   const digests = [...new Set(queries.map(({ digest }) => digest))];
-  const rows = await session.query(FIND, [digests]);
-  const found = new Map<TokenDigest, ApiToken>();
-  for (const row of rows) {
-    const apiToken = toApiToken(row)!;
+  const found = new Map<TokenDigest, FoundApiToken>();
+  for (const row of await session.query(FIND, [digests])) {
+    const apiToken = toFound(row);
     found.set(apiToken.digest, apiToken);
+  }
+  // In this order: between the two statements a current text may become a replaced one, but not vice versa.
+  const rest = digests.filter((digest) => !found.has(digest));
+  const replaced = rest.length === 0 ? [] : await session.query(FIND_PREVIOUS, [rest]);
+  for (const row of replaced) {
+    const apiToken = toFound(row);
+    found.set(apiToken.previousDigest!, apiToken);
   }
   return queries.map(({ digest }) => found.get(digest) ?? null);
 }
 
+function toFound(row: readonly unknown[]): FoundApiToken {
+  return { ...toApiToken(row), configVersion: row.at(-1) as number };
+}
+
 export async function listApiTokens(
   session: Session,
-  { after, limit }: Query<'listApiTokens'>,
+  { of, after, limit }: Query<'listApiTokens'>,
 ): Promise<ApiTokenRow[]> {
-  const rows = await session.query(LIST, [after, limit]);
-  return rows.map((row) => ({ ...toApiToken(row)!, workspaceName: row.at(-1) as string }));
+  const rows =
+    of === null
+      ? await session.query(LIST, [after, limit])
+      : await session.query(LIST_OF, [of.workspaceId, of.environment, after, limit]);
+  return rows.map((row) => ({ ...toApiToken(row), workspaceName: row.at(-1) as string }));
 }
 
-/** Both statements travel together, and so are one transaction. */
+/** Runs in a transaction. */
 export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<boolean> {
+  const { event, workspaceId } = command;
   const [found] = await Promise.all([
-    lockWorkspaces(session, [command.workspaceId]),
+    lockWorkspaces(session, [workspaceId]),
     session.query(CREATE, fromApiToken(command)),
   ]);
-  return found.size === 1;
+  const isCreated = found.size === 1;
+  if (isCreated && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
+  return isCreated;
 }
 
-export async function revokeApiToken(session: Session, command: Command<'revokeApiToken'>): Promise<boolean> {
-  return (await session.query(REVOKE, [command.now, command.apiTokenId])).length === 1;
+/** Runs in a transaction. */
+export async function revokeApiToken(
+  session: Session,
+  { apiTokenId, now, event }: Command<'revokeApiToken'>,
+): Promise<boolean> {
+  const isRevoked = (await session.query(REVOKE, [now, apiTokenId])).length === 1;
+  if (isRevoked && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
+  return isRevoked || (await session.query(EXISTS, [apiTokenId])).length === 1;
+}
+
+/** Runs in a transaction. */
+export async function rotateApiToken(
+  session: Session,
+  { apiTokenId, currentDigest, digest, previousExpiresAt, event }: Command<'rotateApiToken'>,
+): Promise<boolean> {
+  const rows = await session.query(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]);
+  const isRotated = rows.length === 1;
+  if (isRotated && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
+  return isRotated;
+}
+
+export async function markApiTokensUsed(
+  session: Session,
+  { apiTokenIds, at }: Command<'markApiTokensUsed'>,
+): Promise<null> {
+  await session.query(MARK_USED, [at, apiTokenIds.toSorted((a, b) => a - b)]);
+  return null;
 }

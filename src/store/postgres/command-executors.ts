@@ -3,15 +3,18 @@
 
 import { keyToString, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
-import { createApiToken, revokeApiToken } from './api-token.ts';
+import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
+import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { deleteEvents, eraseChanges } from './event.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { importUserGroups } from './import-user-group.ts';
 import { leaseIds } from './lease-ids.ts';
+import { markSeen } from './mark-seen.ts';
 import { pingWrite } from './ping.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
@@ -48,8 +51,18 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   // Between two attempts another caller may have renamed it again, or created what a deletion must find.
   renameWorkspace: { ...singly(renameWorkspace), isRepeatable: false },
   deleteWorkspace: { ...singly(deleteWorkspace), isRepeatable: false },
-  createApiToken: singly(createApiToken),
-  revokeApiToken: singly(revokeApiToken),
+  createApiToken: { ...singly(createApiToken), isTransaction: () => true },
+  revokeApiToken: { ...singly(revokeApiToken), isTransaction: () => true },
+  // A repeated attempt would not find the text that it has replaced, or replace one that another caller has issued.
+  rotateApiToken: { ...singly(rotateApiToken), isRepeatable: false },
+  markApiTokensUsed: singly(markApiTokensUsed),
+  markSeen: singly(markSeen),
+  putDocument: { ...singly(putDocument), isRepeatable: false },
+  deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
+  resealDocument: { ...singly(resealDocument), isTransaction: () => true },
+  copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
+  deleteEvents: singly(deleteEvents),
+  eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
   createUserGroup: { execute: createUserGroups, partsOf: together, isRepeatable: true },

@@ -9,7 +9,7 @@ export const COPY: Statement = {
     select ${USER_GROUP_COLUMNS}
     from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
         $8::text[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
-        $16::bigint[])
+        $16::bigint[], $17::bigint[], $18::bigint[])
       as sent (${USER_GROUP_COLUMNS})
     on conflict (bucket, workspace_id, environment, provided_id) do nothing`,
 };

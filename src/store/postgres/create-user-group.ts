@@ -5,18 +5,20 @@
 // of its id is known. A lease is committed before the groups that use it: whatever state a server goes back to, it has
 // the lease of each of its groups.
 
+import { userGroupChanges } from '../../domain/event.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group.ts';
 import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { recordForTokens, type TokenRecording } from './event.ts';
 import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
 export const INSERT: Statement = {
   name: 'create_user_groups',
   sql: `insert into user_groups (${USER_GROUP_COLUMNS})
     select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
-      token_key_id, token_ciphertext, null, null, created_at, created_at
+      token_key_id, token_ciphertext, null, null, created_at, created_at, null::bigint, null::bigint
     from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
         $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[])
       as sent (bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, token_digest,
@@ -50,10 +52,21 @@ async function insert(
   commands: readonly NewUserGroup[],
   stored: Map<string, UserGroup>,
 ): Promise<void> {
-  const made = new Set((await session.query(INSERT, valuesOf(commands))).map(([teamId]) => teamId));
+  // In one pipeline, and so in one transaction.
+  const [rows] = await Promise.all([
+    session.query(INSERT, valuesOf(commands)),
+    recordForTokens(session, commands.flatMap(recordingOf)),
+  ]);
+  const made = new Set(rows.map(([teamId]) => teamId));
   for (const command of commands) {
     if (made.has(command.teamId)) stored.set(keyToString(command.key), createdUserGroup(command));
   }
+}
+
+function recordingOf(command: NewUserGroup): TokenRecording[] {
+  const { event, tokenDigest } = command;
+  if (event === undefined) return [];
+  return [{ event, tokenDigest, changes: userGroupChanges(null, createdUserGroup(command)) }];
 }
 
 function valuesOf(commands: readonly NewUserGroup[]): unknown[] {

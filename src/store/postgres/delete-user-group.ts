@@ -6,6 +6,7 @@ import type { TokenDigest } from '../../domain/token.ts';
 import { type Environment, keyToString, type UserGroup } from '../../domain/user-group.ts';
 import type { CommandResult, UserGroupDeletion } from '../port.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { eraseAllChanges, record, recordings } from './event.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { applyOrConflict, columnsOfKeys, explainUnapplied } from './user-group.ts';
@@ -43,9 +44,23 @@ async function deleteOrExplain(
   const rows = await session.query(DELETE, [...columnsOfKeys(commands), ...columnsOfPreconditions(commands)]);
   const deleted = rows.map((row) => toDeleted(row as DeletedRow));
   for (const key of deleted) results.set(keyToString(key), 'deleted');
-  await forgetImportedTokens(
-    session,
-    deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
+  await session.pipelined(() =>
+    Promise.all([
+      forgetImportedTokens(
+        session,
+        deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
+      ),
+      eraseAllChanges(
+        session,
+        deleted.map((key) => ({ ...key, target: { type: 'user_group', id: key.providedId } })),
+      ),
+      record(
+        session,
+        recordings(commands, ({ key }, event) =>
+          results.get(keyToString(key)) === 'deleted' ? { event, version: null, changes: null } : null,
+        ),
+      ),
+    ]),
   );
   return explainUnapplied(session, commands, results, whyLeft);
 }

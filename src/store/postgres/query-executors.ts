@@ -4,6 +4,8 @@ import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiTokens, listApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
+import { findConfig, scanDocuments } from './document.ts';
+import { findNextTenant, listEvents } from './event.ts';
 import { findImportedTokens } from './imported-token.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
@@ -28,6 +30,10 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listWorkspaces: singly(listWorkspaces),
   listTokenKeyIds: once(listTokenKeyIds),
   countUserGroups: singly(countUserGroups),
+  findConfig: singly(findConfig),
+  scanDocuments: singly(scanDocuments),
+  listEvents: singly(listEvents),
+  findNextTenant: singly(findNextTenant),
   ping: once(ping),
 };
 

@@ -7,6 +7,7 @@ import type { Command, TokenRotation } from '../port.ts';
 import { toUserGroup } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { recordForTokens, type TokenRecording } from './event.ts';
 import { forgetImportedTokens } from './imported-token.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { STORED_COLUMNS } from './update-user-group.ts';
@@ -61,7 +62,7 @@ export async function rotateTokens(
   const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
     (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
   );
-  const rows = await session.query(ROTATE, [
+  const rotating = session.query(ROTATE, [
     sorted.map(({ bucket }) => bucket),
     sorted.map(({ currentDigest }) => currentDigest),
     sorted.map(({ teamId }) => teamId),
@@ -72,6 +73,8 @@ export async function rotateTokens(
     sorted.map(({ now }) => now),
     ...columnsOfPreconditions(sorted),
   ]);
+  // In one pipeline, and so in one transaction.
+  const [rows] = await Promise.all([rotating, recordForTokens(session, sorted.flatMap(recordingOf))]);
   const userGroups = rows.map((row) => toUserGroup(row)!);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
   await forgetImportedTokens(
@@ -79,6 +82,10 @@ export async function rotateTokens(
     forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
   );
   return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
+}
+
+function recordingOf({ event, tokenDigest }: TokenRotation): TokenRecording[] {
+  return event === undefined ? [] : [{ event, tokenDigest, changes: null }];
 }
 
 export async function resealTokens(

@@ -16,6 +16,11 @@ export const LIST_IN_USE: Statement = {
   sql: 'select distinct token_key_id from user_groups',
 };
 
+export const LIST_IN_USE_BY_DOCUMENTS: Statement = {
+  name: 'list_document_keys_in_use',
+  sql: 'select distinct secret_key_id from documents where secret_key_id is not null',
+};
+
 // Two statements: Citus cannot read a distributed table while it modifies a reference table.
 export const KEEP: Statement = {
   name: 'keep_token_keys',
@@ -38,7 +43,11 @@ export async function removeTokenKeyIds(
   session: Session,
   { keep }: Command<'removeTokenKeyIds'>,
 ): Promise<null> {
-  const inUse = (await session.query(LIST_IN_USE)).map(([keyId]) => keyId as string);
+  const [ofTokens, ofDocuments] = [
+    await session.query(LIST_IN_USE),
+    await session.query(LIST_IN_USE_BY_DOCUMENTS),
+  ];
+  const inUse = [...ofTokens, ...ofDocuments].map(([keyId]) => keyId as string);
   await session.query(KEEP, [[keep, ...inUse]]);
   return null;
 }

@@ -40,10 +40,20 @@ export const FIND_API_TOKEN: Statement = {
     and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`,
 };
 
-export const DELETE_API_TOKENS: Statement = {
-  name: 'delete_api_tokens_of_workspace',
-  sql: 'delete from api_tokens where workspace_id = $1',
-};
+/** What belongs to a workspace besides user groups. */
+const TABLES = [
+  'api_tokens',
+  'documents',
+  'environments',
+  'events',
+  'deliveries',
+  'failing_webhook_endpoints',
+] as const;
+
+export const DELETE_CONTENT: readonly Statement[] = TABLES.map((table) => ({
+  name: `delete_${table}_of_workspace`,
+  sql: `delete from ${table} where workspace_id = $1`,
+}));
 
 export const DELETE: Statement = {
   name: 'delete_workspace',
@@ -121,7 +131,7 @@ export async function deleteWorkspace(
   if (found.size === 0) return 'not_found';
   if ((await session.query(FIND_USER_GROUP, [workspaceId])).length > 0) return 'has_user_groups';
   if ((await session.query(FIND_API_TOKEN, [workspaceId, endedBefore])).length > 0) return 'has_api_tokens';
-  await session.query(DELETE_API_TOKENS, [workspaceId]);
+  for (const statement of DELETE_CONTENT) await session.query(statement, [workspaceId]);
   await session.query(DELETE, [workspaceId]);
   return 'deleted';
 }

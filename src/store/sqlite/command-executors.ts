@@ -1,13 +1,16 @@
 // Executes batches of commands, each batch in one transaction: one sync for all of them.
 
 import type { Command, CommandKind, CommandResult } from '../port.ts';
-import { createApiToken, revokeApiToken } from './api-token.ts';
+import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import type { Connection } from './connection.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroup } from './create-user-group.ts';
 import { deleteUserGroup } from './delete-user-group.ts';
+import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { deleteEvents, eraseChanges } from './event.ts';
 import { importUserGroup } from './import-user-group.ts';
 import { leaseIds } from './lease-ids.ts';
+import { markSeen } from './mark-seen.ts';
 import { pingWrite } from './ping.ts';
 import { resealToken, rotateToken } from './rotate-token.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
@@ -32,7 +35,16 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteWorkspace,
   createApiToken,
   revokeApiToken,
+  rotateApiToken,
+  markApiTokensUsed,
+  markSeen,
+  putDocument,
+  deleteDocument,
+  resealDocument,
+  deleteEvents,
+  eraseChanges,
   copyUserGroups,
+  copyDocuments,
   addTokenKeyId,
   removeTokenKeyIds,
   // Without statistics SQLite chooses the index that has all columns of the key.

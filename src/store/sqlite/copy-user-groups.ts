@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { addImportedToken } from './imported-token.ts';
 
 const COPY = `insert into user_groups (${USER_GROUP_COLUMNS})
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (workspace_id, environment, provided_id) do nothing`;
 
 export function copyUserGroups(connection: Connection, { userGroups }: Command<'copyUserGroups'>): null {

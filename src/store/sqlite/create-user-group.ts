@@ -1,10 +1,12 @@
+import { userGroupChanges } from '../../domain/event.ts';
 import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
+import { record } from './event.ts';
 import { findByKey, partsOf } from './user-group.ts';
 
 const CREATE = `insert into user_groups (${USER_GROUP_COLUMNS})
-  values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?)
+  values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, null, null, ?, ?, null, null)
   on conflict (workspace_id, environment, provided_id) do nothing`;
 
 export function createUserGroup(
@@ -24,7 +26,8 @@ export function createUserGroup(
     now,
     now,
   ]);
-  return created === 1
-    ? { created: true, userGroup: createdUserGroup(command) }
-    : { created: false, userGroup: findByKey(connection, key)! };
+  if (created === 0) return { created: false, userGroup: findByKey(connection, key)! };
+  const userGroup = createdUserGroup(command);
+  record(connection, command.event, userGroup.version, userGroupChanges(null, userGroup));
+  return { created: true, userGroup };
 }

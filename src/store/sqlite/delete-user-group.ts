@@ -1,15 +1,19 @@
 import { isMet } from '../../domain/precondition.ts';
 import type { CommandResult, UserGroupDeletion } from '../port.ts';
 import type { Connection } from './connection.ts';
+import { eraseChanges, record } from './event.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByKey, partsOf } from './user-group.ts';
 
 const DELETE = `delete from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
 
+/** SQLite's notation for no limit. */
+const ALL = -1;
+
 export function deleteUserGroup(
   connection: Connection,
-  { key, precondition }: UserGroupDeletion,
+  { key, precondition, event }: UserGroupDeletion,
 ): CommandResult<'deleteUserGroup'> {
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
@@ -17,5 +21,8 @@ export function deleteUserGroup(
   connection.run(DELETE, partsOf(key));
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
+  const target = { type: 'user_group', id: key.providedId } as const;
+  eraseChanges(connection, { ...key, target, limit: ALL });
+  record(connection, event, null, null);
   return 'deleted';
 }

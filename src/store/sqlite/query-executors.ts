@@ -1,10 +1,12 @@
 // Executes batches of queries, each batch on one snapshot.
 
-import type { ApiToken } from '../../domain/api-token.ts';
+import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiToken, listApiTokens } from './api-token.ts';
 import type { Connection } from './connection.ts';
+import { findConfig, scanDocuments } from './document.ts';
+import { findNextTenant, listEvents } from './event.ts';
 import { findImportedToken } from './imported-token.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
@@ -26,6 +28,10 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listWorkspaces,
   listTokenKeyIds,
   countUserGroups,
+  findConfig,
+  scanDocuments,
+  listEvents,
+  findNextTenant,
   ping,
 };
 
@@ -36,7 +42,7 @@ const MAX_CHARACTERS = 262_144;
 export function runQueries(connection: Connection, queries: readonly Query[]): QueryResult[] {
   return connection.transaction('deferred', () => {
     // A batch has few different API tokens: each one is looked up once.
-    const apiTokens = new Map<TokenDigest, ApiToken | null>();
+    const apiTokens = new Map<TokenDigest, FoundApiToken | null>();
     const results: QueryResult[] = [];
     let characters = 0;
     for (const query of queries) {
@@ -53,8 +59,8 @@ export function runQueries(connection: Connection, queries: readonly Query[]): Q
 function findOnce(
   connection: Connection,
   query: Query<'findApiToken'>,
-  known: Map<TokenDigest, ApiToken | null>,
-): ApiToken | null {
+  known: Map<TokenDigest, FoundApiToken | null>,
+): FoundApiToken | null {
   let token = known.get(query.digest);
   if (token === undefined) {
     token = findApiToken(connection, query);

@@ -5,6 +5,7 @@ import type { UserGroup } from '../../domain/user-group.ts';
 import type { Command, TokenRotation } from '../port.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
+import { record } from './event.ts';
 import { forgetImportedToken } from './imported-token.ts';
 import { findByToken, partsOf } from './user-group.ts';
 
@@ -32,8 +33,11 @@ export function rotateToken(connection: Connection, command: TokenRotation): Use
     currentDigest,
     command.teamId,
   ]);
-  if (row !== undefined) forgetImportedToken(connection, command.forgottenDigest);
-  return toUserGroup(row);
+  const rotated = toUserGroup(row);
+  if (rotated === null) return null;
+  forgetImportedToken(connection, command.forgottenDigest);
+  record(connection, command.event, rotated.version, null);
+  return rotated;
 }
 
 export function resealToken(

@@ -10,7 +10,82 @@ CREATE TABLE api_tokens (
   created_at integer not null,
   expires_at integer,
   revoked_at integer
+, previous_digest text, previous_expires_at integer, last_used_at integer) strict;
+
+CREATE INDEX api_tokens_previous_digest on api_tokens (previous_digest) where previous_digest is not null;
+
+CREATE INDEX api_tokens_workspace_id_environment_api_token_id on api_tokens (workspace_id, environment, api_token_id);
+
+CREATE TABLE deliveries (
+  bucket integer not null,
+  workspace_id integer not null,
+  environment text not null,
+  endpoint_id text not null,
+  event_id text not null,
+  event_type text not null,
+  target_type text not null,
+  target_id text not null,
+  state text not null,
+  attempts integer not null,
+  next_attempt_at integer,
+  last_attempt_at integer,
+  response_status integer,
+  error text,
+  created_at integer not null,
+  primary key (workspace_id, environment, endpoint_id, event_id)
+) strict, without rowid;
+
+CREATE INDEX deliveries_due on deliveries (workspace_id, environment, endpoint_id, next_attempt_at)
+  where next_attempt_at is not null;
+
+CREATE TABLE documents (
+  workspace_id integer not null,
+  environment text not null,
+  kind text not null,
+  document_id text not null,
+  version integer not null,
+  body text not null,
+  secret_key_id text,
+  secret_ciphertext text,
+  created_at integer not null,
+  updated_at integer not null,
+  primary key (workspace_id, environment, kind, document_id)
+) strict, without rowid;
+
+CREATE TABLE environments (
+  workspace_id integer not null,
+  environment text not null,
+  config_version integer not null,
+  primary key (workspace_id, environment)
+) strict, without rowid;
+
+CREATE TABLE events (
+  position integer not null primary key autoincrement,
+  bucket integer not null,
+  workspace_id integer not null,
+  environment text not null,
+  target_type text not null,
+  target_id text not null,
+  event_id text not null,
+  type text not null,
+  occurred_at integer not null,
+  actor text not null,
+  request_id text,
+  version integer,
+  changes text
 ) strict;
+
+CREATE INDEX events_feed on events (workspace_id, environment, position);
+
+CREATE UNIQUE INDEX events_target on events (workspace_id, environment, target_type, target_id, event_id);
+
+CREATE TABLE failing_webhook_endpoints (
+  workspace_id integer not null,
+  environment text not null,
+  endpoint_id text not null,
+  failing_since integer not null,
+  primary key (workspace_id, environment, endpoint_id)
+) strict, without rowid;
 
 CREATE TABLE id_blocks (
   sequence text not null primary key,
@@ -24,6 +99,8 @@ CREATE TABLE imported_tokens (
 
 CREATE TABLE schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict;
+
+CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE token_keys (
   key_id text not null primary key,
@@ -46,7 +123,7 @@ CREATE TABLE "user_groups" (
   previous_token_digest text,
   previous_token_expires_at integer,
   created_at integer not null,
-  updated_at integer not null,
+  updated_at integer not null, suspended_at integer, last_seen_at integer,
   primary key (workspace_id, environment, provided_id)
 ) strict;
 

@@ -11,7 +11,15 @@ const DELETE = 'delete from workspaces where workspace_id = ?';
 const HAS_USER_GROUP = 'select 1 from user_groups where workspace_id = ? limit 1';
 const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
   and (revoked_at is null or revoked_at >= ?2) and (expires_at is null or expires_at >= ?2) limit 1`;
-const DELETE_API_TOKENS = 'delete from api_tokens where workspace_id = ?';
+/** What belongs to a workspace besides user groups. */
+const TABLES = [
+  'api_tokens',
+  'documents',
+  'environments',
+  'events',
+  'deliveries',
+  'failing_webhook_endpoints',
+];
 
 export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {
   const row = connection.get(FIND, [name]);
@@ -54,7 +62,7 @@ export function deleteWorkspace(
   if (!hasWorkspace(connection, workspaceId)) return 'not_found';
   if (connection.get(HAS_USER_GROUP, [workspaceId]) !== undefined) return 'has_user_groups';
   if (connection.get(HAS_API_TOKEN, [workspaceId, endedBefore]) !== undefined) return 'has_api_tokens';
-  connection.run(DELETE_API_TOKENS, [workspaceId]);
+  for (const table of TABLES) connection.run(`delete from ${table} where workspace_id = ?`, [workspaceId]);
   connection.run(DELETE, [workspaceId]);
   return 'deleted';
 }

@@ -49,12 +49,15 @@ export class Victim {
     this.foreign.workspace = (await create(this.apiTokens.workspace)).token;
   }
 
-  /** All rows that a request could change. */
+  /** All rows that a request could change, without when their tokens were last used. */
   async rows(): Promise<object> {
     const { store } = this.service.app.context;
     const userGroups = await store.read({ kind: 'scanUserGroups', after: null, limit: 1_000 });
-    const apiTokens = await store.read({ kind: 'listApiTokens', after: 0, limit: 1_000 });
-    return { userGroups, apiTokens };
+    const apiTokens = await store.read({ kind: 'listApiTokens', of: null, after: 0, limit: 1_000 });
+    return {
+      userGroups: userGroups.map((userGroup) => ({ ...userGroup, lastSeenAt: null })),
+      apiTokens: apiTokens.map((apiToken) => ({ ...apiToken, lastUsedAt: null })),
+    };
   }
 
   /** The log lines of internal and database errors. */

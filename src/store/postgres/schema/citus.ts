@@ -11,7 +11,13 @@ const DISTRIBUTE: Record<string, string> = {
   token_keys: "select create_reference_table('token_keys')",
   id_blocks: "select create_reference_table('id_blocks')",
   id_leases: "select create_reference_table('id_leases')",
+  environments: "select create_reference_table('environments')",
+  documents: "select create_reference_table('documents')",
+  event_positions: "select create_reference_table('event_positions')",
+  failing_webhook_endpoints: "select create_reference_table('failing_webhook_endpoints')",
   user_groups: "select create_distributed_table('user_groups', 'bucket')",
+  events: "select create_distributed_table('events', 'bucket', colocate_with => 'user_groups')",
+  deliveries: "select create_distributed_table('deliveries', 'bucket', colocate_with => 'user_groups')",
   imported_tokens:
     "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
 };

@@ -4,6 +4,7 @@
 import { type Migration, pendingMigrations } from '../../migration.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
 import { distributeTables } from './citus.ts';
+import { updatePositionBase } from './position-base.ts';
 import type { SchemaSession } from './session.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -34,6 +35,7 @@ export async function migrate(session: SchemaSession): Promise<string[]> {
   await checkSettings(session);
   const applied = await applyPending(session);
   await distributeTables(session);
+  await updatePositionBase(session);
   return applied;
 }
 

@@ -10,8 +10,78 @@ create table api_tokens (
   created_at bigint not null,
   expires_at bigint,
   revoked_at bigint,
+  previous_digest text collate "C",
+  previous_expires_at bigint,
+  last_used_at bigint,
   constraint api_tokens_digest_key UNIQUE (digest),
   constraint api_tokens_pkey PRIMARY KEY (api_token_id));
+
+create table deliveries (
+  bucket integer not null,
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  event_id text collate "C" not null,
+  event_type text collate "C" not null,
+  target_type text collate "C" not null,
+  target_id text collate "C" not null,
+  state text collate "C" not null,
+  attempts integer not null,
+  next_attempt_at bigint,
+  last_attempt_at bigint,
+  response_status integer,
+  error text,
+  created_at bigint not null,
+  constraint deliveries_pkey PRIMARY KEY (bucket, workspace_id, environment, endpoint_id, event_id));
+
+create table documents (
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  kind text collate "C" not null,
+  document_id text collate "C" not null,
+  version bigint not null,
+  body text not null,
+  secret_key_id text collate "C",
+  secret_ciphertext text collate "C",
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint documents_pkey PRIMARY KEY (workspace_id, environment, kind, document_id));
+
+create table environments (
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  config_version bigint not null,
+  constraint environments_pkey PRIMARY KEY (workspace_id, environment));
+
+create table event_positions (
+  only_row boolean not null,
+  base bigint not null,
+  system_identifier bigint not null,
+  constraint event_positions_pkey PRIMARY KEY (only_row),
+  constraint event_positions_only_row_check CHECK (only_row));
+
+create table events (
+  bucket integer not null,
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  target_type text collate "C" not null,
+  target_id text collate "C" not null,
+  event_id text collate "C" not null,
+  "position" bigint not null,
+  type text collate "C" not null,
+  occurred_at bigint not null,
+  actor text not null,
+  request_id text,
+  version bigint,
+  changes text,
+  constraint events_pkey PRIMARY KEY (bucket, workspace_id, environment, target_type, target_id, event_id));
+
+create table failing_webhook_endpoints (
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  failing_since bigint not null,
+  constraint failing_webhook_endpoints_pkey PRIMARY KEY (workspace_id, environment, endpoint_id));
 
 create table id_blocks (
   sequence text collate "C" not null,
@@ -55,6 +125,8 @@ create table user_groups (
   previous_token_expires_at bigint,
   created_at bigint not null,
   updated_at bigint not null,
+  suspended_at bigint,
+  last_seen_at bigint,
   constraint user_groups_pkey PRIMARY KEY (bucket, workspace_id, environment, provided_id));
 
 create table workspaces (
@@ -63,6 +135,16 @@ create table workspaces (
   created_at bigint not null,
   constraint workspaces_name_key UNIQUE (name),
   constraint workspaces_pkey PRIMARY KEY (workspace_id));
+
+CREATE INDEX api_tokens_previous_digest ON api_tokens USING btree (previous_digest) WHERE (previous_digest IS NOT NULL);
+
+CREATE INDEX api_tokens_workspace_id_environment_api_token_id ON api_tokens USING btree (workspace_id, environment, api_token_id);
+
+CREATE INDEX deliveries_due ON deliveries USING btree (workspace_id, environment, endpoint_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX deliveries_endpoint ON deliveries USING btree (workspace_id, environment, endpoint_id, event_id);
+
+CREATE INDEX events_feed ON events USING btree (workspace_id, environment, "position", event_id);
 
 CREATE INDEX user_groups_bucket_previous_token_digest ON user_groups USING btree (bucket, previous_token_digest) WHERE (previous_token_digest IS NOT NULL);
 

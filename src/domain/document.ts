@@ -1,0 +1,37 @@
+// Documents: small, rarely changed settings of one workspace and environment, such as a webhook endpoint. One table and
+// one set of statements serves every kind; a kind is defined by its own file and its endpoints.
+
+import type { Tenant } from './event.ts';
+import { type JsonObject, textOf, treeOf } from './json-tree.ts';
+import type { JsonText } from './strict-json.ts';
+import type { SealedToken, VersionTag } from './user-group.ts';
+
+export const documentKinds = ['webhook_endpoint'] as const;
+export type DocumentKind = (typeof documentKinds)[number];
+
+export interface DocumentKey extends Tenant {
+  readonly kind: DocumentKind;
+  readonly id: string;
+}
+
+/** A stored document. Instants are milliseconds since 1970. */
+export interface Document extends DocumentKey {
+  /** Starts at 1 and increases with every change. */
+  version: number;
+  body: JsonText;
+  /** Encrypted; null for a document without a secret. */
+  secret: SealedToken | null;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** Identifies a version of a document: one that is deleted and created again has another instant of creation. */
+export function documentTag({ createdAt, version }: Pick<Document, 'createdAt' | 'version'>): VersionTag {
+  return `${createdAt}-${version}` as VersionTag;
+}
+
+/** The fields of an event about a change of the document. Secrets are never part of it. */
+export function documentFields({ body }: Pick<Document, 'body'>): Record<string, JsonText> {
+  const { members } = treeOf(body) as JsonObject;
+  return Object.fromEntries([...members].map(([key, tree]) => [JSON.parse(key) as string, textOf(tree)]));
+}

@@ -1,0 +1,54 @@
+// The documents of an environment, kept in memory under the version of its configuration. Every request reads that
+// version together with its API token, so what is kept is either right or not used.
+
+import type { Caller } from '../domain/api-token.ts';
+import type { Document } from '../domain/document.ts';
+import type { EventType, Tenant } from '../domain/event.ts';
+import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+
+export class EnvironmentConfig {
+  readonly version: number;
+  readonly documents: readonly Document[];
+  #endpoints: WebhookEndpoint[] | null = null;
+
+  constructor(version: number, documents: readonly Document[]) {
+    this.version = version;
+    this.documents = documents;
+  }
+
+  /** The ids of the webhook endpoints that receive events of this type. */
+  endpointsFor(type: EventType): readonly string[] {
+    if (this.documents.length === 0) return NONE;
+    this.#endpoints ??= this.documents
+      .filter(({ kind }) => kind === 'webhook_endpoint')
+      .map(webhookEndpointOf);
+    return this.#endpoints.filter((endpoint) => endpoint.receives(type)).map(({ id }) => id);
+  }
+}
+
+const NONE: readonly string[] = [];
+const EMPTY = new EnvironmentConfig(0, []);
+const MAX_ENVIRONMENTS = 1_000;
+
+export class EnvironmentConfigs {
+  /** In the order of their last use. */
+  readonly #kept = new Map<string, EnvironmentConfig>();
+
+  /** The configuration that the caller's request must see, or a newer one. */
+  async of(store: BatchingStore, { configVersion, ...tenant }: Caller): Promise<EnvironmentConfig> {
+    if (configVersion === 0) return EMPTY;
+    const name = `${tenant.workspaceId}/${tenant.environment}`;
+    const kept = this.#kept.get(name);
+    this.#kept.delete(name);
+    const config = kept !== undefined && kept.version === configVersion ? kept : await load(store, tenant);
+    this.#kept.set(name, config);
+    if (this.#kept.size > MAX_ENVIRONMENTS) this.#kept.delete(this.#kept.keys().next().value!);
+    return config;
+  }
+}
+
+async function load(store: BatchingStore, { workspaceId, environment }: Tenant): Promise<EnvironmentConfig> {
+  const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
+  return new EnvironmentConfig(version, documents);
+}

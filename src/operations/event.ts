@@ -1,0 +1,62 @@
+// Events for the changes that operations make. Adapters complete and store them in the transaction of the change.
+
+import type { Caller } from '../domain/api-token.ts';
+import {
+  type Actor,
+  bucketOfTarget,
+  type EventTarget,
+  type EventType,
+  type NewEvent,
+  newEventId,
+} from '../domain/event.ts';
+import type { UserGroupKey } from '../domain/user-group.ts';
+import type { Context } from './context.ts';
+
+/** Through what a call arrived, and its request id. */
+export interface Origin {
+  via: Actor['via'];
+  requestId: string | null;
+}
+
+export type EventContext = Pick<Context, 'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
+
+/** undefined if no events are kept. */
+export async function newEvent(
+  context: EventContext,
+  caller: Caller,
+  type: EventType,
+  target: EventTarget,
+): Promise<NewEvent | undefined> {
+  const { clock, configs, origin, keepsEvents, store } = context;
+  if (!keepsEvents) return undefined;
+  const { workspaceId, environment } = caller;
+  const occurredAt = clock();
+  const config = await configs.of(store, caller);
+  return {
+    workspaceId,
+    environment,
+    bucket: bucketOfTarget(caller, target),
+    target,
+    eventId: newEventId(occurredAt),
+    type,
+    occurredAt,
+    actor: actorOf(caller, origin),
+    requestId: origin.requestId,
+    endpoints: config.endpointsFor(type),
+  };
+}
+
+export function userGroupEvent(
+  context: EventContext,
+  caller: Caller,
+  change: 'created' | 'updated' | 'token_rotated' | 'deleted',
+  { providedId }: Pick<UserGroupKey, 'providedId'>,
+): Promise<NewEvent | undefined> {
+  return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId });
+}
+
+function actorOf({ apiTokenId, name }: Caller, { via }: Origin): Actor {
+  if (apiTokenId !== null) return { type: 'api_token', id: apiTokenId, name, via };
+  const type = via === 'service' ? 'service' : 'command_line';
+  return { type, id: null, name: null, via };
+}

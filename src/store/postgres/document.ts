@@ -1,0 +1,171 @@
+// Documents. Every change increments the version of the environment's configuration, which locks its row: changes of
+// one environment are serialized.
+
+import { type Document, type DocumentKey, documentFields, documentTag } from '../../domain/document.ts';
+import { storedChanges, type Tenant } from '../../domain/event.ts';
+import { isMetByTag } from '../../domain/precondition.ts';
+import type { Command, CommandResult, Config, Query } from '../port.ts';
+import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
+import type { Session, Statement } from './client/pool.ts';
+import { record } from './event.ts';
+
+const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
+
+export const FIND: Statement = {
+  name: 'find_document',
+  sql: `select ${DOCUMENT_COLUMNS} from documents ${OF_KEY}`,
+};
+
+export const LIST: Statement = {
+  name: 'list_documents',
+  sql: `select ${DOCUMENT_COLUMNS} from documents where workspace_id = $1 and environment = $2
+    order by kind, document_id`,
+};
+
+export const SCAN: Statement = {
+  name: 'scan_documents',
+  sql: `select ${DOCUMENT_COLUMNS} from documents
+    where (workspace_id, environment, kind, document_id) > ($1, $2, $3, $4)
+    order by workspace_id, environment, kind, document_id limit $5`,
+};
+
+export const COUNT: Statement = {
+  name: 'count_documents',
+  sql: 'select count(*) from documents where workspace_id = $1 and environment = $2 and kind = $3',
+};
+
+const INSERT_VALUES = `insert into documents (${DOCUMENT_COLUMNS})
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+
+export const PUT: Statement = {
+  name: 'put_document',
+  sql: `${INSERT_VALUES}
+    on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
+      body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
+      updated_at = excluded.updated_at`,
+};
+
+export const COPY: Statement = {
+  name: 'copy_document',
+  sql: `${INSERT_VALUES} on conflict (workspace_id, environment, kind, document_id) do nothing`,
+};
+
+export const DELETE: Statement = { name: 'delete_document', sql: `delete from documents ${OF_KEY}` };
+
+export const RESEAL: Statement = {
+  name: 'reseal_document',
+  sql: `update documents set secret_key_id = $5, secret_ciphertext = $6 ${OF_KEY}
+      and secret_key_id = $7 and secret_ciphertext = $8
+    returning document_id`,
+};
+
+export const FIND_VERSION: Statement = {
+  name: 'find_config_version',
+  sql: 'select config_version from environments where workspace_id = $1 and environment = $2',
+};
+
+export const INCREMENT: Statement = {
+  name: 'increment_config_version',
+  sql: `insert into environments (workspace_id, environment, config_version) values ($1, $2, 1)
+    on conflict (workspace_id, environment) do update set config_version = environments.config_version + 1`,
+};
+
+const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
+
+/** The version is read first: documents that change in between are newer than it, and are read again. */
+export async function findConfig(session: Session, { of }: Query<'findConfig'>): Promise<Config> {
+  const values = [of.workspaceId, of.environment];
+  const [row] = await session.query(FIND_VERSION, values);
+  if (row === undefined) return { version: 0, documents: [] };
+  const documents = await session.query(LIST, values);
+  return { version: row[0] as number, documents: documents.map(toDocument) };
+}
+
+export async function scanDocuments(
+  session: Session,
+  { after, limit }: Query<'scanDocuments'>,
+): Promise<Document[]> {
+  const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
+  return (await session.query(SCAN, [workspaceId, environment, kind, id, limit])).map(toDocument);
+}
+
+/** Runs in a transaction. */
+export async function putDocument(
+  session: Session,
+  { key, body, secret, precondition, limit, event, now }: Command<'putDocument'>,
+): Promise<CommandResult<'putDocument'>> {
+  await lock(session, key);
+  const stored = await find(session, key);
+  if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
+  const isUnchanged = stored !== null && stored.body === body && secret === undefined;
+  if (isUnchanged) return { created: false, document: stored };
+  if (stored === null && (await count(session, key)) >= limit) return 'limit_reached';
+  const document: Document = {
+    ...key,
+    version: (stored?.version ?? 0) + 1,
+    body,
+    secret: secret === undefined ? (stored?.secret ?? null) : secret,
+    createdAt: stored?.createdAt ?? now,
+    updatedAt: now,
+  };
+  const { version } = document;
+  const changes = storedChanges(stored && documentFields(stored), documentFields(document));
+  await session.query(PUT, fromDocument(document));
+  await record(session, event === undefined ? [] : [{ event, version, changes }]);
+  return { created: stored === null, document };
+}
+
+/** Runs in a transaction. */
+export async function deleteDocument(
+  session: Session,
+  { key, precondition, event }: Command<'deleteDocument'>,
+): Promise<CommandResult<'deleteDocument'>> {
+  await lock(session, key);
+  const stored = await find(session, key);
+  if (stored === null) return 'not_found';
+  if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
+  await session.query(DELETE, partsOf(key));
+  await record(session, event === undefined ? [] : [{ event, version: null, changes: null }]);
+  return 'deleted';
+}
+
+/** Runs in a transaction. */
+export async function resealDocument(
+  session: Session,
+  { key, expected, secret }: Command<'resealDocument'>,
+): Promise<boolean> {
+  await lock(session, key);
+  const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
+  return (await session.query(RESEAL, [...partsOf(key), ...values])).length === 1;
+}
+
+/** Runs in a transaction. */
+export async function copyDocuments(
+  session: Session,
+  { documents }: Command<'copyDocuments'>,
+): Promise<null> {
+  for (const document of documents) {
+    await lock(session, document);
+    await session.query(COPY, fromDocument(document));
+  }
+  return null;
+}
+
+/** Increments the version even if nothing changes in the end: only what is kept under it is read again. */
+async function lock(session: Session, { workspaceId, environment }: Tenant): Promise<void> {
+  await session.query(INCREMENT, [workspaceId, environment]);
+}
+
+async function find(session: Session, key: DocumentKey): Promise<Document | null> {
+  const [row] = await session.query(FIND, partsOf(key));
+  return row === undefined ? null : toDocument(row);
+}
+
+async function count(session: Session, { workspaceId, environment, kind }: DocumentKey): Promise<number> {
+  const [row] = await session.query(COUNT, [workspaceId, environment, kind]);
+  return row![0] as number;
+}
+
+function partsOf({ workspaceId, environment, kind, id }: DocumentKey): [number, string, string, string] {
+  return [workspaceId, environment, kind, id];
+}

@@ -1,0 +1,115 @@
+import { type Document, type DocumentKey, documentFields, documentTag } from '../../domain/document.ts';
+import { storedChanges } from '../../domain/event.ts';
+import { isMetByTag } from '../../domain/precondition.ts';
+import type { Command, CommandResult, Config, Query } from '../port.ts';
+import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
+import type { Connection } from './connection.ts';
+import { record } from './event.ts';
+
+const FIND = `select ${DOCUMENT_COLUMNS} from documents
+  where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
+const OF_ENVIRONMENT = `select ${DOCUMENT_COLUMNS} from documents where workspace_id = ? and environment = ?
+  order by kind, document_id`;
+const SCAN = `select ${DOCUMENT_COLUMNS} from documents
+  where (workspace_id, environment, kind, document_id) > (?, ?, ?, ?)
+  order by workspace_id, environment, kind, document_id limit ?`;
+const COUNT = 'select count(*) from documents where workspace_id = ? and environment = ? and kind = ?';
+const PUT = `insert into documents (${DOCUMENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
+    body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
+    updated_at = excluded.updated_at`;
+const COPY = `insert into documents (${DOCUMENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+const DELETE = `delete from documents
+  where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
+const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
+  where workspace_id = ? and environment = ? and kind = ? and document_id = ?
+    and secret_key_id = ? and secret_ciphertext = ?`;
+const CONFIG_VERSION = 'select config_version from environments where workspace_id = ? and environment = ?';
+const INCREMENT = `insert into environments (workspace_id, environment, config_version) values (?, ?, 1)
+  on conflict (workspace_id, environment) do update set config_version = config_version + 1`;
+
+const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
+
+export function findConfig(connection: Connection, { of }: Query<'findConfig'>): Config {
+  const tenant = [of.workspaceId, of.environment];
+  const row = connection.get(CONFIG_VERSION, tenant);
+  if (row === undefined) return { version: 0, documents: [] };
+  return { version: row[0] as number, documents: connection.all(OF_ENVIRONMENT, tenant).map(toDocument) };
+}
+
+export function scanDocuments(connection: Connection, { after, limit }: Query<'scanDocuments'>): Document[] {
+  const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
+  return connection.all(SCAN, [workspaceId, environment, kind, id, limit]).map(toDocument);
+}
+
+export function putDocument(
+  connection: Connection,
+  { key, body, secret, precondition, limit, event, now }: Command<'putDocument'>,
+): CommandResult<'putDocument'> {
+  const stored = find(connection, key);
+  if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
+  const isUnchanged = stored !== null && stored.body === body && secret === undefined;
+  if (isUnchanged) return { created: false, document: stored };
+  if (stored === null && count(connection, key) >= limit) return 'limit_reached';
+  const document: Document = {
+    ...key,
+    version: (stored?.version ?? 0) + 1,
+    body,
+    secret: secret === undefined ? (stored?.secret ?? null) : secret,
+    createdAt: stored?.createdAt ?? now,
+    updatedAt: now,
+  };
+  connection.run(PUT, fromDocument(document));
+  connection.run(INCREMENT, [key.workspaceId, key.environment]);
+  record(
+    connection,
+    event,
+    document.version,
+    storedChanges(stored && documentFields(stored), documentFields(document)),
+  );
+  return { created: stored === null, document };
+}
+
+export function deleteDocument(
+  connection: Connection,
+  { key, precondition, event }: Command<'deleteDocument'>,
+): CommandResult<'deleteDocument'> {
+  const stored = find(connection, key);
+  if (stored === null) return 'not_found';
+  if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
+  connection.run(DELETE, partsOf(key));
+  connection.run(INCREMENT, [key.workspaceId, key.environment]);
+  record(connection, event, null, null);
+  return 'deleted';
+}
+
+export function resealDocument(
+  connection: Connection,
+  { key, expected, secret }: Command<'resealDocument'>,
+): boolean {
+  const values = [secret.keyId, secret.ciphertext, ...partsOf(key), expected.keyId, expected.ciphertext];
+  const isResealed = connection.run(RESEAL, values) === 1;
+  if (isResealed) connection.run(INCREMENT, [key.workspaceId, key.environment]);
+  return isResealed;
+}
+
+export function copyDocuments(connection: Connection, { documents }: Command<'copyDocuments'>): null {
+  for (const document of documents) {
+    connection.run(COPY, fromDocument(document));
+    connection.run(INCREMENT, [document.workspaceId, document.environment]);
+  }
+  return null;
+}
+
+function find(connection: Connection, key: DocumentKey): Document | null {
+  const row = connection.get(FIND, partsOf(key));
+  return row === undefined ? null : toDocument(row);
+}
+
+function count(connection: Connection, { workspaceId, environment, kind }: DocumentKey): number {
+  return (connection.get(COUNT, [workspaceId, environment, kind]) as [number])[0];
+}
+
+function partsOf({ workspaceId, environment, kind, id }: DocumentKey): [number, string, string, string] {
+  return [workspaceId, environment, kind, id];
+}
