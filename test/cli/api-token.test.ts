@@ -95,7 +95,7 @@ describe('api-token create', () => {
     ['--workspace', ' '],
     ['--workspace', 'a\nb'],
     ['--workspace', 'acme', '--environment', 'customer'],
-    ['--workspace', 'acme', '--permission', 'admin'],
+    ['--workspace', 'acme', '--permission', 'owner'],
     ['--workspace', 'acme', '--expires', '0d'],
     ['--workspace', 'acme', '--expires', '90'],
     ['--workspace', 'acme', '--expires', '101y'],
