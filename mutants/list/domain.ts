@@ -74,14 +74,14 @@ export const domain: readonly Mutant[] = [
   {
     name: 'If-Match is not evaluated',
     file: precondition,
-    find: "if (ifMatch !== undefined && !includes(ifMatch, userGroup)) return 'ifMatch';",
+    find: "if (ifMatch !== undefined && !includes(ifMatch, tag)) return 'ifMatch';",
     replace: '',
     tests: ['test/precondition.test.ts'],
   },
   {
     name: 'If-None-Match is not evaluated',
     file: precondition,
-    find: "if (ifNoneMatch !== undefined && includes(ifNoneMatch, userGroup)) return 'ifNoneMatch';",
+    find: "if (ifNoneMatch !== undefined && includes(ifNoneMatch, tag)) return 'ifNoneMatch';",
     replace: '',
     tests: ['test/precondition.test.ts'],
   },

@@ -50,16 +50,16 @@ export const http: readonly Mutant[] = [
   {
     name: 'order: 403 comes before 429',
     file: endpoint,
-    find: 'if (limit !== null) await limit(caller);\n  permit(caller, permissions, purpose);',
-    replace: 'permit(caller, permissions, purpose);\n  if (limit !== null) await limit(caller);',
+    find: 'if (limit !== null) await limit(caller);\n    permit(caller, permissions, purpose);',
+    replace: 'permit(caller, permissions, purpose);\n    if (limit !== null) await limit(caller);',
     tests: ['test/rate-limit.test.ts'],
   },
   {
     name: 'order: the body is validated before the API token',
-    file: prefetch,
-    find: 'const caller = await authenticate();',
+    file: endpoint,
+    find: 'const caller = await authorize(',
     replace:
-      'if (receiving) prefetch.endpoint.body.read((await receiving).bytes);\n      const caller = await authenticate();',
+      'if (prefetch.receiving) endpoint.body.read((await prefetch.receiving).bytes);\n  const caller = await authorize(',
     tests: ['test/authentication.test.ts'],
   },
   {
@@ -156,8 +156,8 @@ export const http: readonly Mutant[] = [
   {
     name: 'pipelined requests run concurrently',
     file: pipelining,
-    find: 'if (isBehindOthers(response)) waiting.add(',
-    replace: 'if (false) waiting.add(',
+    find: 'if (isBehindOthers(response)) this.#add(',
+    replace: 'if (false) this.#add(',
     tests: ['test/pipelining.test.ts'],
   },
   {

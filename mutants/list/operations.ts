@@ -41,8 +41,8 @@ export const operations: readonly Mutant[] = [
   {
     name: 'authentication does not compare the digest that the database returned',
     file: authenticate,
-    find: '!sameDigest(token.digest, digest) ||',
-    replace: '',
+    find: 'if (sameDigest(token.digest, digest)) return true;',
+    replace: 'if (token.previousDigest !== digest) return true;',
     tests: ['test/authentication.test.ts'],
     equivalent: 'the database finds the token by this digest; the comparison guards against a defect there',
   },

@@ -235,8 +235,8 @@ export const postgres: readonly Mutant[] = [
   {
     name: 'PostgreSQL: revoking an API token again changes its revocation time',
     file: apiToken,
-    find: 'set revoked_at = coalesce(revoked_at, $1)',
-    replace: 'set revoked_at = $1',
+    find: 'where api_token_id = $2 and revoked_at is null',
+    replace: 'where api_token_id = $2',
     tests: ['test/cli/api-token.test.ts'],
   },
   {

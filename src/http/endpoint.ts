@@ -19,7 +19,7 @@ import type { EndpointDescription } from './description.ts';
 import { preconditionOf, refusePrecondition } from './entity-tag.ts';
 import type { InFlight } from './in-flight.ts';
 import { checkMediaType, type MediaType } from './media-type.ts';
-import type { FirstQuery, Prefetcher, ReceivedBody } from './prefetch.ts';
+import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
 import type { QueryType } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { UnreadLists } from './response-backpressure.ts';
@@ -126,22 +126,22 @@ async function callOf(
     await context.cpu.turn(STEP_BYTES);
   }
   const digest = apiTokenDigestOf(request.raw);
-  const { caller, receiving } = await options.prefetcher.during({ endpoint, context, request, digest }, () =>
-    authorize(context, endpoint, options.limit, digest),
-  );
+  const prefetch = options.prefetcher.start({ endpoint, context, request, digest });
+  const caller = await authorize(context, endpoint, options.limit, digest, prefetch);
   const query = endpoint.query.read(request.url);
   const acceptsBody = endpoint.body.schema !== null;
   if (acceptsBody) checkMediaType(request.raw, endpoint.mediaTypes ?? JSON_ONLY);
   const isComplete = request.raw.complete;
-  using reservation = receiving === null ? options.bodies.open() : undefined;
+  using reservation = prefetch.receiving === null ? options.bodies.open() : undefined;
   const received: ReceivedBody =
     reservation === undefined
-      ? await receiving!
+      ? await prefetch.receiving!
       : { bytes: await receiveLarge(context.cpu, request.raw, reservation) };
   if (endpoint.body.isRequired) requireBody(received.bytes, request.method);
   // Time that the client spent sending the body does not count against the database.
   const handling = isComplete ? context : withDeadline(options.context, request);
-  const body = await parsedBody(endpoint, handling, received);
+  if (received.parsed === undefined) await handling.cpu.turn(received.bytes.length, GRACE_MS);
+  const body = parsedBody(endpoint, received);
   const { headers } = request.raw;
   if (!endpoint.isConditional) refusePrecondition(headers);
   const precondition = endpoint.isConditional ? preconditionOf(headers) : undefined;
@@ -153,24 +153,23 @@ async function authorize(
   { permissions, purpose }: AnyEndpoint,
   limit: RateLimit | null,
   digest: TokenDigest | null,
+  prefetch: Prefetch,
 ): Promise<Caller> {
-  const caller = await authenticate(context, digest);
-  if (limit !== null) await limit(caller);
-  permit(caller, permissions, purpose);
-  return caller;
+  try {
+    const caller = await authenticate(context, digest);
+    if (limit !== null) await limit(caller);
+    permit(caller, permissions, purpose);
+    prefetch.confirm(caller);
+    return caller;
+  } catch (error) {
+    prefetch.cancel();
+    throw error;
+  }
 }
 
 /** Parses the body unless the prefetch has. */
-async function parsedBody(
-  endpoint: AnyEndpoint,
-  { cpu }: Context,
-  { bytes, parsed }: ReceivedBody,
-): Promise<unknown> {
-  if (parsed === undefined) {
-    const turn = cpu.turn(bytes.length, GRACE_MS);
-    if (turn !== undefined) await turn;
-    return endpoint.body.read(bytes);
-  }
+function parsedBody({ body }: AnyEndpoint, { bytes, parsed }: ReceivedBody): unknown {
+  if (parsed === undefined) return body.read(bytes);
   if ('error' in parsed) throw parsed.error;
   return parsed.body;
 }

@@ -45,13 +45,7 @@ export interface ReceivedBody {
   parsed?: { body: unknown } | { error: unknown };
 }
 
-interface Authenticated {
-  caller: Caller;
-  /** null if the body is large: it is read after authentication. */
-  receiving: Promise<ReceivedBody> | null;
-}
-
-interface PrefetchRequest {
+interface PrefetchOptions {
   endpoint: { body: BodyType<unknown>; prefetch?: FirstQuery<unknown> };
   context: Context;
   request: FastifyRequest;
@@ -64,52 +58,65 @@ const MAX_CALLERS = 4_096;
 export class Prefetcher {
   readonly #callers = new CallerHints<Caller>(MAX_CALLERS);
 
-  /** Runs `authenticate`; meanwhile reads a small body and sends the endpoint's first query. */
-  async during(prefetch: PrefetchRequest, authenticate: () => Promise<Caller>): Promise<Authenticated> {
-    const { request, digest } = prefetch;
-    const guess = { caller: digest === null ? undefined : this.#callers.get(digest) };
-    const receiving = hasSmallBody(request.raw) ? receive(prefetch, guess) : null;
+  /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */
+  start(options: PrefetchOptions): Prefetch {
+    return new Prefetch(this.#callers, options);
+  }
+}
+
+export class Prefetch {
+  /** null if the body is large: it is read after authentication. */
+  readonly receiving: Promise<ReceivedBody> | null;
+  readonly #callers: CallerHints<Caller>;
+  readonly #options: PrefetchOptions;
+  #guess: Caller | undefined;
+
+  constructor(callers: CallerHints<Caller>, options: PrefetchOptions) {
+    const { request, digest } = options;
+    this.#callers = callers;
+    this.#options = options;
+    this.#guess = digest === null ? undefined : callers.get(digest);
+    this.receiving = hasSmallBody(request.raw) ? this.#receive() : null;
     // If authentication fails, nothing awaits the body.
-    receiving?.catch(() => {});
+    this.receiving?.catch(() => {});
+  }
+
+  /** The round trip of the authentication is over: a query sent from now on would save nothing. */
+  confirm(caller: Caller): void {
+    this.#guess = undefined;
+    this.#callers.add(this.#options.digest!, caller);
+  }
+
+  cancel(): void {
+    const { digest } = this.#options;
+    this.#guess = undefined;
+    if (digest !== null) this.#callers.delete(digest);
+  }
+
+  async #receive(): Promise<ReceivedBody> {
+    const { endpoint, context, request } = this.#options;
+    const bytes = await readBody(request.raw);
+    if (endpoint.prefetch === undefined || this.#guess === undefined) return { bytes };
+    const turn = context.cpu.turn(bytes.length, GRACE_MS);
+    if (turn !== undefined) await turn;
+    const caller = this.#guess;
+    if (caller === undefined) return { bytes };
     try {
-      const caller = await authenticate();
-      this.#callers.add(digest!, caller);
-      return { caller, receiving };
+      const body = endpoint.body.read(bytes);
+      this.#send(caller, body);
+      return { bytes, parsed: { body } };
     } catch (error) {
-      if (digest !== null) this.#callers.delete(digest);
-      throw error;
-    } finally {
-      // The round trip is over: a query sent from now on would save nothing.
-      guess.caller = undefined;
+      return { bytes, parsed: { error } };
     }
   }
-}
 
-async function receive(
-  prefetch: PrefetchRequest,
-  guess: { caller: Caller | undefined },
-): Promise<ReceivedBody> {
-  const { endpoint, context, request } = prefetch;
-  const bytes = await readBody(request.raw);
-  if (endpoint.prefetch === undefined || guess.caller === undefined) return { bytes };
-  const turn = context.cpu.turn(bytes.length, GRACE_MS);
-  if (turn !== undefined) await turn;
-  const { caller } = guess;
-  if (caller === undefined) return { bytes };
-  try {
-    const body = endpoint.body.read(bytes);
-    send(prefetch, caller, body);
-    return { bytes, parsed: { body } };
-  } catch (error) {
-    return { bytes, parsed: { error } };
-  }
-}
-
-function send({ endpoint, context, request }: PrefetchRequest, caller: Caller, body: unknown): void {
-  try {
-    const query = endpoint.prefetch!(caller, body, request);
-    if (query !== null) context.store.prefetch(query);
-  } catch {
-    // The endpoint reports the same error after authentication.
+  #send(caller: Caller, body: unknown): void {
+    const { endpoint, context, request } = this.#options;
+    try {
+      const query = endpoint.prefetch!(caller, body, request);
+      if (query !== null) context.store.prefetch(query);
+    } catch {
+      // The endpoint reports the same error after authentication.
+    }
   }
 }

@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { isBehindOthers, onConnectionTurn } from './node-internals.ts';
 
 /** Over all connections; each takes 3 to 5 KB. */
@@ -21,23 +21,18 @@ export function isPipelined(request: FastifyRequest): boolean {
  * Processes the requests of a connection one after the other: a request may depend on a change by an earlier one
  * (RFC 9112 §9.3.2), and a client that does not read its responses occupies memory for only one.
  */
-export function serializePipelined(app: FastifyInstance): void {
-  const waiting = new Waiting();
-  app.addHook(
-    'onRequest',
-    (request: FastifyRequest, { raw: response }: FastifyReply, done: () => void): void => {
-      if (isBehindOthers(response)) waiting.add(request, response, done);
-      else done();
-    },
-  );
-}
-
-class Waiting {
+export class RequestPipelining {
   readonly #ofSocket = new Map<Socket, number>();
   #count = 0;
 
+  /** Runs `start` when the earlier requests of the connection have their responses. */
+  serialize(request: FastifyRequest, response: ServerResponse, start: () => void): void {
+    if (isBehindOthers(response)) this.#add(request, response, start);
+    else start();
+  }
+
   /** Resets the connection if too many requests are waiting. */
-  add(request: FastifyRequest, response: ServerResponse, done: () => void): void {
+  #add(request: FastifyRequest, response: ServerResponse, start: () => void): void {
     const { socket } = request.raw;
     if (this.#count === MAX_WAITING) socket.resetAndDestroy();
     if (socket.destroyed) return;
@@ -48,7 +43,7 @@ class Waiting {
       this.#change(socket, -1);
       // One request per connection and turn of the event loop, so that connections get equal shares.
       setImmediate(() => {
-        if (!response.closed) done();
+        if (!response.closed) start();
       });
     });
   }

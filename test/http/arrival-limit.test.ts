@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fastify from 'fastify';
-import { limitArrivals, MAX_PER_TURN } from '../../src/http/arrival-limit.ts';
+import { ArrivalLimit, MAX_PER_TURN } from '../../src/http/arrival-limit.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
@@ -16,7 +16,8 @@ describe('Requests that arrive at the same time', () => {
   let startedInTurn = 0;
   let mostInTurn = 0;
   before(async () => {
-    limitArrivals(app);
+    const limit = new ArrivalLimit();
+    app.addHook('onRequest', ({ raw }, _reply, done) => limit.admit(raw, done));
     app.get('/', async () => {
       if (startedInTurn === 0)
         setImmediate(() => {
