@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiToken, type Exit, eventually, Folder, type Service, serve } from '../support/process.ts';
@@ -15,6 +16,8 @@ import { inTerminal, noTerminal } from '../support/terminal.ts';
 const PROMPT_MS = 5_000;
 const DELAY_MS = 1_500;
 const CALLERS = 16;
+/** For all requests to arrive while the database is locked. */
+const LOCKED_MS = 300;
 /** A repeated signal within this time is a duplicate. */
 const DUPLICATE_SIGNAL_MS = 1_000;
 const APART_MS = 1.1 * DUPLICATE_SIGNAL_MS;
@@ -110,6 +113,50 @@ describe('A shutdown', () => {
     upload.finish();
     assert.match(await upload.response(), /"new_user_group":true/);
     await eventually('the database to be closed', () => !existsSync(folder.join('data/user-groups.db-wal')));
+  });
+
+  it('rejects a request that arrives on an open connection while the service closes', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    const socket = await open(service);
+    socket.write('GET /healthz HTTP/1.1\r\nHost: te');
+    service.signal('SIGTERM');
+    await eventually('new connections to be refused', () => isRefused(service));
+    socket.write('st\r\n\r\n');
+    const [response] = await once(socket, 'data');
+    assert.match(response, /^HTTP\/1\.1 503 .*"code":"shutting_down"/s);
+    assert.equal((await service.exit(PROMPT_MS)).code, 0);
+  });
+
+  it('completes the requests of clients that have disconnected', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    await using service = await serve(folder);
+    await service.call(token, 'GET', '/api/user', { user_group_id: 'left', name: 'Left' });
+    const file = folder.join('data/user-groups.db');
+    {
+      using database = new DatabaseSync(file);
+      database.exec('begin immediate');
+      // One group: each patch waits for the one before it.
+      const uploads: Upload[] = [];
+      for (let number = 0; number < CALLERS; number++) {
+        const body = JSON.stringify({ name: `Name ${number}` });
+        const upload = await Upload.start(service, token, body, 'PATCH /v1/user-groups/left');
+        upload.finish();
+        uploads.push(upload);
+      }
+      await sleep(LOCKED_MS);
+      for (const { socket } of uploads) socket.destroy();
+      service.signal('SIGTERM');
+      await eventually('new connections to be refused', () => isRefused(service));
+      database.exec('rollback');
+    }
+    assert.equal((await service.exit(PROMPT_MS)).code, 0);
+    using database = new DatabaseSync(file);
+    assert.deepEqual(
+      { ...database.prepare('select version from user_groups').get() },
+      { version: CALLERS + 1 },
+    );
   });
 
   it('breaks no keep-alive connection in use with the default settings', async () => {
@@ -211,11 +258,17 @@ class Upload {
   readonly #rest: string;
   #received = '';
 
-  static async start(service: Service, token: string, body: string): Promise<Upload> {
+  static async start(
+    service: Service,
+    token: string,
+    body: string,
+    target = 'GET /api/user',
+  ): Promise<Upload> {
     const socket = await open(service);
     const upload = new Upload(socket, body.slice(10));
     socket.write(
-      'GET /api/user HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n' +
+      `${target} HTTP/1.1\r\nHost: test\r\n` +
+        'Content-Type: application/json\r\nExpect: 100-continue\r\n' +
         `Authorization: Token ${token}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
     );
     // The interim response shows that the service has accepted the request.
