@@ -187,7 +187,7 @@ describeOnEachDatabase('The responses of the service match the API description',
   /** An API token without permission for the operation; null if every permission allows it. */
   async function tokenWithoutPermission({ operationId }: DescribedOperation): Promise<string | null> {
     const permitted = endpoints.find((each) => each.operationId === operationId)?.permissions ?? permissions;
-    const permission = permissions.find((each) => !permitted.includes(each));
+    const permission = permissions.find((each) => each !== 'admin' && !permitted.includes(each));
     return permission === undefined ? null : (await service.apiToken({ permission })).token;
   }
 
