@@ -2,9 +2,12 @@
 
 import type { Config, DatabaseUrl } from './config.ts';
 import { BatchingStore } from './store/batching-store.ts';
+import type { Inspection } from './store/inspection.ts';
 import type { Store, StoreObserver } from './store/port.ts';
 import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/client/options.ts';
+import { inspectPostgres } from './store/postgres/schema/inspect.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
+import { inspectFile } from './store/sqlite/inspect.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
 
@@ -12,6 +15,7 @@ export { SchemaTooNew } from './store/migration.ts';
 export { ServerUnfit } from './store/postgres/schema/migrate.ts';
 export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
+export { BackupInvalid, restoreFile } from './store/sqlite/restore.ts';
 
 export const MAX_BATCH = 256;
 /** SQLite reads on the main thread and writes on a single worker thread: a second batch would only wait. */
@@ -103,6 +107,19 @@ export async function openExclusively(config: Config): Promise<CommandDatabase> 
     lock.close();
     throw error;
   }
+}
+
+/**
+ * Runs `work` on an existing database without changing it, not even its schema. Throws `StoreUnavailable`.
+ */
+export function inspectDatabase<Result>(
+  config: Config,
+  work: (inspection: Inspection) => Promise<Result>,
+): Promise<Result> {
+  const { databaseUrl } = config;
+  return databaseUrl.engine === 'postgres'
+    ? inspectPostgres(postgresOptions(config, databaseUrl), work)
+    : inspectFile(databaseUrl.path, work);
 }
 
 function batched(store: Store, engine: DatabaseUrl['engine'], maxQueued: number): BatchingStore {

@@ -5,12 +5,14 @@ import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { copyCommand } from './commands/copy.ts';
+import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
 import { helpCommand } from './commands/help.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { startCommand } from './commands/start.ts';
 import { workspaceCommand } from './commands/workspace.ts';
@@ -56,6 +58,8 @@ function program(): Command {
     .addCommand(keyCommand())
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
+    .addCommand(restoreCommand())
+    .addCommand(doctorCommand())
     .addCommand(copyCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())
