@@ -2,6 +2,7 @@
 // and from which the help and the documentation are generated.
 
 import { accessSync, constants } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { suggest } from './domain/suggest.ts';
@@ -149,6 +150,14 @@ export const settings = {
     parse: parseOrigins,
     meaning:
       'Comma-separated origins whose requests are accepted. Requests with any other Origin header are refused.',
+  },
+  trustedProxies: {
+    env: 'UGS_TRUSTED_PROXIES',
+    flag: '--trusted-proxies <addresses>',
+    fallback: '',
+    parse: parseProxies,
+    meaning:
+      'Comma-separated addresses and CIDR ranges of the proxies in front, such as 10.0.0.0/8. The address of a client is taken from X-Forwarded-For only if they send it.',
   },
   rateLimitPerMinute: {
     env: 'UGS_RATE_LIMIT_PER_MINUTE',
@@ -376,6 +385,24 @@ function parseOrigins(text: string): string[] {
     }
   }
   return origins;
+}
+
+function parseProxies(text: string): BlockList {
+  const proxies = new BlockList();
+  for (const each of text.split(',').map((part) => part.trim())) {
+    if (each !== '') addProxy(proxies, each);
+  }
+  return proxies;
+}
+
+function addProxy(proxies: BlockList, text: string): void {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  const bits = version === 4 ? 32 : 128;
+  if (version === 0 || Number(prefix ?? 0) > bits) {
+    throw new Error('must be a list of addresses and CIDR ranges such as 10.0.0.0/8, 2001:db8::/32');
+  }
+  proxies.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
 }
 
 function integer(min: number, max: number): (text: string) => number {

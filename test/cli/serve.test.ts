@@ -28,6 +28,7 @@ const invalidValues = {
   allowedOrigins: 'https://app.example.com/path',
   rateLimitPerMinute: ' 1',
   queueLimit: '0',
+  trustedProxies: 'proxy.example.com',
   maxConnections: '1e3',
   headersTimeoutMs: '99',
   requestTimeoutMs: '30s',
