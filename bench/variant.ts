@@ -47,7 +47,7 @@ const context = createContext({
   via: 'api',
 });
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
-addRoutes(server, { context, limit: null, running: new InFlight() }, async () => {});
+addRoutes(server, { context, limit: null, failureLimit: null, running: new InFlight() }, async () => {});
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();

@@ -5,7 +5,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestResponse } from '../test/support/http.ts';
-import { type Exit, Folder, PATIENT, Program, type Service, serve } from '../test/support/process.ts';
+import {
+  type Exit,
+  Folder,
+  PATIENT,
+  Program,
+  type Service,
+  serve,
+  WITHOUT_FAILURE_LIMIT,
+} from '../test/support/process.ts';
 import { PromiseBroken } from './ledger.ts';
 import { Random } from './random.ts';
 import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
@@ -61,7 +69,8 @@ export async function revocation({
   const { env } = database;
   const services: Service[] = [];
   try {
-    while (services.length < processes) services.push(await serve(folder, { env }));
+    while (services.length < processes)
+      services.push(await serve(folder, { env: { ...env, ...WITHOUT_FAILURE_LIMIT } }));
     await using issuer = await DatabaseTokenIssuer.open(database);
     await using commands = new Commands(folder, env);
     const { token } = await issuer.create('default', 'Customer');

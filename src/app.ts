@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import { failedAuthenticationLimit } from './http/failed-authentication-limit.ts';
 import { InFlight } from './http/in-flight.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { addRoutes } from './http/routes.ts';
@@ -97,7 +98,9 @@ async function serve(
   const server = createServer({ config, log, phase: () => phase });
   const running = new InFlight();
   const limit = rateLimit(config.rateLimitPerMinute);
-  addRoutes(server, { context, limit, running }, async () => {
+  const { failedAuthenticationLimitPerMinute, trustedProxies } = config;
+  const failureLimit = failedAuthenticationLimit(failedAuthenticationLimitPerMinute, trustedProxies);
+  addRoutes(server, { context, limit, failureLimit, running }, async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });

@@ -166,6 +166,14 @@ export const settings = {
     parse: integer(0, 100_000_000),
     meaning: 'Maximum requests per minute and API token in this process; 0 for no limit.',
   },
+  failedAuthenticationLimitPerMinute: {
+    env: 'UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE',
+    flag: '--failed-authentication-limit-per-minute <requests>',
+    fallback: '300',
+    parse: integer(0, 100_000_000),
+    meaning:
+      'Maximum requests without a valid API token per minute and client address (IPv6: /64) in this process, before they get 429 instead of 401; 0 for no limit.',
+  },
   queueLimit: {
     env: 'UGS_QUEUE_LIMIT',
     flag: '--queue-limit <commands>',

@@ -35,7 +35,11 @@ function routesOfService(): Set<string> {
     const path = url.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
     for (const each of [method].flat()) if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
-  addRoutes(app, { context: {} as Context, limit: null, running: new InFlight() }, async () => {});
+  addRoutes(
+    app,
+    { context: {} as Context, limit: null, failureLimit: null, running: new InFlight() },
+    async () => {},
+  );
   return routes;
 }
 

@@ -44,6 +44,18 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
+  RateLimit: {
+    description:
+      'The requests that this API token has left in this process of the service (`r`), and the seconds until it has all ' +
+      'of them again (`t`); only if the operator limits requests. See draft-ietf-httpapi-ratelimit-headers.',
+    schema: { type: 'string', pattern: '^"api-token";r=[0-9]+;t=[0-9]+$' },
+    example: '"api-token";r=599;t=42',
+  },
+  'RateLimit-Policy': {
+    description: 'The requests that each API token has (`q`) in a window of so many seconds (`w`).',
+    schema: { type: 'string', pattern: '^"api-token";q=[0-9]+;w=60$' },
+    example: '"api-token";q=600;w=60',
+  },
   Allow: {
     description: 'The methods that the path supports.',
     required: true,

@@ -44,7 +44,7 @@ export const publicEndpoints: readonly PublicEndpoint[] = [alive, ready, openApi
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Pick<EndpointOptions, 'context' | 'limit' | 'running'>,
+  options: Pick<EndpointOptions, 'context' | 'limit' | 'failureLimit' | 'running'>,
   isReady: PublicCall['isReady'],
 ): void {
   const prefetcher = new Prefetcher();

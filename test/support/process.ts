@@ -17,6 +17,8 @@ const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 20_000);
 const POLL_MS = 5;
 /** Settings for a command that a test or a rig depends on, on a busy machine. */
 export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
+/** Settings for a rig that sends many requests without a valid API token. */
+export const WITHOUT_FAILURE_LIMIT = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
 /** The commands whose output contains secrets. */
 const PRINTS_SECRETS = /^(?:api-token create|key generate|start|export)/;
 

@@ -177,8 +177,10 @@ export const problemDescriptions = {
   rate_limited: {
     occurrence: 'API token',
     meaning:
-      'The API token has exceeded the requests per minute that the operator allows. Nothing was changed.',
-    remedy: 'Wait the seconds in `Retry-After`, then retry.',
+      'The API token has exceeded the requests per minute that the operator allows; `RateLimit` has the rest of each ' +
+      'minute. Or the API token is missing or not valid, like that of too many requests from the same address in this ' +
+      'minute: a valid one is accepted immediately. Nothing was changed.',
+    remedy: 'Read `detail`. Wait the seconds in `Retry-After`, then retry; or correct the API token.',
     example: new Problem('rate_limited', 'This API token is limited to 600 requests per minute.', {
       retryAfterSeconds: 17,
     }),
