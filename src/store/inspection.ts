@@ -23,6 +23,7 @@ export interface Inspection {
 }
 
 export interface Fault {
+  subject: 'server' | 'privileges' | 'durability';
   /** Whether the service cannot work with it. */
   isFatal: boolean;
   message: string;

@@ -63,7 +63,7 @@ export class SqliteInspection implements Inspection {
       if (!(error instanceof StoreUnavailable)) throw error;
       const remedy =
         'make the file and its directory writable for the user of the service, and stop programs that lock the file';
-      return [{ isFatal: true, message: error.message, remedy }];
+      return [{ subject: 'privileges', isFatal: true, message: error.message, remedy }];
     }
   }
 

@@ -95,7 +95,12 @@ class PostgresInspection implements Inspection {
     } catch (error) {
       if (!(error instanceof ServerUnfit)) throw error;
       return [
-        { isFatal: true, message: error.message, remedy: 'see "PostgreSQL must be" in docs/operations.md' },
+        {
+          subject: 'server',
+          isFatal: true,
+          message: error.message,
+          remedy: 'see "PostgreSQL must be" in docs/operations.md',
+        },
       ];
     }
   }
@@ -104,7 +109,7 @@ class PostgresInspection implements Inspection {
     const [row] = await this.#session.ask('show transaction_read_only');
     if (row?.[0] !== 'on') return [];
     const remedy = 'set default_transaction_read_only to off for the user of the service';
-    return [{ isFatal: true, message: 'transactions are read-only', remedy }];
+    return [{ subject: 'server', isFatal: true, message: 'transactions are read-only', remedy }];
   }
 
   async #privilegeFaults(): Promise<Fault[]> {
@@ -115,6 +120,7 @@ class PostgresInspection implements Inspection {
       ([table, of]) => {
         const privileges = of.map(([, privilege]) => privilege.toLowerCase()).join(', ');
         return {
+          subject: 'privileges' as const,
           isFatal: true,
           message: `the user lacks the privileges ${privileges} on ${table}`,
           remedy: `as the owner of the table, run: grant ${privileges} on ${table} to the user of the service`,
@@ -131,11 +137,16 @@ class PostgresInspection implements Inspection {
     if (row?.[0] === 't') return [];
     const message = 'the user cannot gather statistics, so lookups may be slow until autovacuum runs';
     const remedy = 'as the owner of the table, run: grant maintain on user_groups to the user of the service';
-    return [{ isFatal: false, message, remedy }];
+    return [{ subject: 'privileges', isFatal: false, message, remedy }];
   }
 
   async #durabilityFaults(): Promise<Fault[]> {
     const risks = await findDurabilityRisks(this.#session);
-    return risks.map((message) => ({ isFatal: false, message, remedy: 'set it to on' }));
+    return risks.map((message) => ({
+      subject: 'durability',
+      isFatal: false,
+      message,
+      remedy: 'set it to on',
+    }));
   }
 }
