@@ -186,7 +186,7 @@ async function checkAuthorization(probe: HttpProbe, headers: Authorization): Pro
   const { status, code } = await probe.send(request);
   if (code === 'user_group_token_not_found') return ok('authorization', 'the API token arrives and is valid');
   const remedy =
-    'forward the header Authorization unchanged; check with "api-token list" that the API token is active';
+    'forward the header Authorization and the body unchanged; check with "api-token list" that the API token is active';
   return failed('authorization', `a call with the API token returned ${status} ${code ?? ''}`.trim(), remedy);
 }
 
