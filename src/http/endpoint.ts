@@ -150,7 +150,7 @@ async function callOf(
   return { context: handling, caller, query, body, precondition, request, reply };
 }
 
-interface Credentials {
+interface Authentication {
   digest: TokenDigest | null;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -161,7 +161,7 @@ async function authorize(
   context: Context,
   { permissions, purpose }: AnyEndpoint,
   { limit, failureLimit }: EndpointOptions,
-  { digest, request, reply, prefetch }: Credentials,
+  { digest, request, reply, prefetch }: Authentication,
 ): Promise<Caller> {
   try {
     const caller = await authenticate(context, digest);
