@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const body = 'src/http/body.ts';
 const endpoint = 'src/http/endpoint.ts';
 const entityTag = 'src/http/entity-tag.ts';
+const failureLimit = 'src/http/failed-authentication-limit.ts';
 const headers = 'src/http/header-checks.ts';
 const health = 'src/http/endpoints/service/health.ts';
 const mediaType = 'src/http/media-type.ts';
@@ -50,8 +51,8 @@ export const http: readonly Mutant[] = [
   {
     name: 'order: 403 comes before 429',
     file: endpoint,
-    find: 'if (limit !== null) await limit(caller);\n    permit(caller, permissions, purpose);',
-    replace: 'permit(caller, permissions, purpose);\n    if (limit !== null) await limit(caller);',
+    find: 'if (limit !== null) await limit(caller, reply);\n    permit(caller, permissions, purpose);',
+    replace: 'permit(caller, permissions, purpose);\n    if (limit !== null) await limit(caller, reply);',
     tests: ['test/rate-limit.test.ts'],
   },
   {
@@ -77,10 +78,24 @@ export const http: readonly Mutant[] = [
     tests: ['test/rate-limit.test.ts'],
   },
   {
+    name: 'failed authentications: a request without permission counts',
+    file: failureLimit,
+    find: "error.code !== 'unauthenticated'",
+    replace: "error.code !== 'unauthenticated' && error.code !== 'permission_denied'",
+    tests: ['test/failed-authentication-limit.test.ts'],
+  },
+  {
+    name: 'failed authentications: memory grows with the number of addresses',
+    file: failureLimit,
+    find: 'if (count === 1 && this.#counts.size === MAX_NETWORKS) this.#forgetFirst();',
+    replace: '',
+    tests: ['test/failed-authentication-limit.test.ts'],
+  },
+  {
     name: 'rate limit: Retry-After may be longer than a minute',
     file: rateLimit,
-    find: 'Math.min(Math.max(1, seconds), MINUTE_SECONDS)',
-    replace: 'Math.max(1, seconds)',
+    find: 'Math.min(Math.max(1, Math.ceil(msBeforeNext / 1_000)), MINUTE_SECONDS)',
+    replace: 'Math.max(1, Math.ceil(msBeforeNext / 1_000))',
     tests: ['test/rate-limit.test.ts'],
   },
   {

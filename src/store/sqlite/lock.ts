@@ -13,17 +13,17 @@ export class AlreadyServed extends Error {
 
 /** Takes the lock until `close`. Throws `AlreadyServed` or `StoreUnavailable`. */
 export function lockForServing(path: string): { close(): void } {
-  return takeLock(makeFile(path));
+  return takeLock(path, makeFile(path));
 }
 
 /** Takes the lock of a file that does not exist yet. Throws `AlreadyServed` or `StoreUnavailable`. */
 export function lockForCreating(path: string): { close(): void } {
-  return takeLock(futurePath(path));
+  return takeLock(path, futurePath(path));
 }
 
-/** `path` has no symbolic links. */
-function takeLock(path: string): { close(): void } {
-  const lockFile = makeFile(`${path}.lock`);
+/** `realPath` has no symbolic links. */
+function takeLock(path: string, realPath: string): { close(): void } {
+  const lockFile = makeFile(`${realPath}.lock`);
   const lock = guard(() => new DatabaseSync(lockFile, { timeout: 0 }));
   try {
     lock.exec('begin exclusive');
