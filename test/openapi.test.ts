@@ -178,6 +178,8 @@ describeOnEachDatabase('The responses of the service match the API description',
     const other = '/v1/user-groups/replaced';
     assert.equal((await call('replaceUserGroup', { path: other, body: full })).status, 201);
     await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
+    await call('suspendUserGroup', { path: `${path}/suspend` });
+    await call('resumeUserGroup', { path: `${path}/resume` });
     await call('deleteUserGroup', { path });
     const publicOperations = description.operations.filter(({ security }) => security.length === 0);
     for (const { operationId } of publicOperations) await call(operationId, { token: null });

@@ -15,6 +15,7 @@ import { read } from './endpoints/user-group/read.ts';
 import { replace } from './endpoints/user-group/replace.ts';
 import { rotate } from './endpoints/user-group/rotate.ts';
 import { rotateById } from './endpoints/user-group/rotate-by-id.ts';
+import { resume, suspend } from './endpoints/user-group/suspend.ts';
 import { update } from './endpoints/user-group/update.ts';
 import { Prefetcher } from './prefetch.ts';
 import { addPublicEndpoint, type PublicCall, type PublicEndpoint } from './public-endpoint.ts';
@@ -35,6 +36,9 @@ export const endpoints: readonly AnyEndpoint[] = [
   remove,
   // /v1/user-groups/{user_group_id}/rotate
   rotateById,
+  // /v1/user-groups/{user_group_id}/suspend and /resume
+  suspend,
+  resume,
   // /v1/resolve
   resolve,
 ];
