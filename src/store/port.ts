@@ -148,7 +148,7 @@ interface Commands {
   /** Stores documents of another database unchanged; skips those whose key exists. */
   copyDocuments: { command: { documents: readonly Document[] }; result: null };
   /** When tokens were last used. Does not change the version of a group. */
-  markSeen: { command: { keys: readonly UserGroupKey[]; at: number }; result: null };
+  markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
   deleteEvents: { command: { keys: readonly EventKey[] }; result: null };
   /** Removes the changes from up to `limit` events of the target, the oldest first; returns their number. */
@@ -274,6 +274,12 @@ export interface UserGroupSearch {
   from: Position;
   limit: number;
   maxBytes: number;
+}
+
+/** A group that is deleted and created again has another `teamId`. */
+export interface SeenUserGroup {
+  key: UserGroupKey;
+  teamId: number;
 }
 
 export interface TokenRotation extends Recorded {
