@@ -5,6 +5,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
+import { measureFilters } from './filters.ts';
 import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
 import { operations } from './operation.ts';
@@ -88,6 +89,12 @@ program
   .action(({ small, large, ...flags }) =>
     measureScaling({ ...flags, sizes: [small, large], folder: prepare(), report }),
   );
+
+program
+  .command('filters')
+  .summary('measure a page of a filtered list in a large SQLite database')
+  .addOption(groupsOption(1_000_000))
+  .action((flags) => measureFilters({ ...flags, folder: prepare(), report }));
 
 program
   .command('pg-pipelining')

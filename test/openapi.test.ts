@@ -179,6 +179,7 @@ describeOnEachDatabase('The responses of the service match the API description',
     assert.equal((await call('replaceUserGroup', { path: other, body: full })).status, 201);
     await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
     await call('suspendUserGroup', { path: `${path}/suspend` });
+    await call('listUserGroups', { path: '/v1/user-groups?suspended=true&match=contains&search=C' });
     await call('resumeUserGroup', { path: `${path}/resume` });
     await call('deleteUserGroup', { path });
     const publicOperations = description.operations.filter(({ security }) => security.length === 0);

@@ -115,7 +115,8 @@ export const pageLimit = {
 export const cursor = {
   type: 'string',
   minLength: 1,
-  description: 'The `next_cursor` of the previous page, for the same search. Absent for the first page.',
+  description:
+    'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
 } as const satisfies FieldSchema;
 
 export const search = {
@@ -123,5 +124,31 @@ export const search = {
   pattern: `^[^${CONTROL}]*$`,
   not: noControl,
   'x-pattern-detail': 'must not have control characters',
-  description: 'Only user groups whose id or name starts with this text, byte for byte.',
+  description:
+    'Only user groups whose id or name starts with this text, byte for byte; with `match=contains`, contains it, ' +
+    'regardless of case.',
+} as const satisfies FieldSchema;
+
+export const match = {
+  type: 'string',
+  enum: ['prefix', 'contains'],
+  default: 'prefix',
+  description: 'How `search` matches.',
+} as const satisfies FieldSchema;
+
+export const dataSource = {
+  ...text,
+  description:
+    'Only user groups whose mapping refers to this data source, stored as a string or as a number.',
+} as const satisfies FieldSchema;
+
+export const suspended = {
+  type: 'boolean',
+  description: 'Only user groups that are suspended, or only those that are not.',
+} as const satisfies FieldSchema;
+
+export const seenBefore = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Only user groups whose `last_seen_at` is before this instant (RFC 3339) or null.',
 } as const satisfies FieldSchema;

@@ -10,6 +10,8 @@ import { withDeadline } from './timeout.ts';
 /** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'listUserGroups',
+  'listUserGroupSummaries',
+  'findUserGroups',
   'scanUserGroups',
   'countUserGroups',
   'listApiTokens',

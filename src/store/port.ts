@@ -65,6 +65,13 @@ interface Queries {
   scanUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
   /** A page of one list, from a position in its order; `isEnd` if no more follow in this order. */
   listUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
+  /** The same with only what a filter needs; `isEnd` if no more follow in this order. */
+  listUserGroupSummaries: {
+    query: UserGroupSummarySearch;
+    result: { summaries: UserGroupSummary[]; isEnd: boolean };
+  };
+  /** The group of each key; null if there is none. */
+  findUserGroups: { query: { keys: readonly UserGroupKey[] }; result: (UserGroup | null)[] };
   /** Of the installation, or of one workspace and environment. */
   countUserGroups: {
     query: { of: Tenant | null };
@@ -280,6 +287,18 @@ export interface UserGroupSearch {
 export interface SeenUserGroup {
   key: UserGroupKey;
   teamId: number;
+}
+
+/** Gives at most `limit` summaries, and none after one with which the mappings read come to `maxBytes`. */
+export interface UserGroupSummarySearch extends UserGroupSearch {
+  /** Whether the summaries have the mappings, which may be large; otherwise null. */
+  withMappings: boolean;
+}
+
+export interface UserGroupSummary
+  extends Pick<UserGroup, 'providedId' | 'name' | 'mapping' | 'suspendedAt' | 'lastSeenAt'> {
+  /** Size of the mapping and the properties. */
+  bytes: number;
 }
 
 export interface TokenRotation extends Recorded {

@@ -7,6 +7,7 @@ import type { ConnectionPool, Session } from './client/pool.ts';
 import { findConfig, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
 import { findImportedTokens } from './imported-token.ts';
+import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
@@ -25,6 +26,13 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findImportedToken: findImportedTokens,
   scanUserGroups: singly(scanUserGroups),
   listUserGroups: singly(listUserGroups),
+  listUserGroupSummaries: singly(listUserGroupSummaries),
+  findUserGroups: singly((session, { keys }) =>
+    findByKey(
+      session,
+      keys.map((key) => ({ key })),
+    ),
+  ),
   listApiTokens: singly(listApiTokens),
   findWorkspace: singly(findWorkspace),
   listWorkspaces: singly(listWorkspaces),

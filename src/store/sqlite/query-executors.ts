@@ -8,6 +8,7 @@ import type { Connection } from './connection.ts';
 import { findConfig, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
 import { findImportedToken } from './imported-token.ts';
+import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
@@ -23,6 +24,8 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),
   scanUserGroups,
   listUserGroups,
+  listUserGroupSummaries,
+  findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
   listApiTokens,
   findWorkspace,
   listWorkspaces,
