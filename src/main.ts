@@ -8,6 +8,7 @@ import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
+import { groupCommand } from './commands/group.ts';
 import { helpCommand } from './commands/help.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
@@ -55,6 +56,7 @@ function program(): Command {
     .addCommand(serveCommand())
     .addCommand(apiTokenCommand())
     .addCommand(workspaceCommand())
+    .addCommand(groupCommand())
     .addCommand(keyCommand())
     .addCommand(migrateCommand())
     .addCommand(backupCommand())

@@ -17,6 +17,7 @@ import {
   withDatabase,
   withExistingDatabase,
 } from './database-option.ts';
+import { parseDuration } from './duration.ts';
 import { NotFound } from './exit-code.ts';
 import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
 import {
@@ -27,9 +28,6 @@ import {
   refuseUnknownWorkspace,
   workspaceOption,
 } from './workspace-option.ts';
-
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 } as const;
-const MAX_YEARS = 100;
 
 type CreateOptions = DatabaseOptions &
   NewWorkspaceOptions &
@@ -67,7 +65,7 @@ function createCommand(): Command {
       new Option(
         '--expires <duration>',
         'lifetime of the token, such as 12h, 90d or 1y (default: never expires)',
-      ).argParser(parseDuration),
+      ).argParser((text) => parseDuration(text, '100y')),
     )
     .addOption(new Option('--name <name>', 'label of the token in "api-token list"').argParser(parseName))
     .addOption(databaseOption())
@@ -170,16 +168,4 @@ function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('It must be an id, a number shown by "api-token list".');
   return Number(text);
-}
-
-/** Returns milliseconds. */
-function parseDuration(text: string): number {
-  const [, digits = '', unit = ''] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
-  const ms = Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
-  if (!(ms > 0 && ms <= MAX_YEARS * UNITS_MS.y)) {
-    throw new InvalidArgumentError(
-      `It must be a number and a unit (m, h, d, w, y), such as 90d, and at most ${MAX_YEARS}y.`,
-    );
-  }
-  return ms;
 }

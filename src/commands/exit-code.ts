@@ -7,6 +7,7 @@ import { DatabasesDiffer } from '../operations/copy.ts';
 import { StoredTokenUnreadable } from '../operations/open-stored-token.ts';
 import { OtherKeyInUse } from '../operations/reencrypt.ts';
 import { WorkspaceDeleted } from '../operations/workspace.ts';
+import { Problem } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { FileExists } from '../system/atomic-file.ts';
 
@@ -25,7 +26,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   ok: 'success',
   failed: 'internal error (a bug); the message has the details',
   usage: 'unknown command or option, or an invalid argument',
-  notFound: 'database, file, workspace or API token not found',
+  notFound: 'database, file, workspace, API token or user group not found',
   data: 'import refused lines, a workspace is not empty, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database unavailable: it cannot be opened or does not respond',
   busy: 'port already in use, or another process is serving the database file',
@@ -69,6 +70,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
+  if (error instanceof Problem) return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return exitCodes.busy;
   if (code === 'EACCES' || isListenError(error)) return exitCodes.config;

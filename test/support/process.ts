@@ -66,7 +66,8 @@ export class Program implements AsyncDisposable {
     watch.learn(Object.values(env).join('\n'));
     const what = args.slice(0, 2).join(' ');
     // The output of another command may contain secrets, unless it runs the service.
-    const isSecret = command === undefined ? PRINTS_SECRETS.test(what) : args[0] !== 'serve';
+    const printsSecrets = PRINTS_SECRETS.test(what) || args.includes('--show-token');
+    const isSecret = command === undefined ? printsSecrets : args[0] !== 'serve';
     this.#capture('stdout', isSecret ? watch.learner() : watch.listener(what));
     this.#capture('stderr', watch.listener(what));
     this.firstOutput = once(this.#child.stdout!, 'data');

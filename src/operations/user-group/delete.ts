@@ -1,8 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { keyOf } from '../../domain/user-group.ts';
-import type { Context } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
+import { type EventContext, userGroupEvent } from '../event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**
@@ -10,7 +9,7 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
  * `version_mismatch` if the precondition is not met.
  */
 export async function deleteUserGroup(
-  context: Context,
+  context: EventContext,
   caller: Caller,
   userGroupId: string,
   precondition: Precondition | undefined,
