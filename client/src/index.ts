@@ -240,12 +240,31 @@ export class UserGroupClient {
     return this.#callVersioned({ method: 'POST', path, body, isIdempotent: false }, options);
   }
 
+  /**
+   * Suspends the group: its tokens stop resolving immediately, until it is resumed; everything else is unchanged.
+   * Suspending a suspended group changes nothing. Fails with `user_group_not_found`.
+   */
+  async suspend<P extends object = Properties>(
+    userGroupId: string,
+    options: ChangeOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
+    return this.#callVersioned({ method: 'POST', path: `${pathOf(userGroupId)}/suspend` }, options);
+  }
+
+  /** Resumes a suspended group: the same tokens resolve again. Otherwise like `suspend`. */
+  async resume<P extends object = Properties>(
+    userGroupId: string,
+    options: ChangeOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
+    return this.#callVersioned({ method: 'POST', path: `${pathOf(userGroupId)}/resume` }, options);
+  }
+
   /** Deletes the group; its token stops working immediately. Fails with `user_group_not_found`. */
   async delete(userGroupId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
     await this.#call({ method: 'DELETE', path: pathOf(userGroupId), ifMatch }, options);
   }
 
-  /** Iterates over all groups, or those that match `search`, and fetches pages as needed. */
+  /** Iterates over all groups, or those that meet every condition of the query, and fetches pages as needed. */
   async *list<P extends object = Properties>(
     query: ListQuery = {},
     options: CallOptions = {},
@@ -258,13 +277,14 @@ export class UserGroupClient {
     } while (cursor !== null);
   }
 
-  /** Returns one page of `list`. */
+  /** Returns one page of `list`. It may have fewer groups than `limit`, or none, although more follow. */
   async listPage<P extends object = Properties>(
-    { search, limit, cursor }: ListQuery = {},
+    { search, match, data_source, suspended, seen_before, limit, cursor }: ListQuery = {},
     options: CallOptions = {},
   ): Promise<Page<P>> {
+    const sent = { search, match, data_source, suspended, seen_before, limit, cursor };
     const query = new URLSearchParams();
-    for (const [name, value] of Object.entries({ search, limit, cursor })) {
+    for (const [name, value] of Object.entries(sent)) {
       if (value !== undefined) query.set(name, wellFormed(name, String(value)));
     }
     const path = `/v1/user-groups${query.size > 0 ? `?${query}` : ''}`;

@@ -77,8 +77,16 @@ export interface RotateRequest {
 }
 
 export interface ListQuery {
-  /** Prefix of an id or a name. */
+  /** Prefix of an id or a name; with `match: 'contains'`, part of one, regardless of case. */
   search?: string | undefined;
+  /** How `search` matches. Default: `prefix`. */
+  match?: 'prefix' | 'contains' | undefined;
+  /** Only groups whose mapping refers to this data source. */
+  data_source?: string | number | undefined;
+  /** Only suspended groups, or only the others. */
+  suspended?: boolean | undefined;
+  /** Only groups last seen before this time (RFC 3339), or never. */
+  seen_before?: string | undefined;
   /** Groups per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page. */
@@ -126,6 +134,10 @@ export interface ListedUserGroup<P extends object = Properties> extends Resolved
   /** RFC 3339, UTC. */
   created_at: string;
   updated_at: string;
+  /** While true, the tokens of the group do not resolve. */
+  suspended: boolean;
+  /** When a token of the group was last resolved, to the hour; null: never. */
+  last_seen_at: string | null;
 }
 
 /** `token` is present only if the API token is `read-write`. */

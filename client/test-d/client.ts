@@ -46,6 +46,20 @@ export async function rotateById(): Promise<void> {
   await client.rotateById('a', { gracePeriodSeconds: '60' });
 }
 
+export async function suspend(): Promise<void> {
+  const { user_group, etag } = await client.suspend('a');
+  same<typeof user_group, StoredUserGroup>();
+  same<typeof user_group.suspended, boolean>();
+  same<typeof user_group.last_seen_at, string | null>();
+  await client.resume('a', { ifMatch: etag });
+  const query = { match: 'contains', search: 'a', suspended: true, data_source: 213 } as const;
+  await client.listPage({ ...query, seen_before: '2026-03-05T16:00:00Z' });
+  // @ts-expect-error: a search matches by prefix or contains.
+  await client.listPage({ search: 'a', match: 'regex' });
+  // @ts-expect-error: a boolean, not its text.
+  await client.listPage({ suspended: 'true' });
+}
+
 export async function getOrCreate(): Promise<void> {
   const { user_group, new_user_group, drift, etag } = await client.getOrCreate({
     user_group_id: 'customer-1',
