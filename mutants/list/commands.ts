@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const app = 'src/app.ts';
-const apiToken = 'src/commands/api-token.ts';
+const duration = 'src/commands/duration.ts';
 const config = 'src/config.ts';
 const exitCode = 'src/commands/exit-code.ts';
 const exposedFile = 'src/system/secret-file-permissions.ts';
@@ -155,7 +155,7 @@ export const commands: readonly Mutant[] = [
   },
   {
     name: 'api-token: a duration of 0 is accepted',
-    file: apiToken,
+    file: duration,
     find: 'if (!(ms > 0 && ms <=',
     replace: 'if (!(ms >= 0 && ms <=',
     tests: ['test/cli/api-token.test.ts'],
