@@ -82,7 +82,7 @@ export function isServiceCode(code: unknown): code is (typeof serviceCodes)[numb
 export function tokenNotFound(): UserGroupServiceError {
   return new UserGroupServiceError(
     'user_group_token_not_found',
-    'No user group has this token. It may be mistyped, replaced by a rotation, or of another workspace or environment.',
+    'No user group has this token. It may be mistyped, replaced by a rotation, of a suspended group, or of another workspace or environment.',
     { status: 404 },
   );
 }

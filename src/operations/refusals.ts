@@ -28,7 +28,7 @@ export function versionMismatch(): Problem {
 export function tokenNotFound(): Problem {
   return new Problem(
     'user_group_token_not_found',
-    'No user group has this token. It may be mistyped, replaced by a rotation, or of another workspace or environment.',
+    'No user group has this token. It may be mistyped, replaced by a rotation, of a suspended group, or of another workspace or environment.',
   );
 }
 

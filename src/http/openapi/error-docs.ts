@@ -122,7 +122,7 @@ export const problemDescriptions = {
   user_group_token_not_found: {
     occurrence: 'named',
     meaning:
-      'The user group token is unknown, mistyped, replaced by a rotation, or of another workspace or environment. The ' +
+      'The user group token is unknown, mistyped, replaced by a rotation, of a suspended group, or of another workspace or environment. The ' +
       'response is the same for all of these, so that it reveals nothing about tokens of others.',
     remedy:
       'Call get-or-create for the current token of the group, on each page load. A dashboard server that resolves ' +
