@@ -126,7 +126,7 @@ export const operations: readonly Mutant[] = [
   {
     name: 'a read-only API token reads tokens',
     file: read,
-    find: "return caller.permission === 'read-write' ?",
+    find: "return isPermitted(caller, ['read-write']) ?",
     replace: 'return true ?',
     tests: ['test/read.test.ts'],
   },

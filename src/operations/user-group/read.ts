@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/api-token.ts';
+import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Precondition, unmetCondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { keyOf, type UserGroup } from '../../domain/user-group.ts';
@@ -27,5 +27,5 @@ export async function readUserGroup(
   const unmet = unmetCondition(precondition, userGroup);
   if (unmet === 'ifMatch') throw versionMismatch();
   if (unmet === 'ifNoneMatch') return { notModified: userGroup };
-  return caller.permission === 'read-write' ? openToken(context, userGroup) : { userGroup, token: null };
+  return isPermitted(caller, ['read-write']) ? openToken(context, userGroup) : { userGroup, token: null };
 }
