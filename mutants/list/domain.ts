@@ -257,8 +257,8 @@ export const domain: readonly Mutant[] = [
   {
     name: 'a cursor of another workspace is accepted',
     file: cursor,
-    find: 'JSON.stringify([workspaceId, environment, search, payload])',
-    replace: 'JSON.stringify([environment, search, payload])',
+    find: 'return sealed([workspaceId, environment, search], payload);',
+    replace: 'return sealed([environment, search], payload);',
     tests: ['test/list.test.ts'],
   },
   {

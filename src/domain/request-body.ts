@@ -250,6 +250,8 @@ function faultOf(error: ErrorObject): FieldError {
       return { pointer, detail: `must have at most ${schema} entries` };
     case 'minimum':
       return { pointer, detail: `must be at least ${schema}` };
+    case 'enum':
+      return { pointer, detail: `must be one of ${(schema as readonly unknown[]).join(', ')}` };
     case 'maximum':
       return { pointer, detail: `must be at most ${schema}` };
     default:
