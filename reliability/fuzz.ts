@@ -85,7 +85,7 @@ function failure({ seed, counterexample, counterexamplePath, errorInstance }: fc
 }
 
 export async function accountOf(url: string, issuer: TokenIssuer, workspace: string): Promise<Account> {
-  const own = await issuer.create(workspace, 'Customer');
+  const own = await issuer.create(workspace, 'Customer', 'admin');
   const revoked = await issuer.create(workspace, 'Customer');
   await issuer.revoke(revoked.id);
   return {

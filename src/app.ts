@@ -12,7 +12,9 @@ import { rateLimit } from './http/rate-limit.ts';
 import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
+import { ensureBootstrapApiToken } from './operations/bootstrap-api-token.ts';
 import { type Context, createContext } from './operations/context.ts';
+import { EnvironmentConfigs } from './operations/environment-config.ts';
 import { Problem } from './problem.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
@@ -67,11 +69,30 @@ async function open(config: Config, clock: () => number, options: ServingOptions
   try {
     const keyRing = await loadKeyRing(config, database.store);
     await registerActiveKey(keyRing, database.store, clock());
+    await bootstrap(config, database, clock);
     return { database, keyRing };
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** Throws `BootstrapApiTokenUnusable`. */
+async function bootstrap(config: Config, { store }: Database, clock: () => number): Promise<void> {
+  const { bootstrapApiToken, bootstrapWorkspace, bootstrapEnvironment, eventRetentionDays } = config;
+  if (bootstrapApiToken === null) return;
+  const context = {
+    store,
+    clock,
+    configs: new EnvironmentConfigs(),
+    origin: { via: 'service', requestId: null },
+    keepsEvents: eventRetentionDays > 0,
+  } as const;
+  await ensureBootstrapApiToken(context, {
+    token: bootstrapApiToken,
+    workspaceName: bootstrapWorkspace,
+    environment: bootstrapEnvironment,
+  });
 }
 
 async function serve(

@@ -6,6 +6,8 @@ import { BlockList, isIP } from 'node:net';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { suggest } from './domain/suggest.ts';
+import { digestOfApiToken } from './domain/token.ts';
+import { environments } from './domain/user-group.ts';
 import { readSecretFile, refuseSpecialFile } from './system/secret-file.ts';
 
 /** A setting is unknown or has an invalid value. The message is one line and never contains a secret. */
@@ -90,6 +92,28 @@ export const settings = {
     meaning:
       'Key ring that encrypts tokens at rest: lines printed by "key generate", the active key first. Required for PostgreSQL; for SQLite the default is a file token-keys next to the database, created on the first start.',
     secret: true,
+  },
+  bootstrapApiToken: {
+    env: 'UGS_BOOTSTRAP_API_TOKEN',
+    fallback: '',
+    parse: parseApiToken,
+    meaning:
+      'Text of an admin API token to create at start if it does not exist, printed by "api-token generate". Refuses to start if that API token was revoked.',
+    secret: true,
+  },
+  bootstrapWorkspace: {
+    env: 'UGS_BOOTSTRAP_WORKSPACE',
+    flag: '--bootstrap-workspace <name>',
+    fallback: 'default',
+    parse: parseName,
+    meaning: 'Workspace of the bootstrap API token, created if it does not exist.',
+  },
+  bootstrapEnvironment: {
+    env: 'UGS_BOOTSTRAP_ENVIRONMENT',
+    flag: '--bootstrap-environment <environment>',
+    fallback: 'Customer',
+    parse: oneOf(environments),
+    meaning: `Environment of the bootstrap API token: ${environments.join(' or ')}.`,
   },
   databaseWaitMs: {
     env: 'UGS_DATABASE_WAIT_MS',
@@ -374,6 +398,20 @@ function refuseTimeouts(parameters: URLSearchParams): void {
 
 function hasPassword(url: string): boolean {
   return /^[a-z]+:\/\/[^/@]*:[^/@]+@/i.test(url) || /[?&]password=/i.test(url);
+}
+
+function parseApiToken(text: string): Secret | null {
+  if (text === '') return null;
+  if (digestOfApiToken(text) !== null) return new Secret(text);
+  throw new Error(
+    'must be one API token ("uga_…"), as "api-token generate" prints it: check for missing characters',
+  );
+}
+
+/** Throws for a name that no workspace can have. */
+export function parseName(text: string): string {
+  if (text.trim() !== '' && [...text].length <= limits.textCodePoints && !/\p{Cc}/u.test(text)) return text;
+  throw new Error('must have 1 to 255 characters and no control characters');
 }
 
 function parseHost(text: string): string {

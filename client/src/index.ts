@@ -2,6 +2,7 @@
 // rejects and many proxies drop.
 
 import {
+  apiTokenPathOf,
   canBeToken,
   checkedCount,
   checkedTime,
@@ -21,11 +22,15 @@ import {
 import { tokenNotFound } from './error.ts';
 import type { ApiResponse } from './response.ts';
 import type {
+  ApiToken,
+  ApiTokenListQuery,
   FoundUserGroup,
+  IssuedApiToken,
   ListedUserGroup,
   ListQuery,
   Mapping,
   MergePatch,
+  NewApiToken,
   Properties,
   ResolvedUserGroup,
   RotatedUserGroup,
@@ -79,6 +84,11 @@ export interface RotateByIdOptions extends ChangeOptions {
   gracePeriodSeconds?: number | undefined;
 }
 
+export interface RotateApiTokenOptions extends CallOptions {
+  /** How long the replaced text still authenticates. Default: 0, rejected from the next request on. */
+  gracePeriodSeconds?: number | undefined;
+}
+
 /** A user group and the entity tag of its version. */
 export interface Versioned<Group> {
   user_group: Group;
@@ -103,6 +113,12 @@ export interface Resolution<P extends object = Properties> {
 
 export interface Page<P extends object = Properties> {
   user_groups: ListedUserGroup<P>[];
+  /** null on the last page. */
+  next_cursor: string | null;
+}
+
+export interface ApiTokenPage {
+  api_tokens: ApiToken[];
   /** null on the last page. */
   next_cursor: string | null;
 }
@@ -283,17 +299,72 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<Page<P>> {
     const sent = { search, match, data_source, suspended, seen_before, limit, cursor };
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(sent)) {
-      if (value !== undefined) query.set(name, wellFormed(name, String(value)));
-    }
-    const path = `/v1/user-groups${query.size > 0 ? `?${query}` : ''}`;
+    const path = `/v1/user-groups${queryOf(sent)}`;
     const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };
   }
 
+  /**
+   * Creates an API token of the caller's workspace and environment, and returns its text. Not idempotent: the client
+   * retries only if the first attempt certainly had no effect.
+   */
+  async createApiToken(apiToken: NewApiToken, options: CallOptions = {}): Promise<IssuedApiToken> {
+    const path = '/v1/api-tokens';
+    return this.#callApiToken({ method: 'POST', path, body: apiToken, isIdempotent: false }, options);
+  }
+
+  /** Fails with `api_token_not_found`. */
+  async readApiToken(apiTokenId: number, options: CallOptions = {}): Promise<ApiToken> {
+    return this.#callApiToken({ method: 'GET', path: apiTokenPathOf(apiTokenId) }, options);
+  }
+
+  /**
+   * Gives the API token a new text, and returns it. Not idempotent, like `createApiToken`. Fails with
+   * `api_token_inactive` if it is revoked or expired.
+   */
+  async rotateApiToken(
+    apiTokenId: number,
+    { gracePeriodSeconds, ...options }: RotateApiTokenOptions = {},
+  ): Promise<IssuedApiToken> {
+    const body = gracePeriodSeconds === undefined ? {} : { grace_period_seconds: gracePeriodSeconds };
+    const path = `${apiTokenPathOf(apiTokenId)}/rotate`;
+    return this.#callApiToken({ method: 'POST', path, body, isIdempotent: false }, options);
+  }
+
+  /** Revokes the API token, effective with the next request. Revoking it again changes nothing. */
+  async revokeApiToken(apiTokenId: number, options: CallOptions = {}): Promise<void> {
+    await this.#call({ method: 'DELETE', path: apiTokenPathOf(apiTokenId) }, options);
+  }
+
+  /** Iterates over all API tokens, including those that are revoked or expired, and fetches pages as needed. */
+  async *listApiTokens(
+    query: ApiTokenListQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<ApiToken, void, void> {
+    let cursor = query.cursor ?? null;
+    do {
+      const page = await this.listApiTokensPage(cursor === null ? query : { ...query, cursor }, options);
+      yield* page.api_tokens;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  /** Returns one page of `listApiTokens`. */
+  async listApiTokensPage(
+    { limit, cursor }: ApiTokenListQuery = {},
+    options: CallOptions = {},
+  ): Promise<ApiTokenPage> {
+    const path = `/v1/api-tokens${queryOf({ limit, cursor })}`;
+    const { body } = await this.#call<ApiTokenPage>({ method: 'GET', path }, options);
+    return { api_tokens: body.api_tokens, next_cursor: body.next_cursor };
+  }
+
   #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {
     return call(this.#connection, request, options);
+  }
+
+  async #callApiToken<Body extends ApiToken>(request: CallRequest, options: CallOptions): Promise<Body> {
+    return (await this.#call<{ api_token: Body }>(request, options)).body.api_token;
   }
 
   async #callVersioned<Group>(
@@ -303,6 +374,15 @@ export class UserGroupClient {
     const { body, etag } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
     return { user_group: body.user_group, etag };
   }
+}
+
+/** With its question mark; empty without parameters. */
+function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, wellFormed(name, String(value)));
+  }
+  return query.size > 0 ? `?${query}` : '';
 }
 
 /** Throws for NaN and the infinities, which `JSON.stringify` would turn into null. */

@@ -145,5 +145,43 @@ export interface StoredUserGroup<P extends object = Properties>
   extends ListedUserGroup<P>,
     Partial<WithToken> {}
 
+/** `admin` may do everything in its workspace and environment. */
+export type Permission = 'admin' | 'read-write' | 'read-only' | 'resolve' | 'embed';
+
+export interface NewApiToken {
+  name: string;
+  permission: Permission;
+  /** Default: it does not expire. */
+  expires_in_seconds?: number | undefined;
+}
+
+/** Without its text. Instants are RFC 3339, UTC. */
+export interface ApiToken {
+  api_token_id: number;
+  name: string | null;
+  permission: Permission;
+  environment: Environment;
+  status: 'active' | 'expired' | 'revoked';
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  /** To the hour. */
+  last_used_at: string | null;
+  /** Until when the text that the last rotation replaced still authenticates. */
+  previous_token_expires_at: string | null;
+}
+
+/** `token` is the text, which is not shown again. */
+export interface IssuedApiToken extends ApiToken {
+  token: string;
+}
+
+export interface ApiTokenListQuery {
+  /** API tokens per page, 1 to 1000. Default: 50. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page. */
+  cursor?: string | undefined;
+}
+
 /** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC). */
 export type TokenState = { status: 'current'; expires_at: null } | { status: 'retiring'; expires_at: string };

@@ -259,7 +259,7 @@ export const domain: readonly Mutant[] = [
   {
     name: 'a cursor of a list with another filter is accepted',
     file: cursor,
-    find: '...(filter ? [filter] : []), ',
+    find: ', ...(filter ? [filter] : [])',
     replace: '',
     tests: ['test/list-filter.test.ts'],
   },
@@ -294,8 +294,8 @@ export const domain: readonly Mutant[] = [
   {
     name: 'a cursor of another workspace is accepted',
     file: cursor,
-    find: 'JSON.stringify([workspaceId, environment, search,',
-    replace: 'JSON.stringify([environment, search,',
+    find: 'return sealed([workspaceId, environment, search, ...(filter ? [filter] : [])], payload);',
+    replace: 'return sealed([environment, search, ...(filter ? [filter] : [])], payload);',
     tests: ['test/list.test.ts'],
   },
   {

@@ -66,9 +66,20 @@ export function cursorOf(list: UserGroupList, position: Position): string {
   return withChecksum(list, parts.join('\0'));
 }
 
+/** The position in a list that is ordered by numbers, with a checksum over the list that `scope` identifies. */
+export function numberCursorOf(scope: readonly unknown[], after: number): string {
+  return sealed(scope, String(after));
+}
+
+/** The number that `numberCursorOf` encoded for this list; null for any other text. */
+export function numberOf(scope: readonly unknown[], cursor: string): number | null {
+  const payload = payloadOf(cursor);
+  return sealed(scope, payload) === cursor ? Number(payload) : null;
+}
+
 /** The position that `cursorOf` encoded for this list; null for any other text. */
 export function positionOf(list: UserGroupList, cursor: string): Position | null {
-  const payload = Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString();
+  const payload = payloadOf(cursor);
   if (withChecksum(list, payload) !== cursor) return null;
   const parts = payload.split('\0');
   const [first = '', second = ''] = parts;
@@ -77,7 +88,15 @@ export function positionOf(list: UserGroupList, cursor: string): Position | null
 }
 
 function withChecksum({ workspaceId, environment, search, filter }: UserGroupList, payload: string): string {
-  const text = JSON.stringify([workspaceId, environment, search, ...(filter ? [filter] : []), payload]);
+  return sealed([workspaceId, environment, search, ...(filter ? [filter] : [])], payload);
+}
+
+function sealed(scope: readonly unknown[], payload: string): string {
+  const text = JSON.stringify([...scope, payload]);
   const checksum = hash('sha256', text, 'base64url').slice(0, CHECKSUM_LENGTH);
   return checksum + Buffer.from(payload).toString('base64url');
+}
+
+function payloadOf(cursor: string): string {
+  return Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString();
 }

@@ -12,7 +12,12 @@ export const limits = {
   textCodePoints: 255,
   tokenCharacters: { least: 16, most: 200 },
   gracePeriodSeconds: 2_592_000,
+  /** 100 years. */
+  apiTokenSeconds: 3_153_600_000,
+  /** That are neither revoked nor expired, in one workspace and environment, created over HTTP. */
+  activeApiTokens: 1_000,
   pageGroups: 1_000,
+  pageApiTokens: 1_000,
   /** Of the mappings and properties on one page of a list. */
   pageBytes: 1024 * 1024,
 } as const;
@@ -102,6 +107,38 @@ export const gracePeriodSeconds = {
   minimum: 0,
   maximum: limits.gracePeriodSeconds,
   description: 'How long the replaced token still resolves. 0: dead immediately.',
+} as const satisfies FieldSchema;
+
+export const apiTokenName = {
+  ...name,
+  description: 'Tells people what the API token is for. Need not be unique.',
+} as const satisfies FieldSchema;
+
+export const expiresInSeconds = {
+  type: 'integer',
+  minimum: 1,
+  maximum: limits.apiTokenSeconds,
+  description: 'Lifetime of the API token. Absent: it does not expire.',
+} as const satisfies FieldSchema;
+
+export const apiTokenGracePeriodSeconds = {
+  ...gracePeriodSeconds,
+  default: 0,
+  description: 'How long the replaced text still authenticates. 0: rejected from the next request on.',
+} as const satisfies FieldSchema;
+
+export const apiTokenPageLimit = {
+  type: 'integer',
+  minimum: 1,
+  maximum: limits.pageApiTokens,
+  default: 50,
+  description: 'Maximum number of API tokens per page.',
+} as const satisfies FieldSchema;
+
+export const apiTokenCursor = {
+  type: 'string',
+  minLength: 1,
+  description: 'The `next_cursor` of the previous page. Absent for the first page.',
 } as const satisfies FieldSchema;
 
 export const pageLimit = {

@@ -3,6 +3,11 @@
 import type { FastifyInstance } from 'fastify';
 import { BodyAdmission } from './body-admission.ts';
 import { type AnyEndpoint, addEndpoint, type EndpointOptions } from './endpoint.ts';
+import { create as createApiToken } from './endpoints/api-token/create.ts';
+import { list as listApiTokens } from './endpoints/api-token/list.ts';
+import { read as readApiToken } from './endpoints/api-token/read.ts';
+import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
+import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
 import { resolve } from './endpoints/resolve.ts';
 import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
@@ -41,6 +46,14 @@ export const endpoints: readonly AnyEndpoint[] = [
   resume,
   // /v1/resolve
   resolve,
+  // /v1/api-tokens
+  createApiToken,
+  listApiTokens,
+  // /v1/api-tokens/{api_token_id}
+  readApiToken,
+  revokeApiToken,
+  // /v1/api-tokens/{api_token_id}/rotate
+  rotateApiToken,
 ];
 
 /** /healthz, /readyz, /openapi.json, /docs, /errors. */

@@ -49,6 +49,8 @@ export interface StoreObserver {
 interface Queries {
   /** null if there is none. */
   findApiToken: { query: { digest: TokenDigest }; result: FoundApiToken | null };
+  /** Of any workspace. */
+  findApiTokenById: { query: { apiTokenId: number }; result: ApiToken | null };
   findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
@@ -132,8 +134,14 @@ interface Commands {
     command: { workspaceId: number; endedBefore: number };
     result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens';
   };
-  /** Returns whether the workspace exists; if it does not, nothing is created. */
-  createApiToken: { command: ApiToken & Recorded; result: boolean };
+  /**
+   * Creates nothing if the workspace does not exist, if another API token has the digest, or if `limit` others of its
+   * workspace and environment are active.
+   */
+  createApiToken: {
+    command: ApiToken & { limit?: number } & Recorded;
+    result: 'created' | 'workspace_not_found' | 'digest_taken' | 'limit_reached';
+  };
   /** Returns whether the token exists; revoking a revoked one keeps the first time, and is no event. */
   revokeApiToken: { command: { apiTokenId: number; now: number } & Recorded; result: boolean };
   /** Replaces the text if it is still the current one and the token is not revoked; returns whether it was. */

@@ -338,4 +338,33 @@ describeOnEachDatabase('The client', (database) => {
       ]);
     });
   }
+
+  it('creates, lists, reads, rotates and revokes API tokens', async () => {
+    const { token: apiToken } = await service.apiToken({
+      permission: 'admin',
+      workspaceName: 'administered',
+    });
+    const admin = new UserGroupClient({ url: service.url, apiToken });
+    const { token, ...created } = await admin.createApiToken({
+      name: 'wall',
+      permission: 'resolve',
+      expires_in_seconds: 60,
+    });
+    const id = created.api_token_id;
+    assert.deepEqual(await admin.readApiToken(id), created);
+    const listed = await all(admin.listApiTokens({ limit: 1 }));
+    assert.deepEqual(listed.at(-1), created);
+    assert.equal(listed.length, 2);
+    const page = await admin.listApiTokensPage();
+    assert.deepEqual([page.api_tokens.length, page.next_cursor], [2, null]);
+    const rotated = await admin.rotateApiToken(id, { gracePeriodSeconds: 30 });
+    assert.notEqual(rotated.token, token);
+    assert.notEqual(rotated.previous_token_expires_at, null);
+    for (const _time of [1, 2]) await admin.revokeApiToken(id);
+    assert.equal((await admin.readApiToken(id)).status, 'revoked');
+    await assert.rejects(admin.rotateApiToken(id), failsWith('api_token_inactive'));
+    await assert.rejects(admin.readApiToken(999_999_999), failsWith('api_token_not_found'));
+    for (const invalid of [0, 1.5, Number.NaN])
+      await assert.rejects(admin.revokeApiToken(invalid), TypeError);
+  });
 });

@@ -20,7 +20,7 @@ export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
 /** Settings for a rig that sends many requests without a valid API token. */
 export const WITHOUT_FAILURE_LIMIT = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
 /** The commands whose output contains secrets. */
-const PRINTS_SECRETS = /^(?:api-token create|key generate|start|export)/;
+const PRINTS_SECRETS = /^(?:api-token (?:create|rotate|generate)|key generate|start|export)/;
 
 /** A temporary directory that is deleted at the end of the test. */
 export class Folder implements Disposable {

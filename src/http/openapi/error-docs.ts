@@ -3,7 +3,14 @@
 import { limits } from '../../domain/field.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
 import { unauthenticated } from '../../operations/authenticate.ts';
-import { overloaded, tokenNotFound, versionMismatch } from '../../operations/refusals.ts';
+import {
+  apiTokenInactive,
+  apiTokenLimitReached,
+  apiTokenNotFound,
+  overloaded,
+  tokenNotFound,
+  versionMismatch,
+} from '../../operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { requireBody } from '../body.ts';
@@ -129,6 +136,12 @@ export const problemDescriptions = {
       'tokens treats the viewer as unknown.',
     example: tokenNotFound(),
   },
+  api_token_not_found: {
+    occurrence: 'named',
+    meaning: "No API token of the caller's workspace and environment has this `api_token_id`.",
+    remedy: 'List the API tokens. A text (`uga_…`) is not an id.',
+    example: apiTokenNotFound(),
+  },
   not_found: {
     occurrence: 'path parameter',
     meaning:
@@ -150,6 +163,19 @@ export const problemDescriptions = {
     remedy:
       'Retry. If it happens often, check the network, or a client that opens connections before it needs them.',
     example: requestTimeout(),
+  },
+  api_token_inactive: {
+    occurrence: 'named',
+    meaning: 'The API token is revoked or expired, so it cannot be rotated. Nothing was changed.',
+    remedy: 'Create a new API token.',
+    example: apiTokenInactive('revoked'),
+  },
+  limit_reached: {
+    occurrence: 'named',
+    meaning:
+      'The workspace and environment have as many active objects of this kind as allowed. Nothing was created.',
+    remedy: '`detail` names the limit. Remove those that are not used.',
+    example: apiTokenLimitReached(),
   },
   version_mismatch: {
     occurrence: 'precondition',

@@ -1,7 +1,7 @@
 // Executes batches of queries. All queries of one kind are one statement, except lists, which are rare: one each.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { findApiTokens, listApiTokens } from './api-token.ts';
+import { findApiTokenById, findApiTokens, listApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
 import { findConfig, scanDocuments } from './document.ts';
@@ -21,6 +21,7 @@ type Executor<Kind extends QueryKind> = (
 
 const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findApiToken: findApiTokens,
+  findApiTokenById: singly(findApiTokenById),
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
   findImportedToken: findImportedTokens,

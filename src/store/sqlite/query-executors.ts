@@ -3,7 +3,7 @@
 import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { findApiToken, listApiTokens } from './api-token.ts';
+import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
 import type { Connection } from './connection.ts';
 import { findConfig, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
@@ -19,6 +19,7 @@ type Executor<Kind extends QueryKind> = (connection: Connection, query: Query<Ki
 
 const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findApiToken,
+  findApiTokenById,
   findUserGroup: (connection, { key }) => findByKey(connection, key),
   findUserGroupByToken: (connection, { address }) => findByToken(connection, address),
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),

@@ -6,6 +6,7 @@ import { environments, type UserGroup } from '../../../domain/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
 import { type Json, jsonObject, raw } from '../../json.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { timestamp, timestampSchema } from '../../timestamp.ts';
 
 /** The members that every operation of the specification returns, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {
@@ -35,11 +36,6 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
   });
 }
 
-/** RFC 3339 in UTC. */
-export function timestamp(instant: number): string {
-  return new Date(instant).toISOString();
-}
-
 export const teamIdSchema = {
   type: 'integer',
   minimum: 1,
@@ -64,12 +60,6 @@ export const environmentSchema = {
   enum: [...environments, null],
   description: 'The environment of the API token that created the user group. Currently never null.',
 } as const satisfies Schema;
-
-export const timestampSchema = {
-  type: 'string',
-  format: 'date-time',
-  description: 'RFC 3339, UTC.',
-} as const;
 
 export const identitySchemas = {
   team_id: teamIdSchema,
