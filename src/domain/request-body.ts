@@ -245,7 +245,7 @@ function faultOf(error: ErrorObject): FieldError {
     case 'pattern':
       return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
     case 'enum':
-      return { pointer, detail: `must be ${(schema as string[]).join(' or ')}` };
+      return { pointer, detail: `must be ${choiceOf(schema as string[])}` };
     case 'format':
       return {
         pointer,
@@ -265,6 +265,10 @@ function faultOf(error: ErrorObject): FieldError {
     default:
       return { pointer, detail: error.message ?? 'is not valid' };
   }
+}
+
+function choiceOf(values: readonly string[]): string {
+  return values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ');
 }
 
 function nameOfType(type: string | undefined): string {
