@@ -83,6 +83,13 @@ export const settings = {
     parse: oneOf(['auto', 'json', 'pretty']),
     meaning: 'Log format: json, pretty, or auto (pretty on a terminal, otherwise json).',
   },
+  accessLog: {
+    env: 'UGS_ACCESS_LOG',
+    flag: '--access-log <mode>',
+    fallback: 'off',
+    parse: oneOf(['on', 'off']),
+    meaning: 'Whether to log every request at level info: on or off.',
+  },
   tokenKeys: {
     env: 'UGS_TOKEN_KEYS',
     fallback: '',

@@ -17,6 +17,7 @@ const invalidValues = {
   port: '65536',
   logLevel: 'loud',
   logFormat: 'xml',
+  accessLog: 'yes',
   tokenKeys: 'deadbeef:tooshort',
   databaseWaitMs: '3600001',
   postgresPoolSize: '0',
