@@ -16,6 +16,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
+  ['src/metrics/', ['src/http/', 'src/operations/', 'src/store/', 'src/database.ts', 'src/problem.ts']],
   // The only file that knows the adapters.
   [
     'src/database.ts',
@@ -27,6 +28,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     'src/app.ts',
     [
       'src/http/',
+      'src/metrics/',
       'src/operations/',
       'src/database.ts',
       'src/database-outage.ts',
@@ -36,6 +38,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/domain/',
       'src/problem.ts',
       'src/system/',
+      'src/version.ts',
     ],
   ],
   [

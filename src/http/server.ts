@@ -1,6 +1,7 @@
 // The HTTP server: its limits, and one format for every error response, including those that Node's parser or Fastify's
 // router would otherwise send themselves.
 
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -37,16 +38,31 @@ export type Phase = 'serving' | 'draining' | 'closing';
 
 type ReportProblem = (problem: Problem, request: FastifyRequest) => void;
 
+/** Counts what the server does. */
+export interface ServerMetrics {
+  request: RequestObserver;
+  rejected(problem: Problem): void;
+  watch(server: Server): void;
+}
+
 export interface ServerOptions {
   config: ServerConfig;
   log: Logger;
   phase: () => Phase;
+  metrics?: ServerMetrics | null;
 }
 
-export function createServer({ config, log, phase }: ServerOptions): FastifyInstance {
+export function createServer({ config, log, phase, metrics = null }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies);
-  const report: ReportProblem = (problem, request) => problems.add(problem, request);
+  const report: ReportProblem = (problem, request) => {
+    problems.add(problem, request);
+    metrics?.rejected(problem);
+  };
+  const identify = (problem: Problem): string => {
+    metrics?.rejected(problem);
+    return requestId();
+  };
   /** The first step of every request. */
   const receive = (request: FastifyRequest, reply: FastifyReply): void => {
     setCommonHeaders(request, reply);
@@ -58,7 +74,7 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
     ...behaviour(config),
     genReqId: requestId,
     clientErrorHandler: (error, socket) =>
-      handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, requestId),
+      handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, identify),
     frameworkErrors: (_error, request, reply) => {
       let problem: unknown = unreadablePath();
       try {
@@ -71,11 +87,12 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
       respondWithProblem(problem, request, reply, report);
     },
   });
-  const observe = observeRequests(app, requestObservers(log, config));
+  const observe = observeRequests(app, requestObservers(log, config, metrics));
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  configureSockets(app.server, config.maxConnections, requestId);
+  configureSockets(app.server, config.maxConnections, identify);
+  metrics?.watch(app.server);
   resetSlowReaders(app.server, config.answerTimeoutMs);
   logRefusedConnections(app.server, log);
   addReception(app, receive);
@@ -85,9 +102,16 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
   return app;
 }
 
-function requestObservers(log: Logger, { accessLog: mode, trustedProxies }: ServerConfig): RequestObserver[] {
+function requestObservers(
+  log: Logger,
+  { accessLog: mode, trustedProxies }: ServerConfig,
+  metrics: ServerMetrics | null,
+): RequestObserver[] {
   const level = mode === 'on' ? 'info' : 'debug';
-  return log.isLevelEnabled(level) ? [accessLog(log, level, trustedProxies)] : [];
+  return [
+    ...(metrics === null ? [] : [metrics.request.bind(metrics)]),
+    ...(log.isLevelEnabled(level) ? [accessLog(log, level, trustedProxies)] : []),
+  ];
 }
 
 /** Runs `receive` when the arrival limit and earlier requests on the connection allow. One hook is cheaper than three. */

@@ -30,6 +30,7 @@ const invalidValues = {
   rateLimitPerMinute: ' 1',
   failedAuthenticationLimitPerMinute: '-1',
   queueLimit: '0',
+  metricsAddress: '9464',
   trustedProxies: 'proxy.example.com',
   maxConnections: '1e3',
   headersTimeoutMs: '99',
