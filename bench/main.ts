@@ -107,7 +107,9 @@ program
 
 program
   .command('metrics')
-  .summary('compare the processor time per request with and without metrics')
+  .summary(
+    'compare the processor time, and with perf the instructions, of a request with and without metrics',
+  )
   .addOption(secondsOption(2))
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
   .addOption(groupsOption(10_000))

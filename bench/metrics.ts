@@ -1,8 +1,10 @@
-// The cost of metrics: the processor time per request of two processes, with and without them, in alternating rounds.
+// The cost of metrics: processor time and instructions per request of two processes, with and without them, in
+// alternating rounds.
 
 import { join } from 'node:path';
 import { printTable } from '../src/commands/output.ts';
 import { freePort } from '../test/support/postgres/server.ts';
+import { instructionsDuring } from './instructions.ts';
 import { median } from './median.ts';
 import { operations } from './operation.ts';
 import { processorTime } from './processor-time.ts';
@@ -12,6 +14,7 @@ import { startService } from './service.ts';
 import { load } from './wrk.ts';
 
 const CONNECTIONS = 32;
+const WARM_UP_ROUNDS = 3;
 const OPERATIONS = ['get', 'resolve', 'create'];
 
 interface MetricsCostOptions {
@@ -20,6 +23,17 @@ interface MetricsCostOptions {
   rounds: number;
   seconds: number;
   report: (text: string) => void;
+}
+
+interface Pair<Each> {
+  off: Each;
+  on: Each;
+}
+
+/** Of a request. */
+interface Cost {
+  micros: number;
+  instructions: number;
 }
 
 interface Measured {
@@ -40,41 +54,45 @@ export async function measureMetrics({
   const env = { UGS_METRICS_ADDRESS: `127.0.0.1:${await freePort()}` };
   await using off = await startService(without);
   await using on = await startService(withThem, [], env);
-  const pair = { off: { service: off, database: without }, on: { service: on, database: withThem } };
+  const pair: Pair<Measured> = {
+    off: { service: off, database: without },
+    on: { service: on, database: withThem },
+  };
   const rows: string[][] = [];
   for (const name of OPERATIONS) {
-    const [offMicros, onMicros] = [[] as number[], [] as number[]];
-    // Round 0 warms up and does not count. The order alternates too: the first of a pair has colder caches.
-    for (let round = 0; round <= rounds; round++) {
-      const micros = { off: 0, on: 0 };
-      const order = round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const);
-      for (const each of order) micros[each] = await microsPerRequest(pair[each], name, seconds);
-      if (round === 0) continue;
-      offMicros.push(micros.off);
-      onMicros.push(micros.on);
-      report(`${name}, round ${round}: ${micros.off.toFixed(1)} and ${micros.on.toFixed(1)} us per request`);
+    const costs: Pair<Cost>[] = [];
+    // Rounds 0 to 2 warm up and do not count. The order alternates too.
+    for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
+      const first = round % 2 === 0 ? 'off' : 'on';
+      const firstCost = await costOf(pair[first], name, seconds);
+      const secondCost = await costOf(pair[first === 'off' ? 'on' : 'off'], name, seconds);
+      if (round < WARM_UP_ROUNDS) continue;
+      costs.push(first === 'off' ? { off: firstCost, on: secondCost } : { off: secondCost, on: firstCost });
     }
-    const ratios = onMicros.map((each, round) => each / offMicros[round]!);
-    const [lowest, highest] = [Math.min(...ratios), Math.max(...ratios)];
-    const figures = [median(offMicros), median(onMicros)].map((each) => each.toFixed(1));
-    rows.push([name, ...figures, median(ratios).toFixed(3), `${lowest.toFixed(3)} to ${highest.toFixed(3)}`]);
+    report(`measured ${name}`);
+    rows.push([name, ...figuresOf(costs, 'micros'), ...figuresOf(costs, 'instructions')]);
   }
-  printTable(['operation', 'us without', 'us with', 'ratio', 'range'], rows);
+  printTable(['operation', 'us: without', 'with', 'ratio', 'instructions: without', 'with', 'ratio'], rows);
 }
 
-async function microsPerRequest(
-  { service, database }: Measured,
-  name: string,
-  seconds: number,
-): Promise<number> {
+/** The medians, and the median of the ratios of the rounds. */
+function figuresOf(costs: readonly Pair<Cost>[], figure: keyof Cost): string[] {
+  const [off, on, ratio] = [
+    costs.map((cost) => cost.off[figure]),
+    costs.map((cost) => cost.on[figure]),
+    costs.map((cost) => cost.on[figure] / cost.off[figure]),
+  ].map(median);
+  return [off!.toFixed(1), on!.toFixed(1), ratio!.toFixed(3)];
+}
+
+async function costOf({ service, database }: Measured, name: string, seconds: number): Promise<Cost> {
   const operation = operations.find((each) => each.name === name)!;
   const before = processorTime(service.processId);
-  const { requestsPerSecond } = await load({
-    url: service.url,
-    operation,
-    database,
-    seconds,
-    connections: CONNECTIONS,
+  let requests = 0;
+  const instructions = await instructionsDuring(service.processId, async () => {
+    const options = { url: service.url, operation, database, seconds, connections: CONNECTIONS };
+    requests = (await load(options)).requestsPerSecond * seconds;
   });
-  return (processorTime(service.processId) - before) / (requestsPerSecond * seconds);
+  const micros = processorTime(service.processId) - before;
+  return { micros: micros / requests, instructions: instructions / requests };
 }
