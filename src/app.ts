@@ -50,7 +50,7 @@ export async function startApp(
   clock: () => number = Date.now,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<App> {
-  const metrics = await startMetrics(config);
+  const metrics = await startMetrics(config, log);
   try {
     return await startWith(metrics, config, log, clock, signal);
   } catch (error) {
@@ -65,11 +65,14 @@ interface ServedMetrics {
 }
 
 /** Metrics are available while the service waits for its database. Returns null if they are off: nothing is counted. */
-async function startMetrics({ metricsAddress, databaseUrl }: Config): Promise<ServedMetrics | null> {
+async function startMetrics(
+  { metricsAddress, databaseUrl }: Config,
+  log: Logger,
+): Promise<ServedMetrics | null> {
   if (metricsAddress === null) return null;
   const { Metrics } = await import('./metrics/metrics.ts');
   const metrics = new Metrics({ version: readVersion(), database: databaseUrl.engine });
-  return { metrics, server: await startMetricsServer(metricsAddress, metrics) };
+  return { metrics, server: await startMetricsServer(metricsAddress, metrics, log) };
 }
 
 async function startWith(

@@ -209,6 +209,18 @@ describeOnEachDatabase('metrics', (database) => {
     assert.deepEqual([other.status, other.json.code], [404, 'not_found']);
   });
 
+  it('that cannot be collected are a 500 with a log line, and the service goes on', async (t) => {
+    t.mock.method(performance, 'eventLoopUtilization', () => {
+      throw new Error('no utilization');
+    });
+    const { origin } = new URL(service.app.metricsUrl!);
+    const failed = await send(origin, { path: '/metrics' });
+    assert.deepEqual([failed.status, failed.json.code], [500, 'internal_error']);
+    assert.ok(service.logLines.some((line) => line.includes('cannot collect metrics')));
+    t.mock.restoreAll();
+    assert.ok((await scrape()).samples.length > 100);
+  });
+
   it('are the same for concurrent scrapes', async () => {
     const responses = await Promise.all(Array.from({ length: 10 }, scrape));
     for (const { samples } of responses) assert.ok(samples.length > 100);

@@ -3,9 +3,10 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import { ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
-import { PROBLEM_TYPE, problemBody, statusOf } from './problem.ts';
+import { PROBLEM_TYPE, problemBody, problemOf, statusOf } from './problem.ts';
 import { requestIds } from './request-id.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -26,6 +27,7 @@ export interface MetricsServer {
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
   metrics: RenderedMetrics,
+  log: Logger,
 ): Promise<MetricsServer> {
   const requestId = requestIds();
   /** Concurrent scrapes share one rendering. */
@@ -42,9 +44,15 @@ export async function startMetricsServer(
       const id = requestId(request);
       response.setHeader('x-request-id', id);
       response.setHeader('cache-control', 'no-store');
-      const problem = problemOf(request.method, request.url);
-      if (problem !== null) return sendProblem(response, problem, id);
-      response.setHeader('content-type', metrics.contentType).end(await render());
+      try {
+        refuseOther(request.method, request.url);
+        const text = await render();
+        response.setHeader('content-type', metrics.contentType).end(text);
+      } catch (error) {
+        const problem = problemOf(error);
+        if (statusOf(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
+        sendProblem(response, problem, id);
+      }
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -63,11 +71,11 @@ export async function startMetricsServer(
   };
 }
 
-function problemOf(method = '', url = ''): Problem | null {
+function refuseOther(method = '', url = ''): void {
   if (url.split('?', 1)[0] !== '/metrics')
-    return new Problem('not_found', 'This address serves only /metrics.');
-  if (method === 'GET' || method === 'HEAD') return null;
-  return new Problem('method_not_allowed', 'This path supports GET, HEAD.');
+    throw new Problem('not_found', 'This address serves only /metrics.');
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new Problem('method_not_allowed', 'This path supports GET, HEAD.');
 }
 
 function sendProblem(response: ServerResponse, problem: Problem, id: string): void {
