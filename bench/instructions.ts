@@ -1,10 +1,10 @@
-// Instructions that a process executes, counted by perf: unlike processor time, they hardly depend on what else the
-// machine is doing.
+// Instructions that a process executes in user mode, counted by perf: unlike processor time, they hardly depend on what
+// else the machine is doing.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
-export const hasPerf = spawnSync('perf', ['stat', '-e', 'instructions', 'true']).status === 0;
+export const hasPerf = spawnSync('perf', ['stat', '-e', 'instructions:u', 'true']).status === 0;
 
 /** The instructions of all threads of the process during the work; NaN without perf. */
 export async function instructionsDuring(processId: number, work: () => Promise<unknown>): Promise<number> {
@@ -12,7 +12,7 @@ export async function instructionsDuring(processId: number, work: () => Promise<
     await work();
     return Number.NaN;
   }
-  const args = ['stat', '--field-separator=,', '--event=instructions', `--pid=${processId}`];
+  const args = ['stat', '--field-separator=,', '--event=instructions:u', `--pid=${processId}`];
   const perf = spawn('perf', args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, LC_ALL: 'C' },

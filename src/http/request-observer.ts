@@ -1,6 +1,7 @@
 // Observes requests from their arrival until their response is sent. Without observers, requests do no work for this.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isBehindOthers, onConnectionTurn } from './node-internals.ts';
 
 declare module 'fastify' {
@@ -20,30 +21,40 @@ export type RequestObserver = (request: FastifyRequest) => RequestEnd;
 /** `status` is null if the client disconnected before the response was sent. `durationMs` counts from the arrival. */
 export type RequestEnd = (status: number | null, durationMs: number) => void;
 
-/** Observes all requests to the server. Returns a function for those that its hooks do not see. */
-export function observeRequests(
-  app: FastifyInstance,
-  observers: readonly RequestObserver[],
-): (request: FastifyRequest, reply: FastifyReply) => void {
-  app.decorateRequest('apiTokenId', null);
-  if (observers.length === 0) return () => {};
-  const observe = (request: FastifyRequest, { raw: response }: FastifyReply): void => {
+/** To be called for each request when it arrives. */
+export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Returns null if there are no observers. */
+export function observeRequests(observers: readonly RequestObserver[]): ObserveRequest | null {
+  const [first, ...others] = observers;
+  if (first === undefined) return null;
+  const observer = others.length === 0 ? first : combined(observers);
+  return (request, { raw: response }) => {
     const arrivedAt = performance.now();
-    const begin = (): void => {
-      const ends = observers.map((observer) => observer(request));
-      response.on('close', () => {
-        const durationMs = performance.now() - arrivedAt;
-        const status = response.writableFinished ? response.statusCode : null;
-        for (const end of ends) end(status, durationMs);
-      });
-    };
     // Node never closes a response that has not got the connection yet.
-    if (isBehindOthers(response)) onConnectionTurn(response, begin);
-    else begin();
+    if (isBehindOthers(response)) {
+      onConnectionTurn(response, () => observe(observer, request, response, arrivedAt));
+    } else observe(observer, request, response, arrivedAt);
   };
-  app.addHook('onRequest', (request, reply, done) => {
-    observe(request, reply);
-    done();
+}
+
+function observe(
+  observer: RequestObserver,
+  request: FastifyRequest,
+  response: ServerResponse,
+  arrivedAt: number,
+): void {
+  const end = observer(request);
+  response.on('close', () => {
+    end(response.writableFinished ? response.statusCode : null, performance.now() - arrivedAt);
   });
-  return observe;
+}
+
+function combined(observers: readonly RequestObserver[]): RequestObserver {
+  return (request) => {
+    const ends = observers.map((observer) => observer(request));
+    return (status, durationMs) => {
+      for (const end of ends) end(status, durationMs);
+    };
+  };
 }

@@ -17,7 +17,7 @@ import { configureSockets, handleParserError, invalidHttp, MAX_HEADER_BYTES } fr
 import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './problem.ts';
 import { ProblemLog } from './problem-log.ts';
 import { requestIds } from './request-id.ts';
-import { observeRequests, type RequestObserver } from './request-observer.ts';
+import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
 import { isPipelined, RequestPipelining } from './request-pipelining.ts';
 import { resetSlowReaders } from './response-backpressure.ts';
 
@@ -79,7 +79,7 @@ export function createServer({ config, log, phase, metrics = null }: ServerOptio
       let problem: unknown = unreadablePath();
       try {
         // Hooks do not run for framework errors.
-        observe(request, reply);
+        observe?.(request, reply);
         receive(request, reply);
       } catch (refusal) {
         problem = refusal;
@@ -87,7 +87,8 @@ export function createServer({ config, log, phase, metrics = null }: ServerOptio
       respondWithProblem(problem, request, reply, report);
     },
   });
-  const observe = observeRequests(app, requestObservers(log, config, metrics));
+  const observe = observeRequests(requestObservers(log, config, metrics));
+  app.decorateRequest('apiTokenId', null);
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
@@ -95,7 +96,7 @@ export function createServer({ config, log, phase, metrics = null }: ServerOptio
   metrics?.watch(app.server);
   resetSlowReaders(app.server, config.answerTimeoutMs);
   logRefusedConnections(app.server, log);
-  addReception(app, receive);
+  addReception(app, observe, receive);
   app.addHook('onClose', async () => problems.close());
   app.setErrorHandler((error, request, reply) => respondWithProblem(error, request, reply, report));
   addNotFound(app, report);
@@ -117,11 +118,13 @@ function requestObservers(
 /** Runs `receive` when the arrival limit and earlier requests on the connection allow. One hook is cheaper than three. */
 function addReception(
   app: FastifyInstance,
+  observe: ObserveRequest | null,
   receive: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
   const arrivals = new ArrivalLimit();
   const pipelining = new RequestPipelining();
   app.addHook('onRequest', (request, reply, done) => {
+    observe?.(request, reply);
     const start = (): void => {
       try {
         receive(request, reply);
