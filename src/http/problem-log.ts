@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
-import { Unauthenticated } from '../operations/authenticate.ts';
+import { authenticationFailureOf } from '../operations/authenticate.ts';
 import type { Problem } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { AuthenticationFailureLog } from './authentication-failure-log.ts';
@@ -35,8 +35,9 @@ export class ProblemLog {
   }
 
   add(problem: Problem, request: FailedRequest): void {
-    if (problem instanceof Unauthenticated) {
-      this.#authenticationFailures.add(problem.reason, clientAddressOf(request.raw, this.#trustedProxies));
+    const failure = authenticationFailureOf(problem);
+    if (failure !== null) {
+      this.#authenticationFailures.add(failure, clientAddressOf(request.raw, this.#trustedProxies));
     } else if (statusOf(problem) >= 500) {
       this.#addFailure(problem, request);
     }

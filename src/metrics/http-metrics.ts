@@ -6,7 +6,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { problems } from '../http/problem.ts';
 import type { RequestEnd } from '../http/request-observer.ts';
 import type { ServerMetrics } from '../http/server.ts';
-import { type AuthenticationFailure, Unauthenticated } from '../operations/authenticate.ts';
+import { type AuthenticationFailure, authenticationFailureOf } from '../operations/authenticate.ts';
 import type { Problem } from '../problem.ts';
 import { Histogram, type Series } from './histogram.ts';
 
@@ -66,7 +66,8 @@ export class HttpMetrics implements ServerMetrics {
 
   rejected(problem: Problem): void {
     this.#rejections.inc({ code: problem.code });
-    if (problem instanceof Unauthenticated) this.#authenticationFailures.inc({ reason: problem.reason });
+    const reason = authenticationFailureOf(problem);
+    if (reason !== null) this.#authenticationFailures.inc({ reason });
   }
 
   watch(server: Server): void {

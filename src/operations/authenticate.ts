@@ -21,6 +21,13 @@ export class Unauthenticated extends Problem {
   }
 }
 
+/** Why authentication failed, also if the problem replaces the original one; null if it did not fail. */
+export function authenticationFailureOf(problem: Problem): AuthenticationFailure | null {
+  const { cause } = problem;
+  if (problem instanceof Unauthenticated) return problem.reason;
+  return cause instanceof Unauthenticated ? cause.reason : null;
+}
+
 /**
  * Throws `Unauthenticated`, with the same message for every reason. `digest` is null if the request has no well-formed
  * API token.
