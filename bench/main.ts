@@ -8,6 +8,7 @@ import { exitCodes } from '../src/commands/exit-code.ts';
 import { measureFilters } from './filters.ts';
 import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
+import { measureMetrics } from './metrics.ts';
 import { operations } from './operation.ts';
 import { comparePipelining } from './pg-pipelining.ts';
 import { PgbenchMissing } from './pgbench.ts';
@@ -103,6 +104,16 @@ program
   .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 5)
   .addOption(groupsOption(10_000))
   .action((flags) => comparePipelining({ ...flags, folder: prepare(), report }));
+
+program
+  .command('metrics')
+  .summary(
+    'compare the processor time, and with perf the instructions, of a request with and without metrics',
+  )
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
+  .addOption(groupsOption(10_000))
+  .action((flags) => measureMetrics({ ...flags, folder: prepare(), report }));
 
 program
   .command('json')

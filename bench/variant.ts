@@ -80,6 +80,7 @@ function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),
     inTime: (promise) => promise,
+    queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,
     prefetch: () => {},

@@ -85,6 +85,13 @@ export const settings = {
     parse: oneOf(['auto', 'json', 'pretty']),
     meaning: 'Log format: json, pretty, or auto (pretty on a terminal, otherwise json).',
   },
+  accessLog: {
+    env: 'UGS_ACCESS_LOG',
+    flag: '--access-log <mode>',
+    fallback: 'off',
+    parse: oneOf(['on', 'off']),
+    meaning: 'Whether to log every request at level info: on or off.',
+  },
   tokenKeys: {
     env: 'UGS_TOKEN_KEYS',
     fallback: '',
@@ -182,6 +189,13 @@ export const settings = {
     parse: parseProxies,
     meaning:
       'Comma-separated addresses and CIDR ranges of the proxies in front, such as 10.0.0.0/8. The address of a client is taken from X-Forwarded-For only if they send it.',
+  },
+  metricsAddress: {
+    env: 'UGS_METRICS_ADDRESS',
+    flag: '--metrics-address <address>',
+    fallback: '',
+    parse: parseAddress,
+    meaning: 'Address of /metrics, which needs no API token, such as 127.0.0.1:9464; no metrics if empty.',
   },
   rateLimitPerMinute: {
     env: 'UGS_RATE_LIMIT_PER_MINUTE',
@@ -431,6 +445,14 @@ function parseOrigins(text: string): string[] {
     }
   }
   return origins;
+}
+
+function parseAddress(text: string): { host: string; port: number } | null {
+  if (text === '') return null;
+  const [, v6, name, port = ''] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = v6 ?? name;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new Error('must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464');
 }
 
 function parseProxies(text: string): BlockList {

@@ -1,6 +1,5 @@
 // Parses the command line, runs the command and maps errors to exit codes.
 
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
@@ -18,6 +17,7 @@ import { serveCommand } from './commands/serve.ts';
 import { startCommand } from './commands/start.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { redact } from './domain/secret.ts';
+import { readVersion } from './version.ts';
 
 const ERROR_PREFIX = 'user-group-service: ';
 
@@ -38,15 +38,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 function program(): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   const codes = Object.entries(exitCodes).map(
     ([name, code]) => `  ${String(code).padStart(2)}  ${exitCodeMeanings[name as keyof typeof exitCodes]}`,
   );
   const command = new Command('user-group-service')
     .description('Issues a token per customer and tells your dashboards who is viewing.')
-    .version(version)
+    .version(readVersion())
     .showHelpAfterError('(run with --help for usage)')
     // By default Commander exits the process; the service has to close the database first.
     .exitOverride()

@@ -43,8 +43,8 @@ export const operations: readonly Mutant[] = [
   {
     name: 'authentication does not compare the digest that the database returned',
     file: authenticate,
-    find: 'if (sameDigest(token.digest, digest)) return true;',
-    replace: 'if (token.previousDigest !== digest) return true;',
+    find: 'if (sameDigest(token.digest, digest)) return null;',
+    replace: 'if (token.previousDigest !== digest) return null;',
     tests: ['test/authentication.test.ts'],
     equivalent: 'the database finds the token by this digest; the comparison guards against a defect there',
   },

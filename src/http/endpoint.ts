@@ -112,7 +112,8 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       running.end();
     }
   };
-  for (const url of endpoint.paths) app.route({ method: endpoint.method, url, handler });
+  const { method, operationId } = endpoint;
+  for (const url of endpoint.paths) app.route({ method, url, handler, config: { operationId } });
 }
 
 async function callOf(
@@ -165,6 +166,7 @@ async function authorize(
 ): Promise<Caller> {
   try {
     const caller = await authenticate(context, digest);
+    request.apiTokenId = caller.apiTokenId;
     if (limit !== null) await limit(caller, reply);
     permit(caller, permissions, purpose);
     prefetch.confirm(caller);

@@ -6,9 +6,11 @@ export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
 
 export const responseHeaders = {
   'X-Request-Id': {
-    description: 'Identifies the request in the log of the service.',
+    description:
+      'Identifies the request in the log of the service. An id that the caller sends in the header `X-Request-Id` is ' +
+      'kept: up to 128 letters, digits and `._:=+/@-`, and nothing that looks like a token.',
     required: true,
-    schema: { type: 'string', pattern: '^[0-9A-Za-z_\\-]+$' },
+    schema: { type: 'string', pattern: '^[0-9A-Za-z_.:=+/@\\-]+$' },
     example: EXAMPLE_REQUEST_ID,
   },
   'Cache-Control': {

@@ -2,7 +2,7 @@
 
 import { limits } from '../../domain/field.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
-import { unauthenticated } from '../../operations/authenticate.ts';
+import { Unauthenticated } from '../../operations/authenticate.ts';
 import {
   apiTokenInactive,
   apiTokenLimitReached,
@@ -89,7 +89,7 @@ export const problemDescriptions = {
     remedy:
       'Send `Authorization: Token <API_TOKEN>`, including the word `Token`. The operator of the service creates an API ' +
       'token with `user-group-service api-token create`.',
-    example: unauthenticated(),
+    example: new Unauthenticated('missing'),
   },
   permission_denied: {
     occurrence: 'permission',
