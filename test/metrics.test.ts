@@ -11,7 +11,7 @@ import { readVersion } from '../src/version.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { mapConcurrently, send } from './support/http.ts';
 import { parseMetrics, Scrape } from './support/metrics.ts';
-import { eventually, eventually } from './support/process.ts';
+import { eventually } from './support/process.ts';
 import { exchangeOne, RawConnection } from './support/raw-connection.ts';
 import { TestService } from './support/service.ts';
 
