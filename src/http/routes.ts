@@ -3,6 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import { BodyAdmission } from './body-admission.ts';
 import { type AnyEndpoint, addEndpoint, type EndpointOptions } from './endpoint.ts';
+import { list as listEvents } from './endpoints/event/list.ts';
+import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
 import { resolve } from './endpoints/resolve.ts';
 import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
@@ -35,6 +37,10 @@ export const endpoints: readonly AnyEndpoint[] = [
   remove,
   // /v1/user-groups/{user_group_id}/rotate
   rotateById,
+  // /v1/user-groups/{user_group_id}/events
+  listOfUserGroup,
+  // /v1/events
+  listEvents,
   // /v1/resolve
   resolve,
 ];

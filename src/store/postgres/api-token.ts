@@ -41,7 +41,8 @@ export const CREATE: Statement = {
     select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
       $10::bigint, $11::bigint, $12::bigint
     from workspaces where workspace_id = $2::bigint
-    on conflict (api_token_id) do nothing`,
+    on conflict (api_token_id) do nothing
+    returning api_token_id`,
 };
 
 export const REVOKE: Statement = {
@@ -107,13 +108,13 @@ export async function listApiTokens(
 /** Runs in a transaction. */
 export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<boolean> {
   const { event, workspaceId } = command;
-  const [found] = await Promise.all([
+  const [found, rows] = await Promise.all([
     lockWorkspaces(session, [workspaceId]),
     session.query(CREATE, fromApiToken(command)),
   ]);
-  const isCreated = found.size === 1;
+  const isCreated = rows.length === 1;
   if (isCreated && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
-  return isCreated;
+  return found.size === 1;
 }
 
 /** Runs in a transaction. */
