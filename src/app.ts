@@ -12,6 +12,7 @@ import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
 import { type Context, createContext } from './operations/context.ts';
+import { EventRetention } from './operations/event-retention.ts';
 import { Problem } from './problem.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
@@ -30,6 +31,7 @@ export interface App {
   /** The URL it listens on, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly context: Context;
+  readonly eventRetention: EventRetention;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
 }
@@ -101,7 +103,9 @@ async function serve(
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
+  const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  eventRetention.start();
 
   const close = async (): Promise<void> => {
     phase = 'draining';
@@ -117,11 +121,12 @@ async function serve(
     clearTimeout(deadline);
     // Requests whose client has disconnected may still be running.
     await running.allEnded();
+    await eventRetention.stop();
     await context.usage.write();
     await registered;
     await database.close();
   };
-  return { url, context, close };
+  return { url, context, eventRetention, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {

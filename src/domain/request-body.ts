@@ -242,6 +242,8 @@ function faultOf(error: ErrorObject): FieldError {
     }
     case 'pattern':
       return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
+    case 'enum':
+      return { pointer, detail: `must be one of ${(schema as unknown[]).join(', ')}` };
     case 'minLength':
       return { pointer, detail: 'must not be empty' };
     case 'maxLength':
