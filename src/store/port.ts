@@ -125,12 +125,13 @@ interface Commands {
     result: 'renamed' | 'not_found' | 'name_taken';
   };
   /**
-   * Deletes the workspace and its API tokens if it has no user groups and every API token ended before `endedBefore`.
+   * Deletes the workspace and its API tokens if it has no user groups, every API token ended before `endedBefore`, and
+   * its events were deleted.
    * Nothing can be created in it concurrently: API tokens and imports lock the workspace.
    */
   deleteWorkspace: {
     command: { workspaceId: number; endedBefore: number };
-    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens';
+    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_events';
   };
   /** Returns whether the workspace exists; if it does not, nothing is created. */
   createApiToken: { command: ApiToken & Recorded; result: boolean };
@@ -154,6 +155,8 @@ interface Commands {
   };
   /** Stores documents of another database unchanged; skips those whose key exists. */
   copyDocuments: { command: { documents: readonly Document[] }; result: null };
+  /** Stores events of another database, whose order is kept. */
+  copyEvents: { command: { events: readonly StoredEvent[] }; result: null };
   /** When tokens were last used. Does not change the version of a group. */
   markSeen: { command: { keys: readonly UserGroupKey[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };

@@ -6,6 +6,7 @@ import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
+import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteOldDeliveries } from './delete-old-deliveries.ts';
@@ -64,6 +65,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
   resealDocument: { ...singly(resealDocument), isTransaction: () => true },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
+  copyEvents: { ...singly(copyEvents), isTransaction: () => true },
   deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
   deleteOldDeliveries: singly(deleteOldDeliveries),
   eraseChanges: singly(eraseChanges),

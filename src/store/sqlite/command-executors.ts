@@ -3,6 +3,7 @@
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import type { Connection } from './connection.ts';
+import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroup } from './create-user-group.ts';
 import { deleteOldDeliveries } from './delete-old-deliveries.ts';
@@ -47,6 +48,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   eraseChanges,
   copyUserGroups,
   copyDocuments,
+  copyEvents,
   addTokenKeyId,
   removeTokenKeyIds,
   // After the transaction.
