@@ -174,7 +174,10 @@ describeOnEachDatabase('The responses of the service match the API description',
     const other = '/v1/user-groups/replaced';
     assert.equal((await call('replaceUserGroup', { path: other, body: full })).status, 201);
     await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
+    await call('listUserGroupEvents', { path: `${path}/events` });
+    await call('listEvents', { path: '/v1/events?order=oldest&limit=2', ...readOnly });
     await call('deleteUserGroup', { path });
+    await call('listEvents');
     const publicOperations = description.operations.filter(({ security }) => security.length === 0);
     for (const { operationId } of publicOperations) await call(operationId, { token: null });
 

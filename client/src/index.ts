@@ -17,10 +17,16 @@ import {
   call,
   type Fetch,
   type JsonCodec,
+  sleep,
 } from './call.ts';
 import { tokenNotFound } from './error.ts';
 import type { ApiResponse } from './response.ts';
 import type {
+  Event,
+  EventFeedPage,
+  EventPage,
+  EventPageQuery,
+  EventQuery,
   FoundUserGroup,
   ListedUserGroup,
   ListQuery,
@@ -77,6 +83,11 @@ export interface ReplaceOptions extends ChangeOptions {
 export interface RotateByIdOptions extends ChangeOptions {
   /** How long the replaced token still resolves; the default of the service if absent. 0: dead immediately. */
   gracePeriodSeconds?: number | undefined;
+}
+
+export interface EventFeedOptions extends CallOptions {
+  /** How long to wait after an empty page. Default: 1 000. */
+  pollIntervalMs?: number | undefined;
 }
 
 /** A user group and the entity tag of its version. */
@@ -263,13 +274,50 @@ export class UserGroupClient {
     { search, limit, cursor }: ListQuery = {},
     options: CallOptions = {},
   ): Promise<Page<P>> {
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries({ search, limit, cursor })) {
-      if (value !== undefined) query.set(name, wellFormed(name, String(value)));
-    }
-    const path = `/v1/user-groups${query.size > 0 ? `?${query}` : ''}`;
+    const path = `/v1/user-groups${queryOf({ search, limit, cursor })}`;
     const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };
+  }
+
+  /** Iterates over the events, the newest first, and fetches pages as needed. */
+  async *events(query: EventQuery = {}, options: CallOptions = {}): AsyncGenerator<Event, void, void> {
+    let cursor = query.cursor ?? null;
+    do {
+      const page = await this.eventPage(cursor === null ? query : { ...query, cursor }, options);
+      yield* page.events;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  /**
+   * Follows the feed of events, the oldest first, and never ends: yields each page that has events. Store `next_cursor`
+   * after you have processed a page, and continue from it with `cursor`: no event is missed. End it with `signal`.
+   */
+  async *eventFeed(
+    query: EventQuery = {},
+    { pollIntervalMs = 1_000, ...options }: EventFeedOptions = {},
+  ): AsyncGenerator<EventFeedPage, void, void> {
+    const intervalMs = checkedTime('pollIntervalMs', pollIntervalMs);
+    let { cursor } = query;
+    for (;;) {
+      const page = await this.eventPage({ ...query, cursor, order: 'oldest' }, options);
+      const next = page.next_cursor!;
+      if (page.events.length > 0) yield { events: page.events, next_cursor: next };
+      // With a type, a page without events is not the end.
+      else if (next === cursor) await sleep(intervalMs, options.signal);
+      cursor = next;
+    }
+  }
+
+  /** Returns one page of events. */
+  async eventPage(
+    { order, type, target, limit, cursor }: EventPageQuery = {},
+    options: CallOptions = {},
+  ): Promise<EventPage> {
+    const about = target && `${target.type}:${target.id}`;
+    const path = `/v1/events${queryOf({ order, type, target: about, limit, cursor })}`;
+    const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
+    return { events: body.events, next_cursor: body.next_cursor };
   }
 
   #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {
@@ -283,6 +331,15 @@ export class UserGroupClient {
     const { body, etag } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
     return { user_group: body.user_group, etag };
   }
+}
+
+/** With the question mark; empty without parameters. */
+function queryOf(parameters: Record<string, string | number | undefined>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, wellFormed(name, String(value)));
+  }
+  return query.size > 0 ? `?${query}` : '';
 }
 
 /** Throws for NaN and the infinities, which `JSON.stringify` would turn into null. */

@@ -169,7 +169,8 @@ function fieldChange(from: Tree | undefined, to: Tree | undefined): string | nul
     const change = valueChange(before.get(key), after.get(key));
     return change === null ? [] : [`${key}:${change}`];
   });
-  return members.length === 0 ? null : `{${members.join(',')}}`;
+  // An empty object has no members that differ from those of null.
+  return members.length === 0 ? valueChange(from, to) : `{${members.join(',')}}`;
 }
 
 function valueChange(from: Tree | undefined, to: Tree | undefined): string | null {

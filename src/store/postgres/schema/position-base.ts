@@ -32,8 +32,8 @@ export async function updatePositionBase(session: SchemaSession): Promise<void> 
 }
 
 async function clusterIdentifier({ ask }: SchemaSession): Promise<string> {
-  const [privilege] = await ask("select has_function_privilege('pg_control_system()', 'execute')");
-  if (!privilege![0]) return UNKNOWN;
+  const [privilege] = await ask("select has_function_privilege('pg_control_system()', 'execute')::integer");
+  if (privilege![0] === 0) return UNKNOWN;
   const [cluster] = await ask('select system_identifier::text from pg_control_system()');
   return cluster![0] as string;
 }
