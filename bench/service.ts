@@ -11,11 +11,16 @@ type ServedDatabase = Pick<SeededDatabase, 'folder' | 'databaseUrl'>;
 export function startService(
   { folder, databaseUrl }: ServedDatabase,
   nodeFlags: readonly string[] = [],
+  env: Record<string, string> = {},
 ): Promise<ServerProcess> {
   return ServerProcess.start({
     script: ['bin/user-group-service.js', 'serve'],
     // Next to the database, so that the benchmark leaves nothing behind and the first start has no cache.
-    env: { ...settingsOf({ folder, databaseUrl }), NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
+    env: {
+      ...settingsOf({ folder, databaseUrl }),
+      NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+      ...env,
+    },
     nodeFlags: [...flagsOf('bin/user-group-service.js'), ...nodeFlags],
   });
 }

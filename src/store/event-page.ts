@@ -14,17 +14,18 @@ export interface EventCandidate extends EventPosition {
 export function pageOf(
   candidates: Iterable<EventCandidate>,
   { type, limit, scanLimit, maxCharacters }: EventSearch,
-): Pick<EventPage, 'last' | 'isEnd'> {
+): Pick<EventPage, 'last' | 'isEnd'> & { positions: readonly number[] } {
   let last: EventPosition | null = null;
-  let [scanned, taken, characters] = [0, 0, 0];
+  const positions: number[] = [];
+  let [scanned, characters] = [0, 0];
   for (const candidate of candidates) {
-    if (scanned === scanLimit || taken === limit || characters >= maxCharacters)
-      return { last, isEnd: false };
+    if (scanned === scanLimit || positions.length === limit || characters >= maxCharacters)
+      return { positions, last, isEnd: false };
     last = { position: candidate.position, eventId: candidate.eventId };
     scanned++;
     if (type !== null && candidate.type !== type) continue;
-    taken++;
+    positions.push(candidate.position);
     characters += candidate.characters;
   }
-  return { last, isEnd: true };
+  return { positions, last, isEnd: true };
 }

@@ -166,7 +166,8 @@ export const FEED_OLDEST: Listing = {
   },
 };
 
-// Without a horizon: the events of a target are committed in the order of their positions.
+// Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
+// range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
 export const TARGET_NEWEST: Listing = {
   scan: {
     name: 'scan_target_events_newest',
@@ -174,7 +175,7 @@ export const TARGET_NEWEST: Listing = {
   },
   list: {
     name: 'list_target_events_newest',
-    sql: `${EVENT} ${OF_TARGET} and position < $6 and position >= $7 and ${OF_TYPE('$8')} order by position desc`,
+    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
   },
 };
 
@@ -185,7 +186,7 @@ export const TARGET_OLDEST: Listing = {
   },
   list: {
     name: 'list_target_events_oldest',
-    sql: `${EVENT} ${OF_TARGET} and position > $6 and position <= $7 and ${OF_TYPE('$8')} order by position`,
+    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
   },
 };
 
@@ -370,9 +371,9 @@ export async function listEvents(session: Session, search: EventSearch): Promise
     );
   }
   const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
-  const from = [...tenant, bucketOfTarget(of, target), target.type, target.id, start.position];
-  return page(session, search, { sql: scan, values: from }, (last) =>
-    session.query(list, [...from, last.position, type]),
+  const key = [...tenant, bucketOfTarget(of, target), target.type, target.id];
+  return page(session, search, { sql: scan, values: [...key, start.position] }, (_, positions) =>
+    session.query(list, [...key, positions]),
   );
 }
 
@@ -392,11 +393,12 @@ async function page(
   session: Session,
   search: EventSearch,
   scan: { sql: Statement; values: unknown[] },
-  list: (last: EventPosition) => Promise<unknown[][]>,
+  list: (last: EventPosition, positions: readonly number[]) => Promise<unknown[][]>,
 ): Promise<EventPage> {
   const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
-  const { last, isEnd } = pageOf(rows.map(toCandidate), search);
-  return { events: last === null ? [] : (await list(last)).map(toEvent), last, isEnd };
+  const { positions, last, isEnd } = pageOf(rows.map(toCandidate), search);
+  const events = last === null || positions.length === 0 ? [] : (await list(last, positions)).map(toEvent);
+  return { events, last, isEnd };
 }
 
 function toCandidate(row: readonly unknown[]): EventCandidate {
