@@ -16,6 +16,8 @@ import { TestService } from '../support/service.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
+/** Longer than citus.recover_2pc_interval on the coordinator, after which Citus deletes records that it can settle. */
+const FEED_DELAY_MS = 3_000;
 /** In a statement, with its alias. */
 const DISTRIBUTED_TABLE = /(?:from|join|update) (user_groups|events|deliveries)(?: as (\w+))?/g;
 const skip = !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL is not set: no test has run on Citus';
@@ -91,6 +93,26 @@ describe('a Citus cluster', { skip }, () => {
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       assert.match(plan, /Task Count: 1\n/);
     }
+  });
+
+  it('returns an event in the feed only when Citus knows that all workers have committed', async () => {
+    const { token } = await service.apiToken({ workspaceName: 'Feed' });
+    const targets = async (): Promise<string[]> => {
+      const { json } = await service.call('GET', '/v1/events?order=oldest', undefined, { token });
+      return json.events.map(({ target }: { target: { id: string } }) => target.id);
+    };
+    const waitFor = async (id: string): Promise<void> => {
+      while (!(await targets()).includes(id)) await sleep(PERIOD_MS);
+    };
+    await service.get({ user_group_id: 'first', name: 'First' }, { token });
+    await waitFor('first');
+    // The record of a prepared transaction, of a node that does not exist, so that Citus never finds it committed.
+    await client.query(`insert into pg_dist_transaction (groupid, gid) values (-1, 'citus_0_0_0_0')`);
+    await service.get({ user_group_id: 'second', name: 'Second' }, { token });
+    await sleep(FEED_DELAY_MS);
+    assert.ok(!(await targets()).includes('second'));
+    await client.query('delete from pg_dist_transaction where groupid = -1');
+    await waitFor('second');
   });
 
   it('distributes the groups of one workspace over all workers', async () => {

@@ -21,6 +21,7 @@ import { type EventCandidate, pageOf } from '../event-page.ts';
 import type { Command, EventPage, EventSearch, Query } from '../port.ts';
 import { EVENT_COLUMNS, fromEvent, toEvent } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { HORIZON as HORIZON_ON_CITUS } from './schema/citus.ts';
 
 /** Positions of one transaction id. */
 export const POSITIONS = 1_024;
@@ -384,7 +385,7 @@ const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
 async function horizon(session: Session): Promise<number> {
   // In this order, and not in one statement: a higher base is only set while no process writes.
   const [[transaction], [base]] = await session.pipelined(() =>
-    Promise.all([session.query(HORIZON), session.query(BASE)]),
+    Promise.all([session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON), session.query(BASE)]),
   );
   return ((base![0] as number) + (transaction![0] as number)) * POSITIONS;
 }
