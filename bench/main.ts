@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
 import { measureEvents } from './events.ts';
+import { measureFilters } from './filters.ts';
 import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
+import { measureMetrics } from './metrics.ts';
 import { operations } from './operation.ts';
 import { comparePipelining } from './pg-pipelining.ts';
 import { PgbenchMissing } from './pgbench.ts';
@@ -104,12 +106,28 @@ program
   );
 
 program
+  .command('filters')
+  .summary('measure a page of a filtered list in a large SQLite database')
+  .addOption(groupsOption(1_000_000))
+  .action((flags) => measureFilters({ ...flags, folder: prepare(), report }));
+
+program
   .command('pg-pipelining')
   .summary('compare our PostgreSQL pipeline with the one of pg')
   .addOption(secondsOption(2))
   .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 5)
   .addOption(groupsOption(10_000))
   .action((flags) => comparePipelining({ ...flags, folder: prepare(), report }));
+
+program
+  .command('metrics')
+  .summary(
+    'compare the processor time, and with perf the instructions, of a request with and without metrics',
+  )
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
+  .addOption(groupsOption(10_000))
+  .action((flags) => measureMetrics({ ...flags, folder: prepare(), report }));
 
 program
   .command('json')

@@ -47,7 +47,7 @@ const context = createContext({
   via: 'api',
 });
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
-addRoutes(server, { context, limit: null, running: new InFlight() }, async () => {});
+addRoutes(server, { context, limit: null, failureLimit: null, running: new InFlight() }, async () => {});
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();
@@ -80,6 +80,7 @@ function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),
     inTime: (promise) => promise,
+    queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,
     prefetch: () => {},

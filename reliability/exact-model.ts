@@ -271,12 +271,19 @@ function tokenText(token: string, group: KnownGroup, shown: { expires_at: string
 function storedText(
   group: KnownGroup,
   token: string,
-  shown: { created_at: string; updated_at: string },
+  shown: { created_at: string; updated_at: string; last_seen_at: string | null },
 ): string {
   const { teamId, name, id, mapping, properties, version, createdAt, updatedAt } = group;
   return (
     `{"team_id":${teamId},${token}"name":${JSON.stringify(name)},"provided_id":${JSON.stringify(id)},` +
     `"mapping":${mapping},"properties":${properties},${tagText(group)},"version":${version},` +
-    `"created_at":"${createdAt.format(shown.created_at)}","updated_at":"${updatedAt.format(shown.updated_at)}"}`
+    `"created_at":"${createdAt.format(shown.created_at)}","updated_at":"${updatedAt.format(shown.updated_at)}",` +
+    `"suspended":false,"last_seen_at":${seenText(shown.last_seen_at)}}`
   );
+}
+
+/** Written some seconds after a resolve, so the model knows only its form. */
+function seenText(lastSeenAt: string | null): string {
+  if (lastSeenAt !== null) assert.match(lastSeenAt, /^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/);
+  return JSON.stringify(lastSeenAt);
 }

@@ -59,6 +59,8 @@ const dynamic: Given = {
   current_token: orElse('token', ['unknown', '\u0000', EXAMPLE]),
   token: orElse('token', ['unknown', '\u0000', EXAMPLE]),
   cursor: orElse('cursor', ['unknown', '\u0000', 'AAAA']),
+  // Of no API token: a genuine id could be that of the account's own.
+  api_token_id: fc.constantFrom(9_007_199_254_740_991, 9_007_199_254_740_990),
   'If-Match': orElse('etag', ['"0-1"', 'W/"0-1", "0-2"']),
 };
 
@@ -72,9 +74,10 @@ function orElse(name: string, others: readonly string[]): fc.Arbitrary<Json> {
   );
 }
 
-/** Whether all values that come from responses are genuine; the cursor belongs to the list without a search. */
-export function isReal({ path, query, header, body }: Plan): boolean {
-  if ('cursor' in query && 'search' in query) return false;
+/** Whether all values that come from responses are genuine; the cursor belongs to the list of groups without a search. */
+export function isReal({ operationId, plan }: Pick<Case, 'operationId' | 'plan'>): boolean {
+  const { path, query, header, body } = plan;
+  if ('cursor' in query && ('search' in query || operationId !== 'listUserGroups')) return false;
   const fields = Object.entries({ ...path, ...query, ...header, ...(body as object) });
   return fields.every(([name, value]) => !(name in dynamic) || value instanceof Dynamic);
 }

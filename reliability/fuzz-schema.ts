@@ -6,6 +6,7 @@ import type { Schema } from '../src/http/schema.ts';
 import { Digits, type Json, jsonText } from './fuzz-json.ts';
 
 const KEYWORDS = [
+  'enum',
   ...['type', 'minLength', 'maxLength', 'pattern', 'minimum', 'maximum', 'properties', 'required'],
   ...['propertyNames', 'additionalProperties', 'maxProperties', 'x-max-bytes', 'x-max-levels'],
 ];
@@ -125,7 +126,8 @@ function patternOf({ pattern = '' }: Schema): (text: string) => boolean {
 }
 
 function texts(schema: Schema): fc.Arbitrary<string> {
-  const { minLength = 0, maxLength = MANY_CHARACTERS } = schema;
+  const { minLength = 0, maxLength = MANY_CHARACTERS, enum: choices } = schema;
+  if (choices !== undefined) return fc.constantFrom(...(choices as string[]));
   const few = fc.string({ unit: character, minLength, maxLength: Math.min(maxLength, FEW_CHARACTERS) });
   const most = repeated(character, maxLength);
   return fc
@@ -134,7 +136,8 @@ function texts(schema: Schema): fc.Arbitrary<string> {
 }
 
 function badTexts(schema: Schema): fc.Arbitrary<Violation>[] {
-  const { minLength = 0, maxLength, pattern } = schema;
+  const { minLength = 0, maxLength, pattern, enum: choices } = schema;
+  if (choices !== undefined) return [breaking('enum', fc.constantFrom('', ...odd, `${choices[0]} `))];
   const matches = patternOf(schema);
   const violations: fc.Arbitrary<Violation>[] = [];
   if (minLength > 0) violations.push(breaking('minLength', fc.constant('')));

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ApiDescription } from '../test/support/api-description.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
-import { Folder, serve } from '../test/support/process.ts';
+import { Folder, serve, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
 import { type Case, casesOf } from './fuzz-case.ts';
 import { type Account, Checker } from './fuzz-check.ts';
 import { PromiseBroken } from './ledger.ts';
@@ -34,7 +34,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzFigures> {
   using folder = new Folder();
   const database = await options.kind.create();
   try {
-    await using service = await serve(folder, { env: database.env });
+    await using service = await serve(folder, { env: { ...database.env, ...WITHOUT_FAILURE_LIMIT } });
     await using issuer = await DatabaseTokenIssuer.open(database);
     const accounts: Account[] = [];
     while (accounts.length < options.callers)
@@ -85,7 +85,7 @@ function failure({ seed, counterexample, counterexamplePath, errorInstance }: fc
 }
 
 export async function accountOf(url: string, issuer: TokenIssuer, workspace: string): Promise<Account> {
-  const own = await issuer.create(workspace, 'Customer');
+  const own = await issuer.create(workspace, 'Customer', 'admin');
   const revoked = await issuer.create(workspace, 'Customer');
   await issuer.revoke(revoked.id);
   return {

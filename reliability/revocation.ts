@@ -5,7 +5,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestResponse } from '../test/support/http.ts';
-import { type Exit, Folder, PATIENT, Program, type Service, serve } from '../test/support/process.ts';
+import {
+  type Exit,
+  Folder,
+  PATIENT,
+  Program,
+  type Service,
+  serve,
+  WITHOUT_FAILURE_LIMIT,
+} from '../test/support/process.ts';
 import { PromiseBroken } from './ledger.ts';
 import { Random } from './random.ts';
 import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
@@ -23,6 +31,8 @@ export interface RevocationFigures {
   trials: number;
   /** Trials that revoke an API token from the command line. */
   apiTokens: number;
+  /** Trials that revoke or rotate an API token over HTTP. */
+  apiTokensOverHttp: number;
   uses: number;
   /** Uses sent after the acknowledgement: all rejected. */
   usesAfterwards: number;
@@ -36,8 +46,16 @@ const ends = {
   'grace period cut short': 4,
   'group deleted': 4,
   'API token revoked': 2,
+  'API token revoked over HTTP': 5,
+  'API token revoked in its grace period': 3,
+  'API token rotated': 5,
+  'grace period of API token cut short': 4,
 };
 type End = keyof typeof ends;
+
+function isOverHttp(end: End): boolean {
+  return end.includes('API token') && end !== 'API token revoked';
+}
 
 /** Callers that use a token continuously through each process. */
 const CALLERS = 3;
@@ -61,10 +79,11 @@ export async function revocation({
   const { env } = database;
   const services: Service[] = [];
   try {
-    while (services.length < processes) services.push(await serve(folder, { env }));
+    while (services.length < processes)
+      services.push(await serve(folder, { env: { ...env, ...WITHOUT_FAILURE_LIMIT } }));
     await using issuer = await DatabaseTokenIssuer.open(database);
     await using commands = new Commands(folder, env);
-    const { token } = await issuer.create('default', 'Customer');
+    const { token } = await issuer.create('default', 'Customer', 'admin');
     return await endTokens({
       ...options,
       token,
@@ -106,6 +125,7 @@ class Commands implements AsyncDisposable {
 interface Target {
   /** The URLs of the processes. */
   urls: readonly string[];
+  /** An API token with the permission admin. */
   token: string;
   issuer: TokenIssuer;
 }
@@ -115,11 +135,12 @@ type Trials = Target & Pick<RevocationOptions, 'trials' | 'seed' | 'onTrial'>;
 /** Runs the trials with running processes. */
 export async function endTokens({ trials, seed, onTrial, ...target }: Trials): Promise<RevocationFigures> {
   const random = new Random(seed);
-  const figures = { trials: 0, apiTokens: 0, uses: 0, usesAfterwards: 0, accepted: 0 };
+  const figures = { trials: 0, apiTokens: 0, apiTokensOverHttp: 0, uses: 0, usesAfterwards: 0, accepted: 0 };
   while (figures.trials < trials) {
     const end = random.weighted(ends);
     const uses = await new Trial(target, random).run(end);
     if (end === 'API token revoked') figures.apiTokens++;
+    if (isOverHttp(end)) figures.apiTokensOverHttp++;
     figures.uses += uses.length;
     figures.usesAfterwards += uses.filter(({ isAfterwards }) => isAfterwards).length;
     figures.accepted += uses.filter(({ isAccepted }) => isAccepted).length;
@@ -140,6 +161,10 @@ interface Subject {
   use(url: string): Promise<boolean | null>;
   /** Resolves when the end is acknowledged. */
   end(): Promise<unknown>;
+  /** Uses what replaces the token, which every process must accept from the acknowledgement on. */
+  useSuccessor?(url: string): Promise<boolean | null>;
+  /** After the trial. */
+  discard?(): Promise<unknown>;
 }
 
 class Trial {
@@ -170,11 +195,18 @@ class Trial {
       this.#isEnded = true;
       // In the same event loop iteration as the acknowledgement, while the callers wait for responses.
       callers.push(...urls.map((url) => this.#use(url, end, subject)));
+      callers.push(...urls.map((url) => this.#useSuccessor(url, end, subject)));
       // A broken promise is reported once no use is in flight, since the processes may be stopped afterwards.
       await Promise.allSettled(callers);
     }
     await Promise.all(callers);
+    await subject.discard?.();
     return this.#uses;
+  }
+
+  async #useSuccessor(url: string, end: End, { useSuccessor }: Subject): Promise<void> {
+    if (useSuccessor !== undefined && (await useSuccessor(url)) === false)
+      throw new PromiseBroken(`${end}: the new token was rejected after the acknowledgement`);
   }
 
   async #call(url: string, end: End, subject: Subject): Promise<void> {
@@ -201,6 +233,7 @@ class Trial {
       name: 'Trial',
     });
     const first: string = user_group.token;
+    if (isOverHttp(end)) return this.#apiToken(end, first);
     const rotate = (token: string, seconds: number) =>
       this.#request('POST', '/api/user', { current_token: token, grace_period_seconds: seconds });
     const ofGroup = (ending: () => Promise<unknown>): Subject => ({
@@ -224,8 +257,33 @@ class Trial {
         };
       }
       default:
-        return end satisfies never;
+        throw new Error(`${end}: not an end of a user group token`);
     }
+  }
+
+  /** An API token, used to resolve `userGroupToken`. */
+  async #apiToken(end: End, userGroupToken: string): Promise<Subject> {
+    const body = { name: 'trial', permission: 'resolve' };
+    const { api_token } = await this.#request('POST', '/v1/api-tokens', body);
+    const path = `/v1/api-tokens/${api_token.api_token_id}`;
+    const revoke = () => this.#request('DELETE', path);
+    const rotate = async (seconds: number): Promise<string> => {
+      const body = { grace_period_seconds: seconds };
+      return (await this.#request('POST', `${path}/rotate`, body)).api_token.token;
+    };
+    const use = (apiToken: string) => (url: string) => resolves(url, { apiToken, token: userGroupToken });
+    if (end.includes('grace period')) await rotate(3_600);
+    const old = use(api_token.token);
+    if (end.startsWith('API token revoked')) return { use: old, end: revoke };
+    let successor = '';
+    return {
+      use: old,
+      end: async () => {
+        successor = await rotate(0);
+      },
+      useSuccessor: (url) => use(successor)(url),
+      discard: revoke,
+    };
   }
 
   /** Sends a request that must succeed to any of the processes. */

@@ -37,6 +37,11 @@ export class SmallDisk implements Disposable {
     rmSync(this.#ballast);
   }
 
+  makeReadOnly(): void {
+    const { status, stderr } = spawnSync('mount', ['-o', 'remount,ro', this.#path]);
+    if (status !== 0) throw new Error(`cannot mount it read-only: ${stderr}`);
+  }
+
   [Symbol.dispose](): void {
     // Lazily: the service may still be using it.
     spawnSync('umount', ['--lazy', this.#path]);

@@ -3,14 +3,18 @@
 import { commandContext } from '../src/commands/command-context.ts';
 import { readConfig } from '../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../src/database.ts';
-import { operator } from '../src/domain/api-token.ts';
+import { operator, type Permission } from '../src/domain/api-token.ts';
 import type { Environment } from '../src/domain/user-group.ts';
 import { createApiToken, findApiTokenById, revokeApiToken } from '../src/operations/api-token.ts';
 import type { TestDatabase } from '../test/support/database.ts';
 import { PATIENT } from '../test/support/process.ts';
 
 export interface TokenIssuer {
-  create(workspaceName: string, environment: Environment): Promise<{ id: number; token: string }>;
+  create(
+    workspaceName: string,
+    environment: Environment,
+    permission?: Permission,
+  ): Promise<{ id: number; token: string }>;
   revoke(id: number): Promise<unknown>;
 }
 
@@ -25,14 +29,8 @@ export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
     this.#database = database;
   }
 
-  async create(workspaceName: string, environment: Environment) {
-    const fields = {
-      workspaceName,
-      environment,
-      permission: 'read-write',
-      name: null,
-      expiresAt: null,
-    } as const;
+  async create(workspaceName: string, environment: Environment, permission: Permission = 'read-write') {
+    const fields = { workspaceName, environment, permission, name: null, expiresAt: null };
     const { apiToken, token } = await createApiToken(this.#context, fields);
     return { id: apiToken.apiTokenId, token: token.reveal() };
   }
@@ -41,7 +39,7 @@ export class DatabaseTokenIssuer implements TokenIssuer, AsyncDisposable {
     const context = this.#context;
     const apiToken = await findApiTokenById(context.store, id);
     if (apiToken === null) return false;
-    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), apiToken);
+    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), id);
     return true;
   }
 

@@ -6,6 +6,7 @@ import { dirname, join, normalize } from 'node:path';
 
 const layers: [prefix: string, mayImport: string[]][] = [
   ['src/problem.ts', []],
+  ['src/version.ts', []],
   ['src/system/', []],
   ['src/domain/', ['src/problem.ts']],
   ['src/store/sqlite/', ['src/store/', 'src/domain/', 'src/system/']],
@@ -13,8 +14,9 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/store/', ['src/domain/']],
   ['src/operations/', ['src/store/', 'src/domain/', 'src/problem.ts']],
   ['src/config.ts', ['src/domain/', 'src/system/']],
-  ['src/log.ts', ['src/config.ts', 'src/domain/']],
+  ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
+  ['src/metrics/', ['src/http/', 'src/operations/', 'src/store/', 'src/database.ts', 'src/problem.ts']],
   // The only file that knows the adapters.
   [
     'src/database.ts',
@@ -26,6 +28,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     'src/app.ts',
     [
       'src/http/',
+      'src/metrics/',
       'src/operations/',
       'src/database.ts',
       'src/database-outage.ts',
@@ -35,6 +38,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/domain/',
       'src/problem.ts',
       'src/system/',
+      'src/version.ts',
     ],
   ],
   [
@@ -52,7 +56,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/system/',
     ],
   ],
-  ['src/main.ts', ['src/commands/', 'src/domain/']],
+  ['src/main.ts', ['src/commands/', 'src/domain/', 'src/version.ts']],
 ];
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;

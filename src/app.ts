@@ -6,17 +6,23 @@ import type { Config } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import { failedAuthenticationLimit } from './http/failed-authentication-limit.ts';
 import { InFlight } from './http/in-flight.ts';
+import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { ensureBootstrapApiToken } from './operations/bootstrap-api-token.ts';
 import { type Context, createContext } from './operations/context.ts';
+import { EnvironmentConfigs } from './operations/environment-config.ts';
 import { EventRetention } from './operations/event-retention.ts';
 import { Problem } from './problem.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
+import { readVersion } from './version.ts';
 
 /** A readiness check that takes longer fails. */
 const READY_TIMEOUT_MS = 2_000;
@@ -30,6 +36,8 @@ const BACKLOG = 4_096;
 export interface App {
   /** The URL it listens on, such as `http://127.0.0.1:8080`. */
   readonly url: string;
+  /** The URL of the metrics; null if they are off. */
+  readonly metricsUrl: string | null;
   readonly context: Context;
   readonly eventRetention: EventRetention;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
@@ -46,12 +54,45 @@ export async function startApp(
   clock: () => number = Date.now,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<App> {
+  const metrics = await startMetrics(config, log);
+  try {
+    return await startWith(metrics, config, log, clock, signal);
+  } catch (error) {
+    await metrics?.server.close();
+    throw error;
+  }
+}
+
+interface ServedMetrics {
+  metrics: Metrics;
+  server: MetricsServer;
+}
+
+/** Metrics are available while the service waits for its database. Returns null if they are off: nothing is counted. */
+async function startMetrics(
+  { metricsAddress, databaseUrl }: Config,
+  log: Logger,
+): Promise<ServedMetrics | null> {
+  if (metricsAddress === null) return null;
+  const { Metrics } = await import('./metrics/metrics.ts');
+  const metrics = new Metrics({ version: readVersion(), database: databaseUrl.engine });
+  return { metrics, server: await startMetricsServer(metricsAddress, metrics, log) };
+}
+
+async function startWith(
+  metrics: ServedMetrics | null,
+  config: Config,
+  log: Logger,
+  clock: () => number,
+  signal: AbortSignal,
+): Promise<App> {
   const observer = new OutageLog(log);
+  const batches = metrics?.metrics.batches;
   const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
-    open(config, clock, { observer, signal }),
+    open(config, clock, { observer, signal, batches }),
   );
   try {
-    return await serve(config, log, clock, opened);
+    return await serve(config, log, clock, opened, metrics);
   } catch (error) {
     await opened.database.close();
     throw error;
@@ -68,6 +109,7 @@ async function open(config: Config, clock: () => number, options: ServingOptions
   try {
     const keyRing = await loadKeyRing(config, database.store);
     await registerActiveKey(keyRing, database.store, clock());
+    await bootstrap(config, database, clock);
     return { database, keyRing };
   } catch (error) {
     await database.close();
@@ -75,11 +117,30 @@ async function open(config: Config, clock: () => number, options: ServingOptions
   }
 }
 
+/** Throws `BootstrapApiTokenUnusable`. */
+async function bootstrap(config: Config, { store }: Database, clock: () => number): Promise<void> {
+  const { bootstrapApiToken, bootstrapWorkspace, bootstrapEnvironment, eventRetentionDays } = config;
+  if (bootstrapApiToken === null) return;
+  const context = {
+    store,
+    clock,
+    configs: new EnvironmentConfigs(),
+    origin: { via: 'service', requestId: null },
+    keepsEvents: eventRetentionDays > 0,
+  } as const;
+  await ensureBootstrapApiToken(context, {
+    token: bootstrapApiToken,
+    workspaceName: bootstrapWorkspace,
+    environment: bootstrapEnvironment,
+  });
+}
+
 async function serve(
   config: Config,
   log: Logger,
   clock: () => number,
   { database, keyRing }: Opened,
+  served: ServedMetrics | null,
 ): Promise<App> {
   const { store } = database;
   const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
@@ -96,10 +157,15 @@ async function serve(
   });
 
   let phase: Phase = 'serving';
-  const server = createServer({ config, log, phase: () => phase });
+  const metrics = served?.metrics ?? null;
+  metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
+  if (database.connections) metrics?.watchConnections(database.connections);
+  const server = createServer({ config, log, phase: () => phase, metrics: metrics?.http ?? null });
   const running = new InFlight();
   const limit = rateLimit(config.rateLimitPerMinute);
-  addRoutes(server, { context, limit, running }, async () => {
+  const { failedAuthenticationLimitPerMinute, trustedProxies } = config;
+  const failureLimit = failedAuthenticationLimit(failedAuthenticationLimitPerMinute, trustedProxies);
+  addRoutes(server, { context, limit, failureLimit, running }, async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
@@ -125,8 +191,9 @@ async function serve(
     await context.usage.write();
     await registered;
     await database.close();
+    await served?.server.close();
   };
-  return { url, context, eventRetention, close };
+  return { url, metricsUrl: served?.server.url ?? null, context, eventRetention, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {

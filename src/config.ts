@@ -2,9 +2,12 @@
 // and from which the help and the documentation are generated.
 
 import { accessSync, constants } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { suggest } from './domain/suggest.ts';
+import { digestOfApiToken } from './domain/token.ts';
+import { environments } from './domain/user-group.ts';
 import { readSecretFile, refuseSpecialFile } from './system/secret-file.ts';
 
 /** A setting is unknown or has an invalid value. The message is one line and never contains a secret. */
@@ -82,6 +85,13 @@ export const settings = {
     parse: oneOf(['auto', 'json', 'pretty']),
     meaning: 'Log format: json, pretty, or auto (pretty on a terminal, otherwise json).',
   },
+  accessLog: {
+    env: 'UGS_ACCESS_LOG',
+    flag: '--access-log <mode>',
+    fallback: 'off',
+    parse: oneOf(['on', 'off']),
+    meaning: 'Whether to log every request at level info: on or off.',
+  },
   tokenKeys: {
     env: 'UGS_TOKEN_KEYS',
     fallback: '',
@@ -89,6 +99,28 @@ export const settings = {
     meaning:
       'Key ring that encrypts tokens at rest: lines printed by "key generate", the active key first. Required for PostgreSQL; for SQLite the default is a file token-keys next to the database, created on the first start.',
     secret: true,
+  },
+  bootstrapApiToken: {
+    env: 'UGS_BOOTSTRAP_API_TOKEN',
+    fallback: '',
+    parse: parseApiToken,
+    meaning:
+      'Text of an admin API token to create at start if it does not exist, printed by "api-token generate". Refuses to start if that API token was revoked.',
+    secret: true,
+  },
+  bootstrapWorkspace: {
+    env: 'UGS_BOOTSTRAP_WORKSPACE',
+    flag: '--bootstrap-workspace <name>',
+    fallback: 'default',
+    parse: parseName,
+    meaning: 'Workspace of the bootstrap API token, created if it does not exist.',
+  },
+  bootstrapEnvironment: {
+    env: 'UGS_BOOTSTRAP_ENVIRONMENT',
+    flag: '--bootstrap-environment <environment>',
+    fallback: 'Customer',
+    parse: oneOf(environments),
+    meaning: `Environment of the bootstrap API token: ${environments.join(' or ')}.`,
   },
   databaseWaitMs: {
     env: 'UGS_DATABASE_WAIT_MS',
@@ -150,12 +182,35 @@ export const settings = {
     meaning:
       'Comma-separated origins whose requests are accepted. Requests with any other Origin header are refused.',
   },
+  trustedProxies: {
+    env: 'UGS_TRUSTED_PROXIES',
+    flag: '--trusted-proxies <addresses>',
+    fallback: '',
+    parse: parseProxies,
+    meaning:
+      'Comma-separated addresses and CIDR ranges of the proxies in front, such as 10.0.0.0/8. The address of a client is taken from X-Forwarded-For only if they send it.',
+  },
+  metricsAddress: {
+    env: 'UGS_METRICS_ADDRESS',
+    flag: '--metrics-address <address>',
+    fallback: '',
+    parse: parseAddress,
+    meaning: 'Address of /metrics, which needs no API token, such as 127.0.0.1:9464; no metrics if empty.',
+  },
   rateLimitPerMinute: {
     env: 'UGS_RATE_LIMIT_PER_MINUTE',
     flag: '--rate-limit-per-minute <requests>',
     fallback: '0',
     parse: integer(0, 100_000_000),
     meaning: 'Maximum requests per minute and API token in this process; 0 for no limit.',
+  },
+  failedAuthenticationLimitPerMinute: {
+    env: 'UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE',
+    flag: '--failed-authentication-limit-per-minute <requests>',
+    fallback: '300',
+    parse: integer(0, 100_000_000),
+    meaning:
+      'Maximum requests without a valid API token per minute and client address (IPv6: /64) in this process, before they get 429 instead of 401; 0 for no limit.',
   },
   queueLimit: {
     env: 'UGS_QUEUE_LIMIT',
@@ -359,6 +414,20 @@ function hasPassword(url: string): boolean {
   return /^[a-z]+:\/\/[^/@]*:[^/@]+@/i.test(url) || /[?&]password=/i.test(url);
 }
 
+function parseApiToken(text: string): Secret | null {
+  if (text === '') return null;
+  if (digestOfApiToken(text) !== null) return new Secret(text);
+  throw new Error(
+    'must be one API token ("uga_…"), as "api-token generate" prints it: check for missing characters',
+  );
+}
+
+/** Throws for a name that no workspace can have. */
+export function parseName(text: string): string {
+  if (text.trim() !== '' && [...text].length <= limits.textCodePoints && !/\p{Cc}/u.test(text)) return text;
+  throw new Error('must have 1 to 255 characters and no control characters');
+}
+
 function parseHost(text: string): string {
   // Node listens on all addresses if the host is empty.
   if (text.trim() === '') throw new Error('must be an address, such as 127.0.0.1 or 0.0.0.0');
@@ -376,6 +445,32 @@ function parseOrigins(text: string): string[] {
     }
   }
   return origins;
+}
+
+function parseAddress(text: string): { host: string; port: number } | null {
+  if (text === '') return null;
+  const [, v6, name, port = ''] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = v6 ?? name;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new Error('must be an address and a port, such as 127.0.0.1:9464 or [::1]:9464');
+}
+
+function parseProxies(text: string): BlockList {
+  const proxies = new BlockList();
+  for (const each of text.split(',').map((part) => part.trim())) {
+    if (each !== '') addProxy(proxies, each);
+  }
+  return proxies;
+}
+
+function addProxy(proxies: BlockList, text: string): void {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  const bits = version === 4 ? 32 : 128;
+  if (version === 0 || Number(prefix ?? 0) > bits) {
+    throw new Error('must be a list of addresses and CIDR ranges such as 10.0.0.0/8, 2001:db8::/32');
+  }
+  proxies.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
 }
 
 function integer(min: number, max: number): (text: string) => number {

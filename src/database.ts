@@ -1,17 +1,23 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
 import type { Config, DatabaseUrl } from './config.ts';
-import { BatchingStore } from './store/batching-store.ts';
+import { BatchingStore, type BatchObservers } from './store/batching-store.ts';
+import type { Inspection } from './store/inspection.ts';
 import type { Store, StoreObserver } from './store/port.ts';
 import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/client/options.ts';
+import type { ConnectionCounts } from './store/postgres/client/pool.ts';
+import { inspectPostgres } from './store/postgres/schema/inspect.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
+import { inspectFile } from './store/sqlite/inspect.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
+export type { ConnectionCounts } from './store/postgres/client/pool.ts';
 export { ServerUnfit } from './store/postgres/schema/migrate.ts';
 export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
+export { BackupInvalid, restoreFile } from './store/sqlite/restore.ts';
 
 export const MAX_BATCH = 256;
 /** SQLite reads on the main thread and writes on a single worker thread: a second batch would only wait. */
@@ -25,16 +31,19 @@ export interface Database {
   store: BatchingStore;
   /** Findings about the database to log for the operator. */
   warnings: readonly string[];
+  /** The connection pool, if there is one. */
+  connections?: () => ConnectionCounts;
   close(): Promise<void>;
 }
 
-export interface CommandDatabase extends Omit<Database, 'warnings'> {
+export interface CommandDatabase extends Omit<Database, 'warnings' | 'connections'> {
   /** The migrations that were applied on opening. */
   migrations: string[];
 }
 
 export interface ServingOptions {
   observer: StoreObserver;
+  batches?: BatchObservers | undefined;
   /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
 }
@@ -47,8 +56,9 @@ export async function openForServing(config: Config, options: ServingOptions): P
   const { databaseUrl, queueLimit } = config;
   if (databaseUrl.engine === 'postgres') {
     const store = await openPostgresStore({ ...postgresOptions(config, databaseUrl), ...options });
-    const { warnings } = store;
-    return { store: batched(store, 'postgres', queueLimit), warnings, close: () => store.close() };
+    const { warnings, connections } = store;
+    const batching = batched(store, 'postgres', queueLimit, options.batches);
+    return { store: batching, warnings, connections, close: () => store.close() };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
@@ -57,7 +67,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
       await store.close();
       lock.close();
     };
-    return { store: batched(store, 'sqlite', queueLimit), warnings: [], close };
+    return { store: batched(store, 'sqlite', queueLimit, options.batches), warnings: [], close };
   } catch (error) {
     lock.close();
     throw error;
@@ -105,11 +115,30 @@ export async function openExclusively(config: Config): Promise<CommandDatabase> 
   }
 }
 
-function batched(store: Store, engine: DatabaseUrl['engine'], maxQueued: number): BatchingStore {
+/**
+ * Runs `work` on an existing database without changing it, not even its schema. Throws `StoreUnavailable`.
+ */
+export function inspectDatabase<Result>(
+  config: Config,
+  work: (inspection: Inspection) => Promise<Result>,
+): Promise<Result> {
+  const { databaseUrl } = config;
+  return databaseUrl.engine === 'postgres'
+    ? inspectPostgres(postgresOptions(config, databaseUrl), work)
+    : inspectFile(databaseUrl.path, work);
+}
+
+function batched(
+  store: Store,
+  engine: DatabaseUrl['engine'],
+  maxQueued: number,
+  observers?: BatchObservers,
+): BatchingStore {
   const limits = { ...(engine === 'postgres' ? POSTGRES_LIMITS : SQLITE_LIMITS), maxQueued };
   // In PostgreSQL each kind is one statement, which locks rows in a fixed order. Transactions with several statements
   // could lock the same rows in different orders and deadlock.
-  return BatchingStore.of(store, { read: limits, write: { ...limits, isOfOneKind: engine === 'postgres' } });
+  const write = { ...limits, isOfOneKind: engine === 'postgres' };
+  return BatchingStore.of(store, { read: limits, write }, observers);
 }
 
 function postgresOptions(

@@ -23,15 +23,26 @@ type RingConfig = Pick<Config, 'databaseUrl' | 'tokenKeys'>;
  */
 export async function loadKeyRing(config: RingConfig, store: BatchingStore): Promise<KeyRing> {
   const used = await store.read({ kind: 'listTokenKeyIds' });
-  const { text, source } = ringText(config, used.length > 0);
-  const ring = parse(text, source);
-  const missing = ring.missing(used);
-  if (missing.length > 0) {
-    throw new ConfigInvalid(
-      `${source} lacks the token key ${missing.join(', ')}, which encrypts tokens in the database; add the line of that key to the key ring`,
-    );
-  }
+  const text = ringText(config, used.length > 0);
+  const ring = parseRing(text);
+  requireKeys(ring, used, text.source);
   return ring;
+}
+
+/** Reads the existing key ring; never creates one. Throws `ConfigInvalid`, also if it lacks one of the keys. */
+export function readKeyRing(config: RingConfig, keyIds: readonly string[] = []): KeyRing {
+  const text = ringText(config, true);
+  const ring = parseRing(text);
+  requireKeys(ring, keyIds, text.source);
+  return ring;
+}
+
+function requireKeys(ring: KeyRing, keyIds: readonly string[], source: string): void {
+  const missing = ring.missing(keyIds);
+  if (missing.length === 0) return;
+  throw new ConfigInvalid(
+    `${source} lacks the token key ${missing.join(', ')}, which encrypts tokens in the database; add the line of that key to the key ring`,
+  );
 }
 
 /** The key file next to a SQLite database; null if the key ring comes from the settings. */
@@ -45,7 +56,12 @@ export async function registerActiveKey(ring: KeyRing, store: BatchingStore, now
   await store.write({ kind: 'addTokenKeyId', keyId: ring.activeKeyId, now });
 }
 
-function ringText(config: RingConfig, hasTokens: boolean): { text: Secret; source: string } {
+interface RingText {
+  text: Secret;
+  source: string;
+}
+
+function ringText(config: RingConfig, hasTokens: boolean): RingText {
   if (config.tokenKeys !== null) return { text: config.tokenKeys, source: 'UGS_TOKEN_KEYS' };
   const file = keyFileOf(config);
   if (file === null) {
@@ -71,7 +87,7 @@ function withKeyFile<Result>(action: 'create' | 'read', work: () => Result): Res
   }
 }
 
-function parse(text: Secret, source: string): KeyRing {
+function parseRing({ text, source }: RingText): KeyRing {
   try {
     return KeyRing.parse(text);
   } catch (error) {

@@ -1,9 +1,11 @@
 // The log: JSON lines, or a short readable form on a terminal. It never contains a token: no code logs one, and
 // every line passes through `redact`.
 
+import { hostname } from 'node:os';
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 import { redact } from './domain/secret.ts';
+import { readVersion } from './version.ts';
 
 export async function createLog({
   logLevel,
@@ -11,7 +13,7 @@ export async function createLog({
 }: Pick<Config, 'logLevel' | 'logFormat'>): Promise<Logger> {
   const options = {
     level: logLevel,
-    base: null,
+    base: { pid: process.pid, hostname: hostname(), version: readVersion() },
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: redact },
   };
@@ -19,7 +21,7 @@ export async function createLog({
   if (logFormat === 'json' || (logFormat === 'auto' && !process.stdout.isTTY)) return pino(options, output);
   // Loaded only for a terminal, to keep the start fast.
   const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+  const pretty = prettyFactory({ ignore: 'pid,hostname,version', translateTime: 'SYS:HH:MM:ss.l' });
   return pino(options, { write: (line) => output.write(pretty(line)) });
 }
 

@@ -1,20 +1,23 @@
 // Parses the command line, runs the command and maps errors to exit codes.
 
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { copyCommand } from './commands/copy.ts';
+import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
+import { groupCommand } from './commands/group.ts';
 import { helpCommand } from './commands/help.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { startCommand } from './commands/start.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { redact } from './domain/secret.ts';
+import { readVersion } from './version.ts';
 
 const ERROR_PREFIX = 'user-group-service: ';
 
@@ -35,15 +38,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 function program(): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   const codes = Object.entries(exitCodes).map(
     ([name, code]) => `  ${String(code).padStart(2)}  ${exitCodeMeanings[name as keyof typeof exitCodes]}`,
   );
   const command = new Command('user-group-service')
     .description('Issues a token per customer and tells your dashboards who is viewing.')
-    .version(version)
+    .version(readVersion())
     .showHelpAfterError('(run with --help for usage)')
     // By default Commander exits the process; the service has to close the database first.
     .exitOverride()
@@ -53,9 +53,12 @@ function program(): Command {
     .addCommand(serveCommand())
     .addCommand(apiTokenCommand())
     .addCommand(workspaceCommand())
+    .addCommand(groupCommand())
     .addCommand(keyCommand())
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
+    .addCommand(restoreCommand())
+    .addCommand(doctorCommand())
     .addCommand(copyCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())

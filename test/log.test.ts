@@ -1,11 +1,14 @@
-// The last line of defence of the log: a token that reaches a line by mistake is redacted.
+// Every line names the process; and the last line of defence: a token that reaches a line by mistake is redacted.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { it } from 'node:test';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const LOG = new URL('../src/log.ts', import.meta.url).href;
 
 for (const logFormat of ['json', 'pretty'] as const) {
@@ -29,3 +32,13 @@ for (const logFormat of ['json', 'pretty'] as const) {
     assert.ok(output.split('[redacted]').length > 3);
   });
 }
+
+it('names the process, the host and the version in every line', () => {
+  const program = `
+    const { createLog } = await import(${JSON.stringify(LOG)});
+    (await createLog({ logLevel: 'info', logFormat: 'json' })).info('a line');
+  `;
+  const { pid, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
+  const { time: _, ...line } = JSON.parse(String(stdout));
+  assert.deepEqual(line, { level: 30, pid, hostname: hostname(), version, msg: 'a line' });
+});

@@ -35,7 +35,11 @@ function routesOfService(): Set<string> {
     const path = url.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
     for (const each of [method].flat()) if (each !== 'HEAD') routes.add(`${each} ${path}`);
   });
-  addRoutes(app, { context: {} as Context, limit: null, running: new InFlight() }, async () => {});
+  addRoutes(
+    app,
+    { context: {} as Context, limit: null, failureLimit: null, running: new InFlight() },
+    async () => {},
+  );
   return routes;
 }
 
@@ -129,6 +133,8 @@ describeOnEachDatabase('The responses of the service match the API description',
   let service: TestService;
   before(async () => {
     service = await TestService.start(database);
+    // For every operation.
+    service.token = (await service.apiToken({ permission: 'admin' })).token;
     await service.get(EXISTING);
   });
   after(() => service.end());
@@ -178,6 +184,16 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('listEvents', { path: '/v1/events?order=oldest&limit=2', ...readOnly });
     await call('deleteUserGroup', { path });
     await call('listEvents');
+    await call('suspendUserGroup', { path: `${path}/suspend` });
+    await call('listUserGroups', { path: '/v1/user-groups?suspended=true&match=contains&search=C' });
+    await call('resumeUserGroup', { path: `${path}/resume` });
+    await call('deleteUserGroup', { path });
+    const apiTokenId = (await call('createApiToken')).json.api_token.api_token_id;
+    const apiTokenPath = `/v1/api-tokens/${apiTokenId}`;
+    await call('listApiTokens', { path: '/v1/api-tokens?limit=1' });
+    await call('rotateApiToken', { path: `${apiTokenPath}/rotate` });
+    await call('readApiToken', { path: apiTokenPath });
+    await call('revokeApiToken', { path: apiTokenPath });
     const publicOperations = description.operations.filter(({ security }) => security.length === 0);
     for (const { operationId } of publicOperations) await call(operationId, { token: null });
 

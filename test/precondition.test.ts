@@ -26,6 +26,8 @@ const changes: Record<string, Change> = {
   'POST /api/user': (service, { token }, headers) => service.post({ current_token: token }, { headers }),
   'PATCH /v1/user-groups/{user_group_id}': (service, { id }, headers) =>
     service.call('PATCH', `${USER_GROUPS}/${id}`, { properties: { new: 1 } }, { headers }),
+  'POST /v1/user-groups/{user_group_id}/suspend': (service, { id }, headers) =>
+    service.call('POST', `${USER_GROUPS}/${id}/suspend`, undefined, { headers }),
   'DELETE /v1/user-groups/{user_group_id}': (service, { id }, headers) =>
     service.call('DELETE', `${USER_GROUPS}/${id}`, undefined, { headers }),
 };

@@ -41,6 +41,8 @@ const headerTexts = [
     'name',
     'name, properties',
     'name,mapping',
+    '"api-token";r=599;t=42',
+    '"api-token";q=600;w=60',
   ],
   ...['Token realm="x"', 'Bearer', 'GET', 'GET, PUT, POST', 'get', "default-src 'none'; style-src 'self'"],
 ];

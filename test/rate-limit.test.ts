@@ -37,6 +37,36 @@ describeOnEachDatabase('the rate limit', (database) => {
     assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, String(seconds));
   });
 
+  it('tells each response how many requests are left, and until when, also if it is an error', async () => {
+    const { token } = await service.apiToken();
+    const calls: [status: number, remaining: number][] = [];
+    for (const path of ['/v1/user-groups', '/v1/user-groups/none', '/v1/user-groups?limit=x']) {
+      const { status, headers } = await service.call('GET', path, undefined, { token });
+      assert.equal(headers['ratelimit-policy'], `"api-token";q=${LIMIT};w=60`);
+      const [, remaining, seconds] = /^"api-token";r=(\d+);t=(\d+)$/.exec(String(headers.ratelimit)) ?? [];
+      assert.ok(Number(seconds) >= 1 && Number(seconds) <= 60, String(seconds));
+      calls.push([status, Number(remaining)]);
+    }
+    assert.deepEqual(calls, [
+      [200, LIMIT - 1],
+      [404, LIMIT - 2],
+      [400, LIMIT - 3],
+    ]);
+    await statuses(token, LIMIT);
+    const { status, headers } = await service.resolve('unknown', { token });
+    assert.equal(status, 429);
+    assert.equal(headers.ratelimit, `"api-token";r=0;t=${headers['retry-after']}`);
+  });
+
+  it('tells nothing to requests without a valid API token', async () => {
+    const responses = [
+      await service.resolve('unknown', { token: 'invalid' }),
+      await service.call('GET', '/healthz'),
+    ];
+    for (const { headers } of responses)
+      assert.deepEqual([headers.ratelimit, headers['ratelimit-policy']], [undefined, undefined]);
+  });
+
   it('sets Retry-After to at most one minute, even if the clock is set back', async (t) => {
     const { token } = await service.apiToken();
     await statuses(token, LIMIT);
@@ -102,6 +132,7 @@ describeOnEachDatabase('without a rate limit', (database) => {
     try {
       const responses = await Promise.all(Array.from({ length: 300 }, () => service.resolve('unknown')));
       assert.ok(responses.every(({ status }) => status === 404));
+      assert.ok(responses.every(({ headers }) => headers.ratelimit === undefined));
     } finally {
       await service.end();
     }

@@ -33,7 +33,7 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
       response.text,
       `{"success":1,"user_group":{"team_id":${team_id},"token":"${token}","name":"B é","provided_id":"bytes",` +
         '"mapping":{"40":213},"properties":{"b":1.10,"a":[]},"api_environment_tag":"Customer","version":1,' +
-        `"created_at":"${created_at}","updated_at":"${updated_at}"}}`,
+        `"created_at":"${created_at}","updated_at":"${updated_at}","suspended":false,"last_seen_at":null}}`,
     );
   });
 
@@ -43,10 +43,13 @@ describeOnEachDatabase('GET /v1/user-groups/{user_group_id}', (database) => {
     assert.deepEqual([mapping, properties], [null, null]);
   });
 
-  it('returns the token to a read-write API token only', async () => {
+  it('returns the token to read-write and admin API tokens only', async () => {
     const { token } = await service.apiToken({ permission: 'read-only' });
+    const admin = await service.apiToken({ permission: 'admin' });
     await service.get({ user_group_id: 'masked', name: 'Masked' });
     const full = await service.call('GET', pathOf('masked'));
+    const byAdmin = await service.call('GET', pathOf('masked'), undefined, { token: admin.token });
+    assert.equal(byAdmin.text, full.text);
     const masked = await service.call('GET', pathOf('masked'), undefined, { token });
     assert.equal(masked.status, 200);
     assert.equal(masked.text, full.text.replace(/"token":"ugt_\w+",/, ''));

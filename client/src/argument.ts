@@ -61,6 +61,11 @@ export function pathOf(userGroupId: string): string {
   return `/v1/user-groups/${encodeURIComponent(id)}`;
 }
 
+export function apiTokenPathOf(apiTokenId: number): string {
+  if (Number.isSafeInteger(apiTokenId) && apiTokenId > 0) return `/v1/api-tokens/${apiTokenId}`;
+  throw new TypeError('apiTokenId must be the api_token_id of an API token, a positive integer.');
+}
+
 /** In a URL, a lone surrogate becomes another character, and a missing value becomes "undefined". */
 export function wellFormed(name: string, text: string): string {
   if (isWellFormed(text)) return text;

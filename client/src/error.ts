@@ -11,9 +11,12 @@ export const serviceCodes = [
   'origin_not_allowed',
   'user_group_not_found',
   'user_group_token_not_found',
+  'api_token_not_found',
   'not_found',
   'method_not_allowed',
   'request_timeout',
+  'api_token_inactive',
+  'limit_reached',
   'version_mismatch',
   'body_too_large',
   'unsupported_media_type',
@@ -82,7 +85,7 @@ export function isServiceCode(code: unknown): code is (typeof serviceCodes)[numb
 export function tokenNotFound(): UserGroupServiceError {
   return new UserGroupServiceError(
     'user_group_token_not_found',
-    'No user group has this token. It may be mistyped, replaced by a rotation, or of another workspace or environment.',
+    'No user group has this token. It may be mistyped, replaced by a rotation, of a suspended group, or of another workspace or environment.',
     { status: 404 },
   );
 }

@@ -2,6 +2,7 @@
 // rejects and many proxies drop.
 
 import {
+  apiTokenPathOf,
   canBeToken,
   checkedCount,
   checkedTime,
@@ -22,16 +23,20 @@ import {
 import { tokenNotFound } from './error.ts';
 import type { ApiResponse } from './response.ts';
 import type {
+  ApiToken,
+  ApiTokenListQuery,
   Event,
   EventFeedPage,
   EventPage,
   EventPageQuery,
   EventQuery,
   FoundUserGroup,
+  IssuedApiToken,
   ListedUserGroup,
   ListQuery,
   Mapping,
   MergePatch,
+  NewApiToken,
   Properties,
   ResolvedUserGroup,
   RotatedUserGroup,
@@ -85,6 +90,11 @@ export interface RotateByIdOptions extends ChangeOptions {
   gracePeriodSeconds?: number | undefined;
 }
 
+export interface RotateApiTokenOptions extends CallOptions {
+  /** How long the replaced text still authenticates. Default: 0, rejected from the next request on. */
+  gracePeriodSeconds?: number | undefined;
+}
+
 export interface EventFeedOptions extends CallOptions {
   /** How long to wait after an empty page. Default: 1 000. */
   pollIntervalMs?: number | undefined;
@@ -114,6 +124,12 @@ export interface Resolution<P extends object = Properties> {
 
 export interface Page<P extends object = Properties> {
   user_groups: ListedUserGroup<P>[];
+  /** null on the last page. */
+  next_cursor: string | null;
+}
+
+export interface ApiTokenPage {
+  api_tokens: ApiToken[];
   /** null on the last page. */
   next_cursor: string | null;
 }
@@ -251,12 +267,31 @@ export class UserGroupClient {
     return this.#callVersioned({ method: 'POST', path, body, isIdempotent: false }, options);
   }
 
+  /**
+   * Suspends the group: its tokens stop resolving immediately, until it is resumed; everything else is unchanged.
+   * Suspending a suspended group changes nothing. Fails with `user_group_not_found`.
+   */
+  async suspend<P extends object = Properties>(
+    userGroupId: string,
+    options: ChangeOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
+    return this.#callVersioned({ method: 'POST', path: `${pathOf(userGroupId)}/suspend` }, options);
+  }
+
+  /** Resumes a suspended group: the same tokens resolve again. Otherwise like `suspend`. */
+  async resume<P extends object = Properties>(
+    userGroupId: string,
+    options: ChangeOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
+    return this.#callVersioned({ method: 'POST', path: `${pathOf(userGroupId)}/resume` }, options);
+  }
+
   /** Deletes the group; its token stops working immediately. Fails with `user_group_not_found`. */
   async delete(userGroupId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
     await this.#call({ method: 'DELETE', path: pathOf(userGroupId), ifMatch }, options);
   }
 
-  /** Iterates over all groups, or those that match `search`, and fetches pages as needed. */
+  /** Iterates over all groups, or those that meet every condition of the query, and fetches pages as needed. */
   async *list<P extends object = Properties>(
     query: ListQuery = {},
     options: CallOptions = {},
@@ -269,14 +304,70 @@ export class UserGroupClient {
     } while (cursor !== null);
   }
 
-  /** Returns one page of `list`. */
+  /** Returns one page of `list`. It may have fewer groups than `limit`, or none, although more follow. */
   async listPage<P extends object = Properties>(
-    { search, limit, cursor }: ListQuery = {},
+    { search, match, data_source, suspended, seen_before, limit, cursor }: ListQuery = {},
     options: CallOptions = {},
   ): Promise<Page<P>> {
-    const path = `/v1/user-groups${queryOf({ search, limit, cursor })}`;
+    const sent = { search, match, data_source, suspended, seen_before, limit, cursor };
+    const path = `/v1/user-groups${queryOf(sent)}`;
     const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };
+  }
+
+  /**
+   * Creates an API token of the caller's workspace and environment, and returns its text. Not idempotent: the client
+   * retries only if the first attempt certainly had no effect.
+   */
+  async createApiToken(apiToken: NewApiToken, options: CallOptions = {}): Promise<IssuedApiToken> {
+    const path = '/v1/api-tokens';
+    return this.#callApiToken({ method: 'POST', path, body: apiToken, isIdempotent: false }, options);
+  }
+
+  /** Fails with `api_token_not_found`. */
+  async readApiToken(apiTokenId: number, options: CallOptions = {}): Promise<ApiToken> {
+    return this.#callApiToken({ method: 'GET', path: apiTokenPathOf(apiTokenId) }, options);
+  }
+
+  /**
+   * Gives the API token a new text, and returns it. Not idempotent, like `createApiToken`. Fails with
+   * `api_token_inactive` if it is revoked or expired.
+   */
+  async rotateApiToken(
+    apiTokenId: number,
+    { gracePeriodSeconds, ...options }: RotateApiTokenOptions = {},
+  ): Promise<IssuedApiToken> {
+    const body = gracePeriodSeconds === undefined ? {} : { grace_period_seconds: gracePeriodSeconds };
+    const path = `${apiTokenPathOf(apiTokenId)}/rotate`;
+    return this.#callApiToken({ method: 'POST', path, body, isIdempotent: false }, options);
+  }
+
+  /** Revokes the API token, effective with the next request. Revoking it again changes nothing. */
+  async revokeApiToken(apiTokenId: number, options: CallOptions = {}): Promise<void> {
+    await this.#call({ method: 'DELETE', path: apiTokenPathOf(apiTokenId) }, options);
+  }
+
+  /** Iterates over all API tokens, including those that are revoked or expired, and fetches pages as needed. */
+  async *listApiTokens(
+    query: ApiTokenListQuery = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<ApiToken, void, void> {
+    let cursor = query.cursor ?? null;
+    do {
+      const page = await this.listApiTokensPage(cursor === null ? query : { ...query, cursor }, options);
+      yield* page.api_tokens;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  /** Returns one page of `listApiTokens`. */
+  async listApiTokensPage(
+    { limit, cursor }: ApiTokenListQuery = {},
+    options: CallOptions = {},
+  ): Promise<ApiTokenPage> {
+    const path = `/v1/api-tokens${queryOf({ limit, cursor })}`;
+    const { body } = await this.#call<ApiTokenPage>({ method: 'GET', path }, options);
+    return { api_tokens: body.api_tokens, next_cursor: body.next_cursor };
   }
 
   /** Iterates over the events, the newest first, and fetches pages as needed. */
@@ -324,6 +415,10 @@ export class UserGroupClient {
     return call(this.#connection, request, options);
   }
 
+  async #callApiToken<Body extends ApiToken>(request: CallRequest, options: CallOptions): Promise<Body> {
+    return (await this.#call<{ api_token: Body }>(request, options)).body.api_token;
+  }
+
   async #callVersioned<Group>(
     request: CallRequest,
     { ifMatch, ...options }: ChangeOptions,
@@ -333,8 +428,8 @@ export class UserGroupClient {
   }
 }
 
-/** With the question mark; empty without parameters. */
-function queryOf(parameters: Record<string, string | number | undefined>): string {
+/** With its question mark; empty without parameters. */
+function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, wellFormed(name, String(value)));

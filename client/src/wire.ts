@@ -77,8 +77,16 @@ export interface RotateRequest {
 }
 
 export interface ListQuery {
-  /** Prefix of an id or a name. */
+  /** Prefix of an id or a name; with `match: 'contains'`, part of one, regardless of case. */
   search?: string | undefined;
+  /** How `search` matches. Default: `prefix`. */
+  match?: 'prefix' | 'contains' | undefined;
+  /** Only groups whose mapping refers to this data source. */
+  data_source?: string | number | undefined;
+  /** Only suspended groups, or only the others. */
+  suspended?: boolean | undefined;
+  /** Only groups last seen before this time (RFC 3339), or never. */
+  seen_before?: string | undefined;
   /** Groups per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page. */
@@ -180,12 +188,54 @@ export interface ListedUserGroup<P extends object = Properties> extends Resolved
   /** RFC 3339, UTC. */
   created_at: string;
   updated_at: string;
+  /** While true, the tokens of the group do not resolve. */
+  suspended: boolean;
+  /** When a token of the group was last resolved, to the hour; null: never. */
+  last_seen_at: string | null;
 }
 
 /** `token` is present only if the API token is `read-write`. */
 export interface StoredUserGroup<P extends object = Properties>
   extends ListedUserGroup<P>,
     Partial<WithToken> {}
+
+/** `admin` may do everything in its workspace and environment. */
+export type Permission = 'admin' | 'read-write' | 'read-only' | 'resolve' | 'embed';
+
+export interface NewApiToken {
+  name: string;
+  permission: Permission;
+  /** Default: it does not expire. */
+  expires_in_seconds?: number | undefined;
+}
+
+/** Without its text. Instants are RFC 3339, UTC. */
+export interface ApiToken {
+  api_token_id: number;
+  name: string | null;
+  permission: Permission;
+  environment: Environment;
+  status: 'active' | 'expired' | 'revoked';
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  /** To the hour. */
+  last_used_at: string | null;
+  /** Until when the text that the last rotation replaced still authenticates. */
+  previous_token_expires_at: string | null;
+}
+
+/** `token` is the text, which is not shown again. */
+export interface IssuedApiToken extends ApiToken {
+  token: string;
+}
+
+export interface ApiTokenListQuery {
+  /** API tokens per page, 1 to 1000. Default: 50. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page. */
+  cursor?: string | undefined;
+}
 
 /** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC). */
 export type TokenState = { status: 'current'; expires_at: null } | { status: 'retiring'; expires_at: string };

@@ -1,8 +1,10 @@
 // Compiled, never run: tests which arguments the types of the client accept and reject, and the types of results.
 
 import {
+  type ApiToken,
   type ErrorCode,
   type Fetch,
+  type IssuedApiToken,
   type ListedUserGroup,
   type Mapping,
   type Page,
@@ -44,6 +46,20 @@ export async function rotateById(): Promise<void> {
   await client.rotateById('a', { gracePeriodSeconds: 60, ifMatch: etag });
   // @ts-expect-error: seconds are a number.
   await client.rotateById('a', { gracePeriodSeconds: '60' });
+}
+
+export async function suspend(): Promise<void> {
+  const { user_group, etag } = await client.suspend('a');
+  same<typeof user_group, StoredUserGroup>();
+  same<typeof user_group.suspended, boolean>();
+  same<typeof user_group.last_seen_at, string | null>();
+  await client.resume('a', { ifMatch: etag });
+  const query = { match: 'contains', search: 'a', suspended: true, data_source: 213 } as const;
+  await client.listPage({ ...query, seen_before: '2026-03-05T16:00:00Z' });
+  // @ts-expect-error: a search matches by prefix or contains.
+  await client.listPage({ search: 'a', match: 'regex' });
+  // @ts-expect-error: a boolean, not its text.
+  await client.listPage({ suspended: 'true' });
 }
 
 export async function getOrCreate(): Promise<void> {
@@ -221,6 +237,26 @@ export async function lists(): Promise<void> {
   same<typeof page, Page>();
   // @ts-expect-error: a limit is a number.
   await client.listPage({ limit: '10' });
+}
+
+export async function apiTokens(): Promise<void> {
+  const issued = await client.createApiToken({ name: 'wall', permission: 'resolve', expires_in_seconds: 60 });
+  same<typeof issued, IssuedApiToken>();
+  same<typeof issued.token, string>();
+  // @ts-expect-error: the name is required.
+  await client.createApiToken({ permission: 'resolve' });
+  // @ts-expect-error: no such permission.
+  await client.createApiToken({ name: 'wall', permission: 'owner' });
+  await client.rotateApiToken(issued.api_token_id, { gracePeriodSeconds: 60 });
+  // @ts-expect-error: an API token has no version.
+  await client.rotateApiToken(issued.api_token_id, { ifMatch: '"1-1"' });
+  // @ts-expect-error: an id is a number, not the text.
+  await client.revokeApiToken(issued.token);
+  for await (const apiToken of client.listApiTokens({ limit: 10 })) {
+    same<typeof apiToken, ApiToken>();
+    // @ts-expect-error: a list has no texts.
+    apiToken.token;
+  }
 }
 
 export function actOn(error: unknown): string {

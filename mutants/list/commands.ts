@@ -1,16 +1,39 @@
 import type { Mutant } from '../mutant.ts';
 
 const app = 'src/app.ts';
-const apiToken = 'src/commands/api-token.ts';
+const duration = 'src/commands/duration.ts';
 const config = 'src/config.ts';
 const exitCode = 'src/commands/exit-code.ts';
 const exposedFile = 'src/system/secret-file-permissions.ts';
 const importing = 'src/commands/import.ts';
 const log = 'src/log.ts';
 const publish = 'src/system/atomic-file.ts';
+const restore = 'src/commands/restore.ts';
+const restoreFile = 'src/store/sqlite/restore.ts';
 const tokenKeys = 'src/key-ring-source.ts';
 
 export const commands: readonly Mutant[] = [
+  {
+    name: 'restore: a damaged backup is restored',
+    file: restoreFile,
+    find: 'if (corruption !== null) throw',
+    replace: 'if (false) throw',
+    tests: ['test/process/restore.test.ts'],
+  },
+  {
+    name: 'restore: the log of another database is left beside the restored one',
+    file: restoreFile,
+    find: "const COMPANIONS = ['-journal', '-wal', '-shm'];",
+    replace: 'const COMPANIONS: string[] = [];',
+    tests: ['test/process/restore.test.ts'],
+  },
+  {
+    name: 'restore: no token is decrypted',
+    file: restore,
+    find: 'limit: TOKENS_PER_KEY',
+    replace: 'limit: 0',
+    tests: ['test/process/restore.test.ts'],
+  },
   {
     name: 'exit code: not found is 1',
     file: exitCode,
@@ -105,8 +128,8 @@ export const commands: readonly Mutant[] = [
   {
     name: 'key ring: the service starts without a key that stored tokens need',
     file: tokenKeys,
-    find: 'if (missing.length > 0) {',
-    replace: 'if (false) {',
+    find: 'if (missing.length === 0) return;',
+    replace: 'if (missing.length >= 0) return;',
     tests: ['test/process/key.test.ts'],
   },
   {
@@ -132,7 +155,7 @@ export const commands: readonly Mutant[] = [
   },
   {
     name: 'api-token: a duration of 0 is accepted',
-    file: apiToken,
+    file: duration,
     find: 'if (!(ms > 0 && ms <=',
     replace: 'if (!(ms >= 0 && ms <=',
     tests: ['test/cli/api-token.test.ts'],

@@ -3,6 +3,8 @@ import type { Mutant } from '../mutant.ts';
 const apiToken = 'src/domain/api-token.ts';
 const body = 'src/domain/request-body.ts';
 const cursor = 'src/domain/cursor.ts';
+const filter = 'src/domain/user-group-filter.ts';
+const instant = 'src/domain/instant.ts';
 const field = 'src/domain/field.ts';
 const jsonTree = 'src/domain/json-tree.ts';
 const keyRing = 'src/domain/key-ring.ts';
@@ -255,10 +257,45 @@ export const domain: readonly Mutant[] = [
     tests: ['test/domain/cursor.test.ts'],
   },
   {
+    name: 'a cursor of a list with another filter is accepted',
+    file: cursor,
+    find: ', ...(filter ? [filter] : [])',
+    replace: '',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
+    name: 'a filter compares only lower case',
+    file: filter,
+    find: 'return text.toLowerCase().toUpperCase();',
+    replace: 'return text.toLowerCase();',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
+    name: 'a filter by last use leaves out groups that were never seen',
+    file: filter,
+    find: 'lastSeenAt === null || lastSeenAt < seenBefore',
+    replace: 'lastSeenAt !== null && lastSeenAt < seenBefore',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
+    name: 'a filter by data source does not find numbers',
+    file: filter,
+    find: 'String(value) === dataSource',
+    replace: 'value === dataSource',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
+    name: 'a timestamp may name 30 February',
+    file: instant,
+    find: 'date.getUTCMonth() !== Number(month) - 1 ||',
+    replace: '',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
     name: 'a cursor of another workspace is accepted',
     file: cursor,
-    find: 'JSON.stringify([workspaceId, environment, search, payload])',
-    replace: 'JSON.stringify([environment, search, payload])',
+    find: 'return sealed([workspaceId, environment, search, ...(filter ? [filter] : [])], payload);',
+    replace: 'return sealed([environment, search, ...(filter ? [filter] : [])], payload);',
     tests: ['test/list.test.ts'],
   },
   {

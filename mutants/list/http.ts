@@ -1,10 +1,14 @@
 import type { Mutant } from '../mutant.ts';
 
+const accessLogFile = 'src/http/access-log.ts';
 const body = 'src/http/body.ts';
+const clientAddress = 'src/http/client-address.ts';
 const endpoint = 'src/http/endpoint.ts';
 const entityTag = 'src/http/entity-tag.ts';
+const failureLimit = 'src/http/failed-authentication-limit.ts';
 const headers = 'src/http/header-checks.ts';
 const health = 'src/http/endpoints/service/health.ts';
+const httpMetrics = 'src/metrics/http-metrics.ts';
 const mediaType = 'src/http/media-type.ts';
 const pipelining = 'src/http/request-pipelining.ts';
 const prefetch = 'src/http/prefetch.ts';
@@ -13,6 +17,7 @@ const problemLog = 'src/http/problem-log.ts';
 const query = 'src/http/query.ts';
 const rateLimit = 'src/http/rate-limit.ts';
 const read = 'src/http/endpoints/user-group/read.ts';
+const requestId = 'src/http/request-id.ts';
 const rotate = 'src/http/endpoints/user-group/rotate.ts';
 const server = 'src/http/server.ts';
 const slowReader = 'src/http/response-backpressure.ts';
@@ -50,8 +55,8 @@ export const http: readonly Mutant[] = [
   {
     name: 'order: 403 comes before 429',
     file: endpoint,
-    find: 'if (limit !== null) await limit(caller);\n    permit(caller, permissions, purpose);',
-    replace: 'permit(caller, permissions, purpose);\n    if (limit !== null) await limit(caller);',
+    find: 'if (limit !== null) await limit(caller, reply);\n    permit(caller, permissions, purpose);',
+    replace: 'permit(caller, permissions, purpose);\n    if (limit !== null) await limit(caller, reply);',
     tests: ['test/rate-limit.test.ts'],
   },
   {
@@ -77,10 +82,24 @@ export const http: readonly Mutant[] = [
     tests: ['test/rate-limit.test.ts'],
   },
   {
+    name: 'failed authentications: a request without permission counts',
+    file: failureLimit,
+    find: "error.code !== 'unauthenticated'",
+    replace: "error.code !== 'unauthenticated' && error.code !== 'permission_denied'",
+    tests: ['test/failed-authentication-limit.test.ts'],
+  },
+  {
+    name: 'failed authentications: memory grows with the number of addresses',
+    file: failureLimit,
+    find: 'if (count === 1 && this.#counts.size === MAX_NETWORKS) this.#forgetFirst();',
+    replace: '',
+    tests: ['test/failed-authentication-limit.test.ts'],
+  },
+  {
     name: 'rate limit: Retry-After may be longer than a minute',
     file: rateLimit,
-    find: 'Math.min(Math.max(1, seconds), MINUTE_SECONDS)',
-    replace: 'Math.max(1, seconds)',
+    find: 'Math.min(Math.max(1, Math.ceil(msBeforeNext / 1_000)), MINUTE_SECONDS)',
+    replace: 'Math.max(1, Math.ceil(msBeforeNext / 1_000))',
     tests: ['test/rate-limit.test.ts'],
   },
   {
@@ -271,5 +290,55 @@ export const http: readonly Mutant[] = [
     find: 'if (this.#bytes + this.#pending * this.#lastBytes > MAX_UNREAD_BYTES) throw UNREAD;',
     replace: '',
     tests: ['test/load/response-backpressure.test.ts'],
+  },
+  {
+    name: 'client address: X-Forwarded-For of any sender is believed',
+    file: clientAddress,
+    find: "return address !== '' && trustedProxies",
+    replace: "return address !== '' || trustedProxies",
+    tests: ['test/http/client-address.test.ts'],
+  },
+  {
+    name: 'client address: the first address of X-Forwarded-For is believed',
+    file: clientAddress,
+    find: "parseHop(hops.pop() ?? '')",
+    replace: "parseHop(hops.shift() ?? '')",
+    tests: ['test/http/client-address.test.ts'],
+  },
+  {
+    name: 'request id: a token of the caller is adopted',
+    file: requestId,
+    find: 'return redact(member) === member;',
+    replace: 'return true;',
+    tests: ['test/request-id.test.ts'],
+  },
+  {
+    name: 'request id: an id of any length is adopted',
+    file: requestId,
+    find: '{1,128}$/',
+    replace: '{1,}$/',
+    tests: ['test/request-id.test.ts'],
+  },
+  {
+    name: 'access log: the path of the request is logged',
+    file: accessLogFile,
+    find: '          path,\n',
+    replace: '          path: request.url,\n',
+    tests: ['test/access-log.test.ts'],
+  },
+  {
+    name: 'metrics: unknown methods are labels',
+    file: httpMetrics,
+    find: 'const method = Math.max(0, METHODS.indexOf(request.method));',
+    replace:
+      'const method = (METHODS.includes(request.method) || METHODS.push(request.method)) && METHODS.indexOf(request.method);',
+    tests: ['test/metrics.test.ts'],
+  },
+  {
+    name: 'metrics: requests of disconnected clients stay active',
+    file: httpMetrics,
+    find: 'this.#active[method]!--;',
+    replace: 'if (status !== null) this.#active[method]!--;',
+    tests: ['test/metrics.test.ts'],
   },
 ];

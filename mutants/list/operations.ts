@@ -4,6 +4,7 @@ const authenticate = 'src/operations/authenticate.ts';
 const context = 'src/operations/context.ts';
 const copy = 'src/operations/copy.ts';
 const exporting = 'src/operations/export.ts';
+const filteredPage = 'src/operations/user-group/filtered-page.ts';
 const getOrCreate = 'src/operations/user-group/get-or-create.ts';
 const idLease = 'src/operations/id-lease.ts';
 const importing = 'src/operations/import.ts';
@@ -15,6 +16,7 @@ const reencrypt = 'src/operations/reencrypt.ts';
 const replaceToken = 'src/operations/user-group/replace-token.ts';
 const resolve = 'src/operations/user-group/resolve.ts';
 const rotate = 'src/operations/user-group/rotate.ts';
+const usage = 'src/operations/usage.ts';
 
 export const operations: readonly Mutant[] = [
   {
@@ -41,8 +43,8 @@ export const operations: readonly Mutant[] = [
   {
     name: 'authentication does not compare the digest that the database returned',
     file: authenticate,
-    find: 'if (sameDigest(token.digest, digest)) return true;',
-    replace: 'if (token.previousDigest !== digest) return true;',
+    find: 'if (sameDigest(token.digest, digest)) return null;',
+    replace: 'if (token.previousDigest !== digest) return null;',
     tests: ['test/authentication.test.ts'],
     equivalent: 'the database finds the token by this digest; the comparison guards against a defect there',
   },
@@ -126,7 +128,7 @@ export const operations: readonly Mutant[] = [
   {
     name: 'a read-only API token reads tokens',
     file: read,
-    find: "return caller.permission === 'read-write' ?",
+    find: "return isPermitted(caller, ['read-write']) ?",
     replace: 'return true ?',
     tests: ['test/read.test.ts'],
   },
@@ -152,6 +154,34 @@ export const operations: readonly Mutant[] = [
     tests: ['test/patch.test.ts'],
   },
   {
+    name: 'the token of a suspended group resolves',
+    file: resolve,
+    find: 'if (userGroup.suspendedAt !== null) throw tokenNotFound();',
+    replace: '',
+    tests: ['test/suspend.test.ts'],
+  },
+  {
+    name: 'a filtered page skips the matches that do not fit on it',
+    file: filteredPage,
+    find: 'next: page.length < found.length ? page.at(-1)!.after : next,',
+    replace: 'next,',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
+    name: 'a filtered page scans without a bound',
+    file: filteredPage,
+    find: 'const MAX_READS = 5;',
+    replace: 'const MAX_READS = 5_000;',
+    tests: ['test/list-filter.test.ts'],
+  },
+  {
+    name: 'a resolved token is marked again within the hour',
+    file: usage,
+    find: 'if (last !== null && last >= hour) return false;',
+    replace: '',
+    tests: ['test/last-seen.test.ts'],
+  },
+  {
     name: 'a full last page has a cursor',
     file: list,
     find: 'limit: limit + 1 - found.length,',
@@ -161,7 +191,7 @@ export const operations: readonly Mutant[] = [
   {
     name: 'a search lists a group twice that matches by id and by name',
     file: list,
-    find: "const isListedById = order === 'name' && userGroup.providedId.startsWith(search);",
+    find: "const isListedById = order === 'name' && userGroup.providedId.startsWith(list.search);",
     replace: 'const isListedById = false;',
     tests: ['test/list.test.ts'],
   },

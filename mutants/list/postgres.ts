@@ -12,6 +12,7 @@ const idBlock = 'src/store/postgres/lease-ids.ts';
 const importUserGroup = 'src/store/postgres/import-user-group.ts';
 const importedToken = 'src/store/postgres/imported-token.ts';
 const list = 'src/store/postgres/list-user-groups.ts';
+const markSeen = 'src/store/postgres/mark-seen.ts';
 const pool = 'src/store/postgres/client/pool.ts';
 const retry = 'src/store/postgres/client/retry.ts';
 const rotate = 'src/store/postgres/rotate-token.ts';
@@ -68,6 +69,13 @@ export const postgres: readonly Mutant[] = [
     find: '\n      and stored.team_id = sent.team_id',
     replace: '',
     tests: ['test/interleaving.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: last_seen_at passes to a group that is created with the same id',
+    file: markSeen,
+    find: '\n      and stored.team_id = sent.team_id',
+    replace: '',
+    tests: ['test/last-seen.test.ts'],
   },
   {
     name: 'PostgreSQL: a list contains the groups of other workspaces',

@@ -7,6 +7,7 @@ const deleteUserGroup = 'src/store/sqlite/delete-user-group.ts';
 const importUserGroup = 'src/store/sqlite/import-user-group.ts';
 const leaseIds = 'src/store/sqlite/lease-ids.ts';
 const listUserGroups = 'src/store/sqlite/list-user-groups.ts';
+const markSeen = 'src/store/sqlite/mark-seen.ts';
 const rotateToken = 'src/store/sqlite/rotate-token.ts';
 const tokenKey = 'src/store/sqlite/token-key.ts';
 const updateUserGroup = 'src/store/sqlite/update-user-group.ts';
@@ -95,9 +96,16 @@ export const sqlite: readonly Mutant[] = [
     tests: ['test/store.test.ts'],
   },
   {
+    name: 'SQLite: last_seen_at goes backwards',
+    file: markSeen,
+    find: 'last_seen_at < ?1)',
+    replace: 'last_seen_at > 0)',
+    tests: ['test/last-seen.test.ts'],
+  },
+  {
     name: 'SQLite: the last page of a list has a cursor',
     file: listUserGroups,
-    find: 'return { userGroups, isEnd: userGroups.length < limit };',
+    find: 'return { userGroups, isEnd: userGroups.length < search.limit };',
     replace: 'return { userGroups, isEnd: false };',
     tests: ['test/list.test.ts'],
   },

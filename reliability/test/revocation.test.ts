@@ -40,7 +40,8 @@ describe('The revocation rig', () => {
       create: () => service.apiToken(),
       revoke: (id: number) => service.revokeApiToken(id),
     };
-    const target = { urls: [service.url, caching.url], token: service.token, issuer };
+    const { token } = await service.apiToken({ permission: 'admin' });
+    const target = { urls: [service.url, caching.url], token, issuer };
     await assert.rejects(
       endTokens({ ...target, trials: 50, seed: 1, onTrial: () => {} }),
       (error) => error instanceof PromiseBroken && /accepted after/.test(error.message),

@@ -1,13 +1,16 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { operator, permissions, statusOf } from '../domain/api-token.ts';
+import { type ApiToken, operator, permissions, previousTextUntil, statusOf } from '../domain/api-token.ts';
+import { mintApiToken } from '../domain/token.ts';
 import {
   apiTokenPages,
   createApiToken,
   findApiTokenById,
   type NewApiToken,
   revokeApiToken,
+  rotateApiToken,
 } from '../operations/api-token.ts';
 import type { EventContext } from '../operations/event.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { commandContext } from './command-context.ts';
 import {
@@ -17,7 +20,8 @@ import {
   withDatabase,
   withExistingDatabase,
 } from './database-option.ts';
-import { NotFound } from './exit-code.ts';
+import { parseDuration } from './duration.ts';
+import { ApiTokenInactive, NotFound } from './exit-code.ts';
 import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
 import {
   createWorkspaceOption,
@@ -28,23 +32,22 @@ import {
   workspaceOption,
 } from './workspace-option.ts';
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 } as const;
-const MAX_YEARS = 100;
-
 type CreateOptions = DatabaseOptions &
   NewWorkspaceOptions &
   Pick<NewApiToken, 'permission'> & { name?: string; expires?: number };
 
 export function apiTokenCommand(): Command {
   return new Command('api-token')
-    .summary('create, list and revoke the API tokens that callers authenticate with')
+    .summary('create, list, rotate and revoke the API tokens that callers authenticate with')
     .description(
       'API tokens authenticate requests. These commands can run while the service is running; changes take effect with ' +
         'its next request.',
     )
     .addCommand(createCommand())
     .addCommand(listCommand())
-    .addCommand(revokeCommand());
+    .addCommand(rotateCommand())
+    .addCommand(revokeCommand())
+    .addCommand(generateCommand());
 }
 
 function createCommand(): Command {
@@ -67,7 +70,7 @@ function createCommand(): Command {
       new Option(
         '--expires <duration>',
         'lifetime of the token, such as 12h, 90d or 1y (default: never expires)',
-      ).argParser(parseDuration),
+      ).argParser((text) => parseDuration(text, '100y')),
     )
     .addOption(new Option('--name <name>', 'label of the token in "api-token list"').argParser(parseName))
     .addOption(databaseOption())
@@ -104,6 +107,9 @@ async function create(context: EventContext, options: CreateOptions): Promise<vo
 function listCommand(): Command {
   return new Command('list')
     .summary('list the API tokens, without the tokens themselves')
+    .description(
+      'Lists all API tokens with the hour of their last use; a serving process writes it within a few seconds.',
+    )
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
@@ -111,7 +117,17 @@ function listCommand(): Command {
         const pages = apiTokenPages(store);
         if (options.json) return printJsonPages(pages, toJson);
         return printTablePages(
-          ['ID', 'WORKSPACE', 'ENVIRONMENT', 'PERMISSION', 'STATUS', 'CREATED', 'EXPIRES', 'NAME'],
+          [
+            'ID',
+            'WORKSPACE',
+            'ENVIRONMENT',
+            'PERMISSION',
+            'STATUS',
+            'CREATED',
+            'EXPIRES',
+            'LAST USED',
+            'NAME',
+          ],
           pages,
           toRow,
         );
@@ -128,23 +144,77 @@ function toRow(token: ApiTokenRow): string[] {
     statusOf(token, Date.now()),
     formatInstant(token.createdAt),
     formatInstant(token.expiresAt),
+    formatInstant(token.lastUsedAt),
     token.name ?? '-',
   ];
 }
 
 function toJson(token: ApiTokenRow): object {
-  const instant = (ms: number | null) => (ms === null ? null : formatInstant(ms));
+  const now = Date.now();
   return {
     id: token.apiTokenId,
     workspace: token.workspaceName,
     environment: token.environment,
     permission: token.permission,
     name: token.name,
-    status: statusOf(token, Date.now()),
-    created_at: instant(token.createdAt),
-    expires_at: instant(token.expiresAt),
-    revoked_at: instant(token.revokedAt),
+    status: statusOf(token, now),
+    created_at: instantOrNull(token.createdAt),
+    expires_at: instantOrNull(token.expiresAt),
+    revoked_at: instantOrNull(token.revokedAt),
+    last_used_at: instantOrNull(token.lastUsedAt),
+    previous_token_expires_at: instantOrNull(previousTextUntil(token, now)),
   };
+}
+
+function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatInstant(ms);
+}
+
+type RotateOptions = DatabaseOptions & { gracePeriod: number };
+
+function rotateCommand(): Command {
+  return new Command('rotate')
+    .summary('give an API token a new text; it is shown only once')
+    .description(
+      'Replaces the text of an API token; its id, name, permission and expiry stay. Without --grace-period the replaced ' +
+        'text is rejected from the next request on. A text that an earlier rotation replaced is rejected in either case.',
+    )
+    .argument('<id>', 'id of the API token, as shown by "api-token list"', parseId)
+    .addOption(
+      new Option(
+        '--grace-period <duration>',
+        'how long the replaced text still works, such as 1h or 7d, at most 30d (default: not at all)',
+      )
+        .argParser((text) => parseDuration(text, '30d'))
+        .default(0, 'none'),
+    )
+    .addOption(databaseOption())
+    .addOption(jsonOption())
+    .action((id: number, options: RotateOptions) =>
+      withExistingDatabase(options, ({ store }, config) =>
+        rotate(commandContext(store, config), id, options),
+      ),
+    );
+}
+
+async function rotate(
+  context: EventContext,
+  id: number,
+  { gracePeriod, json }: RotateOptions,
+): Promise<void> {
+  const stored = await existing(context.store, id);
+  const status = statusOf(stored, context.clock());
+  if (status !== 'active') throw new ApiTokenInactive(`API token ${id} is ${status}; create a new one`);
+  const caller = operator(stored.workspaceId, stored.environment);
+  const { apiToken, token } = await rotateApiToken(context, caller, id, gracePeriod / 1_000);
+  const until = instantOrNull(apiToken.previousExpiresAt);
+  if (json) {
+    printJson({ id, token: token.reveal(), previous_token_expires_at: until });
+    return;
+  }
+  const replaced =
+    until === null ? 'The replaced text is rejected from now on' : `The replaced text works until ${until}`;
+  console.log(`Rotated API token ${id}. ${replaced}. The new text is shown only once:\n\n${token.reveal()}`);
 }
 
 function revokeCommand(): Command {
@@ -155,31 +225,38 @@ function revokeCommand(): Command {
     .addOption(jsonOption())
     .action((id: number, options: DatabaseOptions) =>
       withExistingDatabase(options, async ({ store }, config) => {
-        const apiToken = await findApiTokenById(store, id);
-        if (apiToken === null)
-          throw new NotFound(`API token ${id} does not exist; run "api-token list" to see the API tokens`);
-        const caller = operator(apiToken.workspaceId, apiToken.environment);
-        await revokeApiToken(commandContext(store, config), caller, apiToken);
+        const { workspaceId, environment } = await existing(store, id);
+        const caller = operator(workspaceId, environment);
+        await revokeApiToken(commandContext(store, config), caller, id);
         if (options.json) printJson({ id, status: 'revoked' });
         else console.log(`Revoked API token ${id}.`);
       }),
     );
 }
 
+async function existing(store: BatchingStore, id: number): Promise<ApiToken> {
+  const apiToken = await findApiTokenById(store, id);
+  if (apiToken !== null) return apiToken;
+  throw new NotFound(`API token ${id} does not exist; run "api-token list" to see the API tokens`);
+}
+
+function generateCommand(): Command {
+  return new Command('generate')
+    .summary('print the text of an API token for UGS_BOOTSTRAP_API_TOKEN')
+    .description(
+      'Prints a new text in the format of an API token, without access to a database. The service makes the text in ' +
+        'UGS_BOOTSTRAP_API_TOKEN an API token when it starts.',
+    )
+    .addOption(jsonOption())
+    .action(({ json }: { json?: boolean }) => {
+      const token = mintApiToken().reveal();
+      if (json) printJson({ token });
+      else console.log(token);
+    });
+}
+
 function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('It must be an id, a number shown by "api-token list".');
   return Number(text);
-}
-
-/** Returns milliseconds. */
-function parseDuration(text: string): number {
-  const [, digits = '', unit = ''] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
-  const ms = Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
-  if (!(ms > 0 && ms <= MAX_YEARS * UNITS_MS.y)) {
-    throw new InvalidArgumentError(
-      `It must be a number and a unit (m, h, d, w, y), such as 90d, and at most ${MAX_YEARS}y.`,
-    );
-  }
-  return ms;
 }

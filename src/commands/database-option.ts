@@ -43,10 +43,14 @@ export async function withExistingDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const { databaseUrl } = configOf(options);
+  requireDatabase(configOf(options));
+  return withDatabase(options, work);
+}
+
+/** Throws `NotFound` if a SQLite database does not exist. */
+export function requireDatabase({ databaseUrl }: Config): void {
   if (databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path))
     throw new NotFound(`database ${databaseUrl.path} does not exist`);
-  return withDatabase(options, work);
 }
 
 export function configOf({ databaseUrl }: DatabaseOptions): Config {

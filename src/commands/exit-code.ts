@@ -2,11 +2,13 @@
 
 import { CommanderError } from 'commander';
 import { ConfigInvalid } from '../config.ts';
-import { AlreadyServed, SchemaTooNew, ServerUnfit } from '../database.ts';
+import { AlreadyServed, BackupInvalid, SchemaTooNew, ServerUnfit } from '../database.ts';
+import { BootstrapApiTokenUnusable } from '../operations/bootstrap-api-token.ts';
 import { DatabasesDiffer } from '../operations/copy.ts';
 import { StoredTokenUnreadable } from '../operations/open-stored-token.ts';
 import { OtherKeyInUse } from '../operations/reencrypt.ts';
 import { WorkspaceDeleted } from '../operations/workspace.ts';
+import { Problem } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { FileExists } from '../system/atomic-file.ts';
 
@@ -25,8 +27,8 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   ok: 'success',
   failed: 'internal error (a bug); the message has the details',
   usage: 'unknown command or option, or an invalid argument',
-  notFound: 'database, file, workspace or API token not found',
-  data: 'import refused lines, a workspace is not empty, or source and target of a copy differ; the message has the details',
+  notFound: 'database, file, workspace, API token or user group not found',
+  data: 'import refused lines, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database unavailable: it cannot be opened or does not respond',
   busy: 'port already in use, or another process is serving the database file',
   config: 'invalid setting or key ring, or incompatible versions of database and service',
@@ -47,6 +49,16 @@ export class WorkspaceNotEmpty extends Error {
   override readonly name = 'WorkspaceNotEmpty';
 }
 
+/** Checks of `doctor` failed, and it has printed them. */
+export class ChecksFailed extends Error {
+  override readonly name = 'ChecksFailed';
+}
+
+/** An API token that is revoked or expired cannot be rotated. */
+export class ApiTokenInactive extends Error {
+  override readonly name = 'ApiTokenInactive';
+}
+
 /** An argument is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -57,12 +69,14 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof NotFound || error instanceof WorkspaceDeleted) return exitCodes.notFound;
   if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
-  if (error instanceof WorkspaceNotEmpty) return exitCodes.data;
+  if (error instanceof WorkspaceNotEmpty || error instanceof BackupInvalid) return exitCodes.data;
+  if (error instanceof ChecksFailed || error instanceof ApiTokenInactive) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
-  if (error instanceof OtherKeyInUse) return exitCodes.config;
+  if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
   if (error instanceof AlreadyServed) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
+  if (error instanceof Problem) return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return exitCodes.busy;
   if (code === 'EACCES' || isListenError(error)) return exitCodes.config;

@@ -37,8 +37,8 @@ export function exportCommand(): Command {
         'and properties, exactly as stored, and the token if --with-tokens is set. "import" reads this format. Export can ' +
         'run while the service is running: it writes each group that exists throughout exactly once.' +
         '\n\nThe file must not exist yet. Only its owner can read it, and it appears under its name only when it is ' +
-        'complete. A file with tokens is as secret as the tokens. Replaced tokens in their grace period are not exported; ' +
-        '"backup" and "copy" keep them.',
+        'complete. A file with tokens is as secret as the tokens. Replaced tokens in their grace period and ' +
+        'suspensions are not exported: an import of the file resumes suspended groups. "backup" and "copy" keep both.',
     )
     .argument('[file]', 'file to create; standard output if it is - or omitted')
     .addOption(workspaceOption('workspace to export'))

@@ -1,15 +1,26 @@
 import { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { inspectDatabase } from '../database.ts';
 import { generateKeyLine } from '../domain/key-ring.ts';
-import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import { loadKeyRing, readKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { reencryptTokens } from '../operations/reencrypt.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
-import { printJson } from './output.ts';
+import type { Inspection } from '../store/inspection.ts';
+import {
+  configOf,
+  type DatabaseOptions,
+  databaseOption,
+  jsonOption,
+  requireDatabase,
+  withExistingDatabase,
+} from './database-option.ts';
+import { printJson, printTable } from './output.ts';
 import { progressBar } from './progress.ts';
 
 export function keyCommand(): Command {
   return new Command('key')
     .summary('manage the keys that encrypt tokens at rest')
     .addCommand(generateCommand())
+    .addCommand(listCommand())
     .addCommand(reencryptCommand());
 }
 
@@ -25,6 +36,53 @@ function generateCommand(): Command {
       if (json) printJson({ id: line.split(':')[0], line });
       else console.log(line);
     });
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .summary('list the keys of the key ring and of the database')
+    .description(
+      'Lists the ids of the keys in the key ring and in the database, never the keys themselves: which key is active, ' +
+        'which keys stored tokens may be encrypted with (registered), and how many are. A registered key that the key ring ' +
+        'lacks prevents the service from starting. Reads all user groups and changes nothing.',
+    )
+    .addOption(databaseOption())
+    .addOption(jsonOption())
+    .action(async (options: DatabaseOptions) => {
+      const config = configOf(options);
+      requireDatabase(config);
+      const keys = await inspectDatabase(config, (inspection) => listKeys(config, inspection));
+      if (options.json) printJson(keys);
+      else printTable(['KEY', 'RING', 'REGISTERED', 'TOKENS'], keys.map(toRow));
+    });
+}
+
+interface ListedKey {
+  id: string;
+  in_ring: boolean;
+  active: boolean;
+  registered: boolean;
+  tokens: number;
+}
+
+async function listKeys(config: Config, inspection: Inspection): Promise<ListedKey[]> {
+  const isInitialized = await inspection.isInitialized();
+  const registered = isInitialized ? await inspection.registeredKeyIds() : [];
+  const tokens = isInitialized ? await inspection.countTokens() : new Map<string, number>();
+  const keyRing = readKeyRing(config);
+  const ids = new Set([...keyRing.keyIds, ...registered, ...tokens.keys()]);
+  return Array.from(ids, (id) => ({
+    id,
+    in_ring: keyRing.keyIds.includes(id),
+    active: id === keyRing.activeKeyId,
+    registered: registered.includes(id),
+    tokens: tokens.get(id) ?? 0,
+  }));
+}
+
+function toRow(key: ListedKey): string[] {
+  const ring = key.active ? 'active' : key.in_ring ? 'yes' : 'missing';
+  return [key.id, ring, key.registered ? 'yes' : 'no', String(key.tokens)];
 }
 
 function reencryptCommand(): Command {

@@ -1,21 +1,30 @@
 // Output of the commands: JSON for scripts, aligned columns for people. Lists are printed page by page, in constant memory.
 
+import type { JsonText } from '../domain/strict-json.ts';
+
+/** A value to serialize, or JSON that is printed unchanged. */
+type Printable = object | JsonText;
+
 /** Prints one JSON document on one line. */
-export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value));
+export function printJson(value: Printable): void {
+  console.log(textOf(value));
 }
 
 /** Prints one JSON array on one line. */
 export async function printJsonPages<Item>(
   pages: AsyncIterable<readonly Item[]>,
-  toJson: (item: Item) => object,
+  toJson: (item: Item) => Printable,
 ): Promise<void> {
   let separator = '[';
   for await (const page of pages) {
-    process.stdout.write(separator + page.map((item) => JSON.stringify(toJson(item))).join(','));
+    process.stdout.write(separator + page.map((item) => textOf(toJson(item))).join(','));
     separator = ',';
   }
   process.stdout.write(separator === '[' ? '[]\n' : ']\n');
+}
+
+function textOf(value: Printable): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Prints rows below a heading in aligned columns. */

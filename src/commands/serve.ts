@@ -18,13 +18,14 @@ export function serveCommand(): Command {
         new Option(flag, `${meaning} (${variablesOf(setting)}; default: ${fallback || 'none'})`),
       );
   }
-  const { tokenKeys } = settings;
-  command.addHelpText('after', `\nSecrets:\n  ${variablesOf(tokenKeys)}\n    ${tokenKeys.meaning}`);
+  const secrets: Setting<unknown>[] = [settings.tokenKeys, settings.bootstrapApiToken];
+  const lines = secrets.map((setting) => `  ${variablesOf(setting)}\n    ${setting.meaning}`);
+  command.addHelpText('after', `\nSecrets:\n${lines.join('\n')}`);
   return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);
     const log = await createLog(config);
-    const announce = ({ url }: App): void =>
-      log.info({ url, database: config.databaseUrl.engine }, 'listening');
+    const announce = ({ url, metricsUrl }: App): void =>
+      log.info({ url, database: config.databaseUrl.engine, metrics: metricsUrl ?? undefined }, 'listening');
     await serveUntilSignal(log, config, announce);
   });
 }

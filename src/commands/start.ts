@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { ConfigInvalid, readConfig } from '../config.ts';
+import type { Permission } from '../domain/api-token.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { replaceSecretFile } from '../key-ring-source.ts';
 import { createLog } from '../log.ts';
 import { createApiToken } from '../operations/api-token.ts';
-import { authenticate } from '../operations/authenticate.ts';
-import { Problem } from '../problem.ts';
+import { findActiveApiToken } from '../operations/authenticate.ts';
+import type { EventContext } from '../operations/event.ts';
 import { explainFileError } from './explain-file-error.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 
@@ -25,8 +26,8 @@ export function startCommand(): Command {
     .summary('quick start: set up and run the service with one command')
     .description(
       'Quick start. Creates what is missing in the data directory (database, key file, and a workspace "default" with a ' +
-        'read-write API token), runs the service and prints an example request. Ignores DATABASE_URL; use serve to ' +
-        'connect to another database.',
+        'read-write and an admin API token), runs the service and prints an example request. Ignores DATABASE_URL; use ' +
+        'serve to connect to another database.',
     )
     .addOption(new Option('--data <directory>', 'directory for all data').default('data'))
     .addOption(new Option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)'))
@@ -38,11 +39,9 @@ export function startCommand(): Command {
       const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
       const log = await createLog(config);
       const announce = async (app: App): Promise<void> => {
-        const file = join(data, 'api-token');
-        const token = await quickStartToken(app, file).catch((error) =>
-          explainFileError(error, (message) => new ConfigInvalid(`cannot use ${file}: ${message}`)),
-        );
-        printWelcome(app, isNew, data, token);
+        const token = await quickStartToken(app, join(data, 'api-token'), 'read-write');
+        const admin = await quickStartToken(app, join(data, 'admin-token'), 'admin');
+        printWelcome(app, isNew, data, token, admin);
       };
       await serveUntilSignal(log, config, announce);
     });
@@ -54,28 +53,31 @@ interface QuickStartToken {
   isNew: boolean;
 }
 
+function quickStartToken(app: App, file: string, permission: Permission): Promise<QuickStartToken> {
+  return ensureToken(app, file, permission).catch((error) =>
+    explainFileError(error, (message) => new ConfigInvalid(`cannot use ${file}: ${message}`)),
+  );
+}
+
 /** Returns the API token in the file if it is still valid, otherwise a new one. */
-async function quickStartToken(app: App, file: string): Promise<QuickStartToken> {
+async function ensureToken(app: App, file: string, permission: Permission): Promise<QuickStartToken> {
   const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  if (await isValid(app, stored)) return { token: new Secret(stored), file, isNew: false };
-  const { token } = await createApiToken(app.context, {
+  if (await isValid(app, stored, permission)) return { token: new Secret(stored), file, isNew: false };
+  const context: EventContext = { ...app.context, origin: { via: 'command_line', requestId: null } };
+  const { token } = await createApiToken(context, {
     workspaceName: 'default',
     environment: 'Customer',
-    permission: 'read-write',
-    name: 'quick start',
+    permission,
+    name: permission === 'admin' ? 'quick start, admin' : 'quick start',
     expiresAt: null,
   });
   replaceSecretFile(file, token);
   return { token, file, isNew: true };
 }
 
-async function isValid({ context }: App, text: string): Promise<boolean> {
-  try {
-    return (await authenticate(context, digestOfApiToken(text))).permission === 'read-write';
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'unauthenticated') return false;
-    throw error;
-  }
+async function isValid({ context }: App, text: string, permission: Permission): Promise<boolean> {
+  const digest = digestOfApiToken(text);
+  return digest !== null && (await findActiveApiToken(context, digest))?.permission === permission;
 }
 
 /** A notice that a database set for the other commands is ignored. */
@@ -89,6 +91,7 @@ function printWelcome(
   isNew: boolean,
   data: string,
   { token, file, isNew: isNewToken }: QuickStartToken,
+  admin: QuickStartToken,
 ): void {
   const database = isNew
     ? `Created a new database in ${data}/.`
@@ -100,6 +103,7 @@ ${database} ${apiToken} (stored in ${file}).
 ${ignoredSettingNotice(data)}
   Address    ${url}
   API token  ${token.reveal()}
+  Admin      an API token for administration is stored in ${admin.file}
 
 Try it:
 

@@ -1,6 +1,7 @@
 // Options shared by the commands that work on one workspace and environment.
 
 import { InvalidArgumentError, Option } from 'commander';
+import { parseName as parseConfiguredName } from '../config.ts';
 import { type Environment, environments } from '../domain/user-group.ts';
 import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -28,10 +29,11 @@ export function environmentOption(meaning: string): Option {
 }
 
 export function parseName(text: string): string {
-  if (text.trim() === '' || [...text].length > 255 || /\p{Cc}/u.test(text)) {
-    throw new InvalidArgumentError('It must have 1 to 255 characters and no control characters.');
+  try {
+    return parseConfiguredName(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It ${(error as Error).message}.`);
   }
-  return text;
 }
 
 /** For commands that create workspaces: all but the first need --create-workspace. Throws `NotFound`. */

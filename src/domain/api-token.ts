@@ -1,5 +1,6 @@
 // API tokens: the caller, its workspace and environment, and its permission.
 
+import type { JsonText } from './strict-json.ts';
 import type { TokenDigest } from './token.ts';
 import type { Environment } from './user-group.ts';
 
@@ -32,6 +33,22 @@ export type ApiTokenStatus = 'active' | 'expired' | 'revoked';
 export function statusOf(token: ApiToken, now: number): ApiTokenStatus {
   if (token.revokedAt !== null) return 'revoked';
   return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
+}
+
+/** Until when the text that the last rotation replaced authenticates; null if none does. */
+export function previousTextUntil(token: ApiToken, now: number): number | null {
+  const { previousExpiresAt } = token;
+  if (previousExpiresAt === null || previousExpiresAt <= now) return null;
+  return statusOf(token, now) === 'active' ? previousExpiresAt : null;
+}
+
+/** The fields of the event about its creation. The digest is not one of them. */
+export function apiTokenFields({ name, permission, expiresAt }: ApiToken): Record<string, JsonText> {
+  const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  const fields = { name, permission, expires_at: expires };
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, JSON.stringify(value) as JsonText]),
+  );
 }
 
 /** Who makes a call: the bearer of an API token, or the operator on the command line, without a token. */

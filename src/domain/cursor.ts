@@ -1,11 +1,13 @@
 // Keyset pagination of user groups: positions in a list, and the cursors that encode them.
 //
 // A list is in the order of the groups' ids, byte for byte. A search first lists the groups whose id starts with the
-// text, in that order, then those whose name does but not the id, in the order of their names.
+// text, in that order, then those whose name does but not the id, in the order of their names. A filter leaves out
+// groups and does not change the order.
 
 import { hash } from 'node:crypto';
 import { limits } from './field.ts';
 import type { Environment, UserGroup } from './user-group.ts';
+import type { UserGroupFilter } from './user-group-filter.ts';
 
 /** A list that a caller can request. Its pages may differ in size. */
 export interface UserGroupList {
@@ -13,6 +15,8 @@ export interface UserGroupList {
   environment: Environment;
   /** Prefix of the id or name of each group; empty for all groups. */
   search: string;
+  /** Absent if the list has every group of the search. */
+  filter?: UserGroupFilter;
 }
 
 /** Where the next page starts (inclusive), in the order of ids or of names. */
@@ -30,8 +34,10 @@ export function startOf({ search }: UserGroupList): Position {
   return { order: 'id', providedId: search };
 }
 
+type Named = Pick<UserGroup, 'name' | 'providedId'>;
+
 /** The position immediately after the group. */
-export function positionAfter(order: Position['order'], { name, providedId }: UserGroup): Position {
+export function positionAfter(order: Position['order'], { name, providedId }: Named): Position {
   const next = providedId + NEXT;
   return order === 'id' ? { order, providedId: next } : { order, name, providedId: next };
 }
@@ -60,9 +66,20 @@ export function cursorOf(list: UserGroupList, position: Position): string {
   return withChecksum(list, parts.join('\0'));
 }
 
+/** The position in a list that is ordered by numbers, with a checksum over the list that `scope` identifies. */
+export function numberCursorOf(scope: readonly unknown[], after: number): string {
+  return sealed(scope, String(after));
+}
+
+/** The number that `numberCursorOf` encoded for this list; null for any other text. */
+export function numberOf(scope: readonly unknown[], cursor: string): number | null {
+  const payload = payloadOf(cursor);
+  return sealed(scope, payload) === cursor ? Number(payload) : null;
+}
+
 /** The position that `cursorOf` encoded for this list; null for any other text. */
 export function positionOf(list: UserGroupList, cursor: string): Position | null {
-  const payload = Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString();
+  const payload = payloadOf(cursor);
   if (withChecksum(list, payload) !== cursor) return null;
   const parts = payload.split('\0');
   const [first = '', second = ''] = parts;
@@ -70,8 +87,16 @@ export function positionOf(list: UserGroupList, cursor: string): Position | null
   return parts.length === 2 ? { order: 'name', name: first, providedId: second } : null;
 }
 
-function withChecksum({ workspaceId, environment, search }: UserGroupList, payload: string): string {
-  const text = JSON.stringify([workspaceId, environment, search, payload]);
+function withChecksum({ workspaceId, environment, search, filter }: UserGroupList, payload: string): string {
+  return sealed([workspaceId, environment, search, ...(filter ? [filter] : [])], payload);
+}
+
+function sealed(scope: readonly unknown[], payload: string): string {
+  const text = JSON.stringify([...scope, payload]);
   const checksum = hash('sha256', text, 'base64url').slice(0, CHECKSUM_LENGTH);
   return checksum + Buffer.from(payload).toString('base64url');
+}
+
+function payloadOf(cursor: string): string {
+  return Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString();
 }

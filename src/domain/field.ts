@@ -12,7 +12,12 @@ export const limits = {
   textCodePoints: 255,
   tokenCharacters: { least: 16, most: 200 },
   gracePeriodSeconds: 2_592_000,
+  /** 100 years. */
+  apiTokenSeconds: 3_153_600_000,
+  /** That are neither revoked nor expired, in one workspace and environment, created over HTTP. */
+  activeApiTokens: 1_000,
   pageGroups: 1_000,
+  pageApiTokens: 1_000,
   /** Of the mappings and properties on one page of a list. */
   pageBytes: 1024 * 1024,
 } as const;
@@ -104,6 +109,38 @@ export const gracePeriodSeconds = {
   description: 'How long the replaced token still resolves. 0: dead immediately.',
 } as const satisfies FieldSchema;
 
+export const apiTokenName = {
+  ...name,
+  description: 'Tells people what the API token is for. Need not be unique.',
+} as const satisfies FieldSchema;
+
+export const expiresInSeconds = {
+  type: 'integer',
+  minimum: 1,
+  maximum: limits.apiTokenSeconds,
+  description: 'Lifetime of the API token. Absent: it does not expire.',
+} as const satisfies FieldSchema;
+
+export const apiTokenGracePeriodSeconds = {
+  ...gracePeriodSeconds,
+  default: 0,
+  description: 'How long the replaced text still authenticates. 0: rejected from the next request on.',
+} as const satisfies FieldSchema;
+
+export const apiTokenPageLimit = {
+  type: 'integer',
+  minimum: 1,
+  maximum: limits.pageApiTokens,
+  default: 50,
+  description: 'Maximum number of API tokens per page.',
+} as const satisfies FieldSchema;
+
+export const apiTokenCursor = {
+  type: 'string',
+  minLength: 1,
+  description: 'The `next_cursor` of the previous page. Absent for the first page.',
+} as const satisfies FieldSchema;
+
 export const pageLimit = {
   type: 'integer',
   minimum: 1,
@@ -115,7 +152,8 @@ export const pageLimit = {
 export const cursor = {
   type: 'string',
   minLength: 1,
-  description: 'The `next_cursor` of the previous page, for the same search. Absent for the first page.',
+  description:
+    'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
 } as const satisfies FieldSchema;
 
 export const search = {
@@ -123,5 +161,31 @@ export const search = {
   pattern: `^[^${CONTROL}]*$`,
   not: noControl,
   'x-pattern-detail': 'must not have control characters',
-  description: 'Only user groups whose id or name starts with this text, byte for byte.',
+  description:
+    'Only user groups whose id or name starts with this text, byte for byte; with `match=contains`, contains it, ' +
+    'regardless of case.',
+} as const satisfies FieldSchema;
+
+export const match = {
+  type: 'string',
+  enum: ['prefix', 'contains'],
+  default: 'prefix',
+  description: 'How `search` matches.',
+} as const satisfies FieldSchema;
+
+export const dataSource = {
+  ...text,
+  description:
+    'Only user groups whose mapping refers to this data source, stored as a string or as a number.',
+} as const satisfies FieldSchema;
+
+export const suspended = {
+  type: 'boolean',
+  description: 'Only user groups that are suspended, or only those that are not.',
+} as const satisfies FieldSchema;
+
+export const seenBefore = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Only user groups whose `last_seen_at` is before this instant (RFC 3339) or null.',
 } as const satisfies FieldSchema;

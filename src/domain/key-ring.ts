@@ -77,6 +77,11 @@ export class KeyRing {
     return this.#active.id;
   }
 
+  /** The ids of the keys, the active one first. */
+  get keyIds(): string[] {
+    return [...this.#keys.keys()];
+  }
+
   /** The ids that are not in the key ring. */
   missing(keyIds: readonly string[]): string[] {
     return keyIds.filter((id) => !this.#keys.has(id));

@@ -3,6 +3,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, Problem } from '../problem.ts';
 import * as field from './field.ts';
+import { parseInstant } from './instant.ts';
 import { Secret } from './secret.ts';
 import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './strict-json.ts';
 import { suggestField } from './suggest.ts';
@@ -49,6 +50,7 @@ const MAX_LEVELS = field.limits.propertiesLevels + 1;
 const MAX_ERRORS = 20;
 
 const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
+ajv.addFormat('date-time', (text) => parseInstant(text) !== null);
 ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
 // For other languages only: in JavaScript the patterns imply it.
 ajv.removeKeyword('not').addKeyword('not');
@@ -243,7 +245,13 @@ function faultOf(error: ErrorObject): FieldError {
     case 'pattern':
       return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
     case 'enum':
-      return { pointer, detail: `must be one of ${(schema as unknown[]).join(', ')}` };
+      return { pointer, detail: `must be ${choiceOf(schema as string[])}` };
+    case 'format':
+      return {
+        pointer,
+        detail:
+          'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z, with a + percent-encoded as %2B',
+      };
     case 'minLength':
       return { pointer, detail: 'must not be empty' };
     case 'maxLength':
@@ -259,7 +267,12 @@ function faultOf(error: ErrorObject): FieldError {
   }
 }
 
+function choiceOf(values: readonly string[]): string {
+  return values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ');
+}
+
 function nameOfType(type: string | undefined): string {
   if (type === 'null') return 'null';
+  if (type === 'boolean') return 'true or false';
   return type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`;
 }

@@ -7,8 +7,12 @@ const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|\b[0-9a-f]{8}:[\w-]{43}/gi;
 /** Possible imported tokens: most have at least this many characters. */
 const LONG_TEXT = /[\w-]{32,}/g;
 const LONG_WORD = /[0-9A-Za-z]{32,}/g;
-/** Kept intact: the `n` of `\n` is not part of a following token, and without it the text would not be JSON. */
-const JSON_ESCAPE = /(\\(?:u[0-9a-f]{4}|.))/i;
+/**
+ * Kept intact. Escapes: the `n` of `\n` is not part of a following token, and without it the text would not be JSON.
+ * Ids of requests and traces, which proxies and tracers make of 32 hexadecimal digits, like some tokens of other systems:
+ * no string of a caller can form such a member, because its quotes are escaped.
+ */
+const KEPT = /(\\(?:u[0-9a-fA-F]{4}|.)|"(?:requestId|request_id|traceId)":"[0-9a-f]{32}")/;
 const REDACTED = '[redacted]';
 
 /**
@@ -16,7 +20,7 @@ const REDACTED = '[redacted]';
  * and errors.
  */
 export function redact(text: string): string {
-  const parts = text.split(JSON_ESCAPE);
+  const parts = text.split(KEPT);
   return parts.map((part, index) => (index % 2 === 0 ? redactUnescaped(part) : part)).join('');
 }
 

@@ -17,6 +17,7 @@ import type { BodyAdmission, Reservation } from './body-admission.ts';
 import { apiTokenDigestOf } from './credentials.ts';
 import type { EndpointDescription } from './description.ts';
 import { preconditionOf, refusePrecondition } from './entity-tag.ts';
+import type { FailedAuthenticationLimit } from './failed-authentication-limit.ts';
 import type { InFlight } from './in-flight.ts';
 import { checkMediaType, type MediaType } from './media-type.ts';
 import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
@@ -86,6 +87,7 @@ export const JSON_ONLY = ['application/json'] as const;
 export interface EndpointOptions {
   context: Context;
   limit: RateLimit | null;
+  failureLimit: FailedAuthenticationLimit | null;
   running: InFlight;
   prefetcher: Prefetcher;
   unreadLists: UnreadLists;
@@ -110,7 +112,8 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       running.end();
     }
   };
-  for (const url of endpoint.paths) app.route({ method: endpoint.method, url, handler });
+  const { method, operationId } = endpoint;
+  for (const url of endpoint.paths) app.route({ method, url, handler, config: { operationId } });
 }
 
 async function callOf(
@@ -127,7 +130,7 @@ async function callOf(
   }
   const digest = apiTokenDigestOf(request.raw);
   const prefetch = options.prefetcher.start({ endpoint, context, request, digest });
-  const caller = await authorize(context, endpoint, options.limit, digest, prefetch);
+  const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
   const query = endpoint.query.read(request.url);
   const acceptsBody = endpoint.body.schema !== null;
   if (acceptsBody) checkMediaType(request.raw, endpoint.mediaTypes ?? JSON_ONLY);
@@ -148,21 +151,29 @@ async function callOf(
   return { context: handling, caller, query, body, precondition, request, reply };
 }
 
+interface Authentication {
+  digest: TokenDigest | null;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  prefetch: Prefetch;
+}
+
 async function authorize(
   context: Context,
   { permissions, purpose }: AnyEndpoint,
-  limit: RateLimit | null,
-  digest: TokenDigest | null,
-  prefetch: Prefetch,
+  { limit, failureLimit }: EndpointOptions,
+  { digest, request, reply, prefetch }: Authentication,
 ): Promise<Caller> {
   try {
     const caller = await authenticate(context, digest);
-    if (limit !== null) await limit(caller);
+    request.apiTokenId = caller.apiTokenId;
+    if (limit !== null) await limit(caller, reply);
     permit(caller, permissions, purpose);
     prefetch.confirm(caller);
     return caller;
   } catch (error) {
     prefetch.cancel();
+    failureLimit?.(request.raw, error);
     throw error;
   }
 }

@@ -11,8 +11,11 @@ export const MAX_HEADER_FIELDS = 1_000;
 /** How long a rejected client may keep sending before its connection is closed. */
 const LINGER_MS = 1_000;
 
+/** Called for each problem that is sent from here; returns the id of the request. */
+type Identify = (problem: Problem) => string;
+
 /** Sets limits, and handles the two kinds of request that Node would answer without a body. */
-export function configureSockets(server: Server, maxConnections: number, requestId: () => string): void {
+export function configureSockets(server: Server, maxConnections: number, identify: Identify): void {
   server.maxConnections = maxConnections;
   server.maxHeadersCount = MAX_HEADER_FIELDS;
   // RFC 9110 §10.1.1 lets a server ignore unknown expectations.
@@ -26,7 +29,7 @@ export function configureSockets(server: Server, maxConnections: number, request
     afterResponses(socket, () => {
       if (!socket.writable) return;
       const problem = new Problem('method_not_allowed', 'This service is not a proxy.');
-      writeProblem(socket, problem, requestId, { allow: 'GET, PUT, POST' });
+      writeProblem(socket, problem, identify, { allow: 'GET, PUT, POST' });
     });
   });
 }
@@ -46,7 +49,7 @@ const rejectedNext = new WeakSet<Socket>();
  * Responds to input that Node's parser rejects. A complete request before it is answered first; an incomplete request
  * that has been answered, for example with 413, is not answered again.
  */
-export function handleParserError(error: ParserError, socket: Socket, requestId: () => string): void {
+export function handleParserError(error: ParserError, socket: Socket, identify: Identify): void {
   const response = currentResponse(socket);
   const isIncomplete = isReceivingRequest(socket);
   if (response && !isIncomplete) {
@@ -55,7 +58,7 @@ export function handleParserError(error: ParserError, socket: Socket, requestId:
     response.once('finish', () => {
       // Another response may follow first.
       rejectedNext.delete(socket);
-      handleParserError(error, socket, requestId);
+      handleParserError(error, socket, identify);
     });
     return;
   }
@@ -64,7 +67,7 @@ export function handleParserError(error: ParserError, socket: Socket, requestId:
     socket.destroy();
     return;
   }
-  writeProblem(socket, problemOfParser(error), requestId);
+  writeProblem(socket, problemOfParser(error), identify);
 }
 
 function problemOfParser(error: ParserError): Problem {
@@ -123,10 +126,10 @@ function hasUnknownMethod(error: ParserError): boolean {
 function writeProblem(
   socket: Socket,
   problem: Problem,
-  requestId: () => string,
+  identify: Identify,
   extra: Record<string, string> = {},
 ): void {
-  const id = requestId();
+  const id = identify(problem);
   const body = problemBody(problem, id);
   const headers = {
     ...problemHeaders(problem),

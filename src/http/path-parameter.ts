@@ -12,6 +12,11 @@ export const pathParameters = {
     description: `${userGroupId.description} Percent-encoded: \`a/b\` is \`a%2Fb\`.`,
     example: 'acme-7',
   },
+  api_token_id: {
+    schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    description: 'Number of the API token.',
+    example: 7,
+  },
 } as const;
 
 const faultOf = valueCheck(userGroupId);
@@ -22,4 +27,15 @@ export function userGroupIdOf({ params }: FastifyRequest): string {
   const fault = faultOf(id);
   if (fault === null) return id;
   throw new Problem('invalid_request', `The user_group_id in the path ${fault}.`);
+}
+
+/** Throws `invalid_request` if the id is not valid. */
+export function apiTokenIdOf({ params }: FastifyRequest): number {
+  const { api_token_id: text } = params as { api_token_id: string };
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(id)) return id;
+  throw new Problem(
+    'invalid_request',
+    'The api_token_id in the path must be a number, as shown by the list.',
+  );
 }

@@ -1,37 +1,71 @@
 // Logs requests that failed through no fault of the caller: bugs with their stack, database failures in one short line,
-// with a limit on the lines per second during an outage.
+// with a limit on the lines per second during an outage. Of the caller's mistakes, only failed authentication is logged.
 
+import type { IncomingMessage } from 'node:http';
+import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
+import { authenticationFailureOf } from '../operations/authenticate.ts';
 import type { Problem } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
+import { AuthenticationFailureLog } from './authentication-failure-log.ts';
+import { clientAddressOf } from './client-address.ts';
 import { statusOf } from './problem.ts';
+import { traceIdOf } from './trace-context.ts';
 
 const MAX_OUTAGE_LINES_PER_SECOND = 10;
 const MAX_REFUSAL_LINES_PER_SECOND = 100;
 
-export type ProblemLog = (problem: Problem, requestId: string) => void;
+/** A request that failed. */
+interface FailedRequest {
+  id: string;
+  raw: IncomingMessage;
+}
 
-export function problemLog(log: Logger): ProblemLog {
-  const outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND);
-  const refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND);
-  return (problem, requestId) => {
+export class ProblemLog {
+  readonly #log: Logger;
+  readonly #trustedProxies: BlockList;
+  readonly #authenticationFailures: AuthenticationFailureLog;
+  readonly #outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND);
+  readonly #refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND);
+
+  constructor(log: Logger, trustedProxies: BlockList) {
+    this.#log = log;
+    this.#trustedProxies = trustedProxies;
+    this.#authenticationFailures = new AuthenticationFailureLog(log);
+  }
+
+  add(problem: Problem, request: FailedRequest): void {
+    const failure = authenticationFailureOf(problem);
+    if (failure !== null) {
+      this.#authenticationFailures.add(failure, clientAddressOf(request.raw, this.#trustedProxies));
+    } else if (statusOf(problem) >= 500) {
+      this.#addFailure(problem, request);
+    }
+  }
+
+  /** Logs what is still being counted. */
+  close(): void {
+    this.#authenticationFailures.flush();
+  }
+
+  #addFailure(problem: Problem, { id: requestId, raw }: FailedRequest): void {
     const { code, cause } = problem;
-    if (statusOf(problem) < 500) return;
+    const fields = { requestId, traceId: traceIdOf(raw.headers), code };
     if (code === 'overloaded' || code === 'shutting_down') {
-      const unlogged = refusals.next();
+      const unlogged = this.#refusals.next();
       if (unlogged === null) return;
-      log.warn({ requestId, code, ...(unlogged > 0 && { unlogged }) }, problem.message);
+      this.#log.warn({ ...fields, ...(unlogged > 0 && { unlogged }) }, problem.message);
     } else if (cause instanceof StoreUnavailable) {
-      const unlogged = outage.next();
+      const unlogged = this.#outage.next();
       if (unlogged === null) return;
-      log.error(
-        { requestId, code, reason: cause.message, ...(unlogged > 0 && { unlogged }) },
+      this.#log.error(
+        { ...fields, reason: cause.message, ...(unlogged > 0 && { unlogged }) },
         problem.message,
       );
     } else {
-      log.error({ requestId, code, err: cause ?? problem }, problem.message);
+      this.#log.error({ ...fields, err: cause ?? problem }, problem.message);
     }
-  };
+  }
 }
 
 class LineLimit {

@@ -24,9 +24,8 @@ export interface PublicEndpoint {
 export function addPublicEndpoint(
   app: FastifyInstance,
   options: Pick<PublicCall, 'isReady' | 'openApi'>,
-  { path, handle }: PublicEndpoint,
+  { operationId, path, handle }: PublicEndpoint,
 ): void {
-  app.get(path, { exposeHeadRoute: true, onRequest: refusePreconditionOf }, (request, reply) =>
-    handle({ ...options, request, reply }),
-  );
+  const route = { exposeHeadRoute: true, onRequest: refusePreconditionOf, config: { operationId } };
+  app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
 }

@@ -38,7 +38,7 @@ export function queryType<Query>(definition: {
         );
       }
       if (name in values) throw invalid(`Duplicate parameter ${name}.`);
-      const value = parameter.schema.type === 'integer' ? integerOf(text) : text;
+      const value = parse(parameter.schema.type, text);
       const fault = parameter.check(value);
       if (fault !== null) throw invalid(`The parameter ${name} ${fault}.`);
       values[name] = value;
@@ -72,8 +72,10 @@ function decode(text: string): string {
   }
 }
 
-function integerOf(text: string): number | string {
-  return /^(?:0|-?[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
+/** Text that is not of the type stays text, which the schema rejects. */
+function parse(type: string, text: string): string | number | boolean {
+  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
 function invalid(detail: string): Problem {

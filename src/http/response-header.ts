@@ -6,9 +6,11 @@ export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
 
 export const responseHeaders = {
   'X-Request-Id': {
-    description: 'Identifies the request in the log of the service.',
+    description:
+      'Identifies the request in the log of the service. An id that the caller sends in the header `X-Request-Id` is ' +
+      'kept: up to 128 letters, digits and `._:=+/@-`, and nothing that looks like a token.',
     required: true,
-    schema: { type: 'string', pattern: '^[0-9A-Za-z_\\-]+$' },
+    schema: { type: 'string', pattern: '^[0-9A-Za-z_.:=+/@\\-]+$' },
     example: EXAMPLE_REQUEST_ID,
   },
   'Cache-Control': {
@@ -43,6 +45,18 @@ export const responseHeaders = {
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 1,
+  },
+  RateLimit: {
+    description:
+      'The requests that this API token has left in this process of the service (`r`), and the seconds until it has all ' +
+      'of them again (`t`); only if the operator limits requests. See draft-ietf-httpapi-ratelimit-headers.',
+    schema: { type: 'string', pattern: '^"api-token";r=[0-9]+;t=[0-9]+$' },
+    example: '"api-token";r=599;t=42',
+  },
+  'RateLimit-Policy': {
+    description: 'The requests that each API token has (`q`) in a window of so many seconds (`w`).',
+    schema: { type: 'string', pattern: '^"api-token";q=[0-9]+;w=60$' },
+    example: '"api-token";q=600;w=60',
   },
   Allow: {
     description: 'The methods that the path supports.',

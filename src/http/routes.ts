@@ -3,6 +3,11 @@
 import type { FastifyInstance } from 'fastify';
 import { BodyAdmission } from './body-admission.ts';
 import { type AnyEndpoint, addEndpoint, type EndpointOptions } from './endpoint.ts';
+import { create as createApiToken } from './endpoints/api-token/create.ts';
+import { list as listApiTokens } from './endpoints/api-token/list.ts';
+import { read as readApiToken } from './endpoints/api-token/read.ts';
+import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
+import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
 import { resolve } from './endpoints/resolve.ts';
@@ -17,6 +22,7 @@ import { read } from './endpoints/user-group/read.ts';
 import { replace } from './endpoints/user-group/replace.ts';
 import { rotate } from './endpoints/user-group/rotate.ts';
 import { rotateById } from './endpoints/user-group/rotate-by-id.ts';
+import { resume, suspend } from './endpoints/user-group/suspend.ts';
 import { update } from './endpoints/user-group/update.ts';
 import { Prefetcher } from './prefetch.ts';
 import { addPublicEndpoint, type PublicCall, type PublicEndpoint } from './public-endpoint.ts';
@@ -41,8 +47,19 @@ export const endpoints: readonly AnyEndpoint[] = [
   listOfUserGroup,
   // /v1/events
   listEvents,
+  // /v1/user-groups/{user_group_id}/suspend and /resume
+  suspend,
+  resume,
   // /v1/resolve
   resolve,
+  // /v1/api-tokens
+  createApiToken,
+  listApiTokens,
+  // /v1/api-tokens/{api_token_id}
+  readApiToken,
+  revokeApiToken,
+  // /v1/api-tokens/{api_token_id}/rotate
+  rotateApiToken,
 ];
 
 /** /healthz, /readyz, /openapi.json, /docs, /errors. */
@@ -50,7 +67,7 @@ export const publicEndpoints: readonly PublicEndpoint[] = [alive, ready, openApi
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Pick<EndpointOptions, 'context' | 'limit' | 'running'>,
+  options: Pick<EndpointOptions, 'context' | 'limit' | 'failureLimit' | 'running'>,
   isReady: PublicCall['isReady'],
 ): void {
   const prefetcher = new Prefetcher();

@@ -1,26 +1,31 @@
 // The HTTP server: its limits, and one format for every error response, including those that Node's parser or Fastify's
 // router would otherwise send themselves.
 
-import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
+import { accessLog } from './access-log.ts';
 import { ArrivalLimit } from './arrival-limit.ts';
 import { checkHeaders, hasUnsafeFraming } from './header-checks.ts';
 import type { ParserError } from './node-internals.ts';
 import { logRefusedConnections } from './open-files.ts';
 import { configureSockets, handleParserError, invalidHttp, MAX_HEADER_BYTES } from './parser-errors.ts';
 import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './problem.ts';
-import { type ProblemLog, problemLog } from './problem-log.ts';
+import { ProblemLog } from './problem-log.ts';
+import { requestIds } from './request-id.ts';
+import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
 import { isPipelined, RequestPipelining } from './request-pipelining.ts';
 import { resetSlowReaders } from './response-backpressure.ts';
 
 type ServerConfig = Pick<
   Config,
+  | 'accessLog'
   | 'allowedOrigins'
+  | 'trustedProxies'
   | 'maxConnections'
   | 'answerTimeoutMs'
   | 'headersTimeoutMs'
@@ -31,15 +36,33 @@ type ServerConfig = Pick<
 /** draining: not ready, but still serving requests; closing: rejecting new requests. */
 export type Phase = 'serving' | 'draining' | 'closing';
 
+type ReportProblem = (problem: Problem, request: FastifyRequest) => void;
+
+/** Counts what the server does. */
+export interface ServerMetrics {
+  request: RequestObserver;
+  rejected(problem: Problem): void;
+  watch(server: Server): void;
+}
+
 export interface ServerOptions {
   config: ServerConfig;
   log: Logger;
   phase: () => Phase;
+  metrics?: ServerMetrics | null;
 }
 
-export function createServer({ config, log, phase }: ServerOptions): FastifyInstance {
+export function createServer({ config, log, phase, metrics = null }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
-  const logProblem = problemLog(log);
+  const problems = new ProblemLog(log, config.trustedProxies);
+  const report: ReportProblem = (problem, request) => {
+    problems.add(problem, request);
+    metrics?.rejected(problem);
+  };
+  const identify = (problem: Problem): string => {
+    metrics?.rejected(problem);
+    return requestId();
+  };
   /** The first step of every request. */
   const receive = (request: FastifyRequest, reply: FastifyReply): void => {
     setCommonHeaders(request, reply);
@@ -51,39 +74,57 @@ export function createServer({ config, log, phase }: ServerOptions): FastifyInst
     ...behaviour(config),
     genReqId: requestId,
     clientErrorHandler: (error, socket) =>
-      handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, requestId),
+      handleParserError(error as NodeJS.ErrnoException as ParserError, socket as Socket, identify),
     frameworkErrors: (_error, request, reply) => {
       let problem: unknown = unreadablePath();
       try {
         // Hooks do not run for framework errors.
+        observe?.(request, reply);
         receive(request, reply);
       } catch (refusal) {
         problem = refusal;
       }
-      respondWithProblem(problem, request, reply, logProblem);
+      respondWithProblem(problem, request, reply, report);
     },
   });
+  const observe = observeRequests(requestObservers(log, config, metrics));
+  app.decorateRequest('apiTokenId', null);
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  configureSockets(app.server, config.maxConnections, requestId);
+  configureSockets(app.server, config.maxConnections, identify);
+  metrics?.watch(app.server);
   resetSlowReaders(app.server, config.answerTimeoutMs);
   logRefusedConnections(app.server, log);
-  addReception(app, receive);
-  if (log.isLevelEnabled('debug')) addRequestLog(app, log);
-  app.setErrorHandler((error, request, reply) => respondWithProblem(error, request, reply, logProblem));
-  addNotFound(app, logProblem);
+  addReception(app, observe, receive);
+  app.addHook('onClose', async () => problems.close());
+  app.setErrorHandler((error, request, reply) => respondWithProblem(error, request, reply, report));
+  addNotFound(app, report);
   return app;
+}
+
+function requestObservers(
+  log: Logger,
+  { accessLog: mode, trustedProxies }: ServerConfig,
+  metrics: ServerMetrics | null,
+): RequestObserver[] {
+  const level = mode === 'on' ? 'info' : 'debug';
+  return [
+    ...(metrics === null ? [] : [metrics.request.bind(metrics)]),
+    ...(log.isLevelEnabled(level) ? [accessLog(log, level, trustedProxies)] : []),
+  ];
 }
 
 /** Runs `receive` when the arrival limit and earlier requests on the connection allow. One hook is cheaper than three. */
 function addReception(
   app: FastifyInstance,
+  observe: ObserveRequest | null,
   receive: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
   const arrivals = new ArrivalLimit();
   const pipelining = new RequestPipelining();
   app.addHook('onRequest', (request, reply, done) => {
+    observe?.(request, reply);
     const start = (): void => {
       try {
         receive(request, reply);
@@ -144,21 +185,14 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('cache-control', 'no-store');
 }
 
-/** Request ids that are short, cheap and unique with high probability: a random prefix per process and a counter. */
-function requestIds(): () => string {
-  const prefix = randomBytes(6).toString('base64url');
-  let counter = 0;
-  return () => `${prefix}-${(++counter).toString(36)}`;
-}
-
 function respondWithProblem(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  logProblem: ProblemLog,
+  report: ReportProblem,
 ): void {
   const problem = problemOf(error);
-  logProblem(problem, request.id);
+  report(problem, request);
   const status = statusOf(problem);
   // The rest of the pipelined requests would be rejected too.
   if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
@@ -168,7 +202,7 @@ function respondWithProblem(
 }
 
 /** 404 for an unknown path, 405 for a known one that does not support the method. */
-function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
+function addNotFound(app: FastifyInstance, report: ReportProblem): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:[^/]+/g, '[^/]*')}$`);
@@ -178,13 +212,13 @@ function addNotFound(app: FastifyInstance, logProblem: ProblemLog): void {
     const path = pathOf(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
-      respondWithProblem(nothingAtPath(), request, reply, logProblem);
+      respondWithProblem(nothingAtPath(), request, reply, report);
       return;
     }
     const allow = [...methods].join(', ');
     reply.header('allow', allow);
     const problem = new Problem('method_not_allowed', `This path supports ${allow}.`);
-    respondWithProblem(problem, request, reply, logProblem);
+    respondWithProblem(problem, request, reply, report);
   });
 }
 
@@ -196,17 +230,4 @@ function pathOf(url: string): string {
   } catch {
     return path;
   }
-}
-
-function addRequestLog(app: FastifyInstance, log: Logger): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const durationMs = Math.round(reply.elapsedTime * 1_000) / 1_000;
-    // The registered path: the one of the request may contain anything, even a token.
-    const path = request.routeOptions.url;
-    log.debug(
-      { requestId: request.id, method: request.method, path, status: reply.statusCode, durationMs },
-      'request',
-    );
-    done();
-  });
 }

@@ -52,6 +52,10 @@ class Scheduler {
     return performance.now() - this.#waitedAt < REQUEST_MS;
   }
 
+  get waiting(): number {
+    return this.#small.length + this.#large.length;
+  }
+
   schedule(bytes: number, startBy: number): Promise<void> | undefined {
     if (bytes === 0) return undefined;
     const isSmall = bytes <= SMALL_BYTES;
@@ -72,7 +76,7 @@ class Scheduler {
     if (this.#freeTurns > 0) this.#freeTurns--;
     else if (this.#start(this.#large)) this.#freeTurns = FREE_TURNS;
     while (this.#start(this.#small));
-    const waiting = this.#small.length + this.#large.length;
+    const { waiting } = this;
     if (waiting > 0) this.#waitedAt = performance.now();
     this.#isRunning = waiting + this.#freeTurns > 0;
     if (this.#isRunning) setImmediate(() => this.#next());
@@ -117,6 +121,11 @@ export class CpuQueue {
   private constructor(scheduler: Scheduler, startBy: number) {
     this.#scheduler = scheduler;
     this.#startBy = startBy;
+  }
+
+  /** How much work waits for a later turn. */
+  get length(): number {
+    return this.#scheduler.waiting;
   }
 
   /** The same queue for one request: work that cannot start by then (`performance.now()`) fails. */

@@ -1,6 +1,7 @@
 // Problems that several operations throw.
 
-import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
+import { type ApiTokenStatus, type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
+import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 
 /** Throws `permission_denied` unless the caller's API token has one of the permissions. `what` completes "may not …". */
@@ -28,7 +29,26 @@ export function versionMismatch(): Problem {
 export function tokenNotFound(): Problem {
   return new Problem(
     'user_group_token_not_found',
-    'No user group has this token. It may be mistyped, replaced by a rotation, or of another workspace or environment.',
+    'No user group has this token. It may be mistyped, replaced by a rotation, of a suspended group, or of another workspace or environment.',
+  );
+}
+
+/** The same for a token of another workspace or environment. */
+export function apiTokenNotFound(): Problem {
+  return new Problem(
+    'api_token_not_found',
+    'No API token of this workspace and environment has this api_token_id.',
+  );
+}
+
+export function apiTokenInactive(status: Exclude<ApiTokenStatus, 'active'>): Problem {
+  return new Problem('api_token_inactive', `This API token is ${status}. Create a new one.`);
+}
+
+export function apiTokenLimitReached(): Problem {
+  return new Problem(
+    'limit_reached',
+    `A workspace has at most ${limits.activeApiTokens} active API tokens per environment: revoke those that are not used.`,
   );
 }
 

@@ -2,8 +2,9 @@
 // A crash loses at most what was collected since the last write.
 
 import type { ApiToken } from '../domain/api-token.ts';
-import { keyToString, type UserGroup, type UserGroupKey } from '../domain/user-group.ts';
+import { keyToString, type UserGroup } from '../domain/user-group.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import type { SeenUserGroup } from '../store/port.ts';
 
 const HOUR_MS = 3_600_000;
 const WRITE_AFTER_MS = 5_000;
@@ -14,7 +15,7 @@ const BATCH = 256;
 export class Usage {
   readonly #store: BatchingStore;
   readonly #clock: () => number;
-  #groups = new Map<string, UserGroupKey>();
+  #groups = new Map<string, SeenUserGroup>();
   #apiTokens = new Set<number>();
   #hour = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -27,8 +28,9 @@ export class Usage {
 
   resolved(userGroup: UserGroup): void {
     if (!this.#isNews(userGroup.lastSeenAt) || this.#groups.size >= MAX_COLLECTED) return;
-    const { bucket, workspaceId, environment, providedId } = userGroup;
-    this.#groups.set(keyToString(userGroup), { bucket, workspaceId, environment, providedId });
+    const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
+    const key = { bucket, workspaceId, environment, providedId };
+    this.#groups.set(keyToString(key), { key, teamId });
     this.#writeLater();
   }
 
@@ -49,10 +51,10 @@ export class Usage {
     await this.#writing;
   }
 
-  async #writeAll(keys: UserGroupKey[], apiTokenIds: number[], at: number): Promise<void> {
+  async #writeAll(groups: SeenUserGroup[], apiTokenIds: number[], at: number): Promise<void> {
     for (const batch of batches(apiTokenIds))
       await this.#store.write({ kind: 'markApiTokensUsed', apiTokenIds: batch, at });
-    for (const batch of batches(keys)) await this.#store.write({ kind: 'markSeen', keys: batch, at });
+    for (const userGroups of batches(groups)) await this.#store.write({ kind: 'markSeen', userGroups, at });
   }
 
   #isNews(last: number | null): boolean {

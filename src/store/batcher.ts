@@ -28,6 +28,16 @@ export interface Cooldown {
   start(): (resume: () => void) => void;
 }
 
+/** Called when a batch is done, or has failed. */
+export type BatchObserver = (items: number, durationMs: number) => void;
+
+interface BatcherOptions<Item> {
+  cooldown?: Cooldown;
+  /** Returns how much JSON an item carries, if it may be much. */
+  charactersOf?: (item: Item) => number;
+  observer?: BatchObserver | undefined;
+}
+
 interface Entry<Item, Result> {
   item: Item;
   submittedAt: number;
@@ -48,6 +58,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #cooldown: Cooldown | undefined;
   readonly #charactersOf: ((item: Item) => number) | undefined;
+  readonly #observer: BatchObserver | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
   #averageRunMs = 0;
@@ -57,17 +68,17 @@ export class Batcher<Item extends { kind: unknown }, Result> {
 
   /**
    * `run` may return results for only the first items; the others are in the next batch, a turn of the event loop later.
-   * `charactersOf` returns how much JSON an item carries, if it may be much.
    */
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    { cooldown, charactersOf }: { cooldown?: Cooldown; charactersOf?: (item: Item) => number } = {},
+    { cooldown, charactersOf, observer }: BatcherOptions<Item> = {},
   ) {
     this.#run = run;
     this.limits = limits;
     this.#cooldown = cooldown;
     this.#charactersOf = charactersOf;
+    this.#observer = observer;
   }
 
   get queued(): number {
@@ -161,21 +172,24 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       const results = running instanceof Promise ? await running : running;
       const unanswered = batch.splice(results.length);
       this.#queue.unshift(...unanswered);
-      this.#batchDone(startedAt, coolDown, unanswered.length > 0);
+      this.#batchDone(batch.length, startedAt, coolDown, unanswered.length > 0);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       await this.#runIndividually(batch, error);
-      this.#batchDone(startedAt, coolDown);
+      this.#batchDone(batch.length, startedAt, coolDown);
     }
   }
 
   #batchDone(
+    items: number,
     startedAt: number,
     coolDown: ReturnType<Cooldown['start']> | undefined,
     isPartial = false,
   ): void {
     this.#inFlight--;
-    this.#averageRunMs += (performance.now() - startedAt - this.#averageRunMs) * NEWEST_WEIGHT;
+    const durationMs = performance.now() - startedAt;
+    this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
+    this.#observer?.(items, durationMs);
     if (coolDown) {
       coolDown(() => {
         this.#cancelFlush();

@@ -3,13 +3,15 @@
 import { isSameAddress } from '../domain/token.ts';
 import { isSameKey, sizeOf } from '../domain/user-group.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
-import { Batcher, type BatchLimits, timedOutInQueue } from './batcher.ts';
+import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
 import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult, Store } from './port.ts';
 import { withDeadline } from './timeout.ts';
 
 /** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'listUserGroups',
+  'listUserGroupSummaries',
+  'findUserGroups',
   'scanUserGroups',
   'countUserGroups',
   'listApiTokens',
@@ -33,6 +35,10 @@ function charactersOf(command: Command): number {
   return 'properties' in command ? sizeOf(command) : 0;
 }
 
+/** Each has its own batches. */
+export type Queue = 'read' | 'list' | 'write';
+export type BatchObservers = Record<Queue, BatchObserver>;
+
 interface Batchers {
   reads: Batcher<Query, QueryResult>;
   lists: Batcher<Query, QueryResult>;
@@ -45,13 +51,18 @@ export class BatchingStore {
   readonly #startBy: number;
   #prefetched: { query: PrefetchQuery; result: Promise<QueryResult> } | null = null;
 
-  static of(store: Store, limits: { read: BatchLimits; write: BatchLimits }): BatchingStore {
+  static of(
+    store: Store,
+    limits: { read: BatchLimits; write: BatchLimits },
+    observers?: BatchObservers,
+  ): BatchingStore {
     const read = (queries: Query[]) => store.read(queries);
     const cooldown = new ListCooldown();
-    const reads = new Batcher(read, limits.read);
-    const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { cooldown });
+    const reads = new Batcher(read, limits.read, { observer: observers?.read });
+    const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { cooldown, observer: observers?.list });
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
       charactersOf,
+      observer: observers?.write,
     });
     const admission = new Admission(reads, lists, writes, cooldown);
     return new BatchingStore({ reads, lists, writes, admission }, Number.POSITIVE_INFINITY);
@@ -77,6 +88,12 @@ export class BatchingStore {
     return this.#startBy === Number.POSITIVE_INFINITY
       ? promise
       : withDeadline(this.#startBy, promise, timedOutInQueue);
+  }
+
+  /** How many queries or commands wait in each queue. */
+  get queueLengths(): Record<Queue, number> {
+    const { reads, lists, writes } = this.#batchers;
+    return { read: reads.queued, list: lists.queued, write: writes.queued };
   }
 
   /** Whether a new request may enter; see `Admission`. */

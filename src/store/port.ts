@@ -56,6 +56,8 @@ export interface StoreObserver {
 interface Queries {
   /** null if there is none. */
   findApiToken: { query: { digest: TokenDigest }; result: FoundApiToken | null };
+  /** Of any workspace. */
+  findApiTokenById: { query: { apiTokenId: number }; result: ApiToken | null };
   findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
@@ -72,6 +74,13 @@ interface Queries {
   scanUserGroups: { query: { after: UserGroupKey | null; limit: number }; result: UserGroup[] };
   /** A page of one list, from a position in its order; `isEnd` if no more follow in this order. */
   listUserGroups: { query: UserGroupSearch; result: { userGroups: UserGroup[]; isEnd: boolean } };
+  /** The same with only what a filter needs; `isEnd` if no more follow in this order. */
+  listUserGroupSummaries: {
+    query: UserGroupSummarySearch;
+    result: { summaries: UserGroupSummary[]; isEnd: boolean };
+  };
+  /** The group of each key; null if there is none. */
+  findUserGroups: { query: { keys: readonly UserGroupKey[] }; result: (UserGroup | null)[] };
   /** Of the installation, or of one workspace and environment. */
   countUserGroups: {
     query: { of: Tenant | null };
@@ -133,8 +142,14 @@ interface Commands {
     command: { workspaceId: number; endedBefore: number };
     result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_events';
   };
-  /** Returns whether the workspace exists; if it does not, nothing is created. */
-  createApiToken: { command: ApiToken & Recorded; result: boolean };
+  /**
+   * Creates nothing if the workspace does not exist, if another API token has the digest, or if `limit` others of its
+   * workspace and environment are active.
+   */
+  createApiToken: {
+    command: ApiToken & { limit?: number } & Recorded;
+    result: 'created' | 'workspace_not_found' | 'digest_taken' | 'limit_reached';
+  };
   /** Returns whether the token exists; revoking a revoked one keeps the first time, and is no event. */
   revokeApiToken: { command: { apiTokenId: number; now: number } & Recorded; result: boolean };
   /** Replaces the text if it is still the current one and the token is not revoked; returns whether it was. */
@@ -158,7 +173,7 @@ interface Commands {
   /** Stores events of another database, whose order is kept. */
   copyEvents: { command: { events: readonly StoredEvent[] }; result: null };
   /** When tokens were last used. Does not change the version of a group. */
-  markSeen: { command: { keys: readonly UserGroupKey[]; at: number }; result: null };
+  markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
   /** Deletes those of the `limit` oldest events that occurred before this instant; returns their number. */
   deleteOldEvents: { command: { of: Tenant; before: number; limit: number }; result: number };
@@ -304,6 +319,24 @@ export interface UserGroupSearch {
   from: Position;
   limit: number;
   maxBytes: number;
+}
+
+/** A group that is deleted and created again has another `teamId`. */
+export interface SeenUserGroup {
+  key: UserGroupKey;
+  teamId: number;
+}
+
+/** Gives at most `limit` summaries, and none after one with which the mappings read come to `maxBytes`. */
+export interface UserGroupSummarySearch extends UserGroupSearch {
+  /** Whether the summaries have the mappings, which may be large; otherwise null. */
+  withMappings: boolean;
+}
+
+export interface UserGroupSummary
+  extends Pick<UserGroup, 'providedId' | 'name' | 'mapping' | 'suspendedAt' | 'lastSeenAt'> {
+  /** Size of the mapping and the properties. */
+  bytes: number;
 }
 
 export interface TokenRotation extends Recorded {

@@ -7,7 +7,7 @@ import type { Actor, EventType, NewEvent, StoredEvent, TargetType } from '../dom
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenDigest } from '../domain/token.ts';
 import type { Environment, UserGroup, UserGroupKey } from '../domain/user-group.ts';
-import type { NewUserGroup, Workspace } from './port.ts';
+import type { NewUserGroup, UserGroupSummary, Workspace } from './port.ts';
 
 const KEY_COLUMNS = 'bucket, workspace_id, environment, provided_id';
 /** All columns but those of the key. */
@@ -112,6 +112,19 @@ export function createdUserGroup(command: NewUserGroup): UserGroup {
     suspendedAt: null,
     lastSeenAt: null,
   };
+}
+
+/** The size is known without reading the texts. */
+export const USER_GROUP_SUMMARY_COLUMNS =
+  'provided_id, name, suspended_at, last_seen_at, ' +
+  'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
+
+type UserGroupSummaryRow = [string, string, number | null, number | null, number, JsonText | null];
+
+/** Maps a row of `USER_GROUP_SUMMARY_COLUMNS`, followed by the mapping or null. */
+export function toUserGroupSummary(row: readonly unknown[]): UserGroupSummary {
+  const [providedId, name, suspendedAt, lastSeenAt, bytes, mapping] = row as UserGroupSummaryRow;
+  return { providedId, name, suspendedAt, lastSeenAt, bytes, mapping };
 }
 
 export const API_TOKEN_COLUMNS =

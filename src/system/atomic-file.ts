@@ -9,8 +9,11 @@ import { onExit } from './on-exit.ts';
 export class FileExists extends Error {
   override readonly name = 'FileExists';
 
-  constructor(path: string, options?: ErrorOptions) {
-    super(`${path} already exists; name a new file`, options);
+  constructor(
+    path: string,
+    { remedy = 'name a new file', ...options }: ErrorOptions & { remedy?: string } = {},
+  ) {
+    super(`${path} already exists; ${remedy}`, options);
   }
 }
 

@@ -14,7 +14,7 @@ export function findExposedFiles(files: readonly string[]): string[] {
 }
 
 /** Checks only files that our user owns, as ssh does: a file of another owner has to be readable for others. */
-function isExposed(file: string): boolean {
+export function isExposed(file: string): boolean {
   if (resolve(file).startsWith(CONTAINER_SECRETS)) return false;
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat !== undefined && stat.uid === process.getuid?.() && (stat.mode & 0o077) !== 0;

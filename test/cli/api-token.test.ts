@@ -129,9 +129,12 @@ describe('api-token list', () => {
 
     const human = await apiToken(folder, 'list');
     const [heading, first, second, ...rest] = human.stdout.split('\n');
-    assert.match(heading!, /^ID +WORKSPACE +ENVIRONMENT +PERMISSION +STATUS +CREATED +EXPIRES +NAME$/);
-    assert.match(first!, /^1 +default +Customer +read-write +revoked +\S+Z +- {2,}first$/);
-    assert.match(second!, /^2 +default +Testing +read-only +active +\S+Z +\S+Z +-$/);
+    assert.match(
+      heading!,
+      /^ID +WORKSPACE +ENVIRONMENT +PERMISSION +STATUS +CREATED +EXPIRES +LAST USED +NAME$/,
+    );
+    assert.match(first!, /^1 +default +Customer +read-write +revoked +\S+Z +- +- {2,}first$/);
+    assert.match(second!, /^2 +default +Testing +read-only +active +\S+Z +\S+Z +- +-$/);
     assert.deepEqual(rest, ['']);
     assert.doesNotMatch(human.stdout, API_TOKEN);
 
@@ -146,6 +149,8 @@ describe('api-token list', () => {
           permission: 'read-write',
           name: 'first',
           status: 'revoked',
+          last_used_at: null,
+          previous_token_expires_at: null,
         },
         {
           id: 2,
@@ -154,6 +159,8 @@ describe('api-token list', () => {
           permission: 'read-only',
           name: null,
           status: 'active',
+          last_used_at: null,
+          previous_token_expires_at: null,
         },
       ],
     );
@@ -214,6 +221,72 @@ describe('api-token revoke', () => {
   }
 });
 
+describe('api-token rotate', () => {
+  it('prints the new text once, and until when the replaced one works', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    const first = await apiToken(folder, 'rotate', '1');
+    assert.deepEqual([first.code, first.stderr], [0, '']);
+    assert.match(
+      first.stdout,
+      /^Rotated API token 1\. The replaced text is rejected from now on\. [^\n]*\n\nuga_[0-9A-Za-z]{49}\n$/,
+    );
+    assert.equal(first.stdout.includes(token), false);
+    const second = await apiToken(folder, 'rotate', '1', '--grace-period', '1h');
+    assert.match(second.stdout, /The replaced text works until \S+Z\./);
+    const before = Date.now();
+    const { token: third, ...rest } = await runJson(
+      folder,
+      'api-token',
+      'rotate',
+      '1',
+      '--grace-period',
+      '30d',
+    );
+    assert.match(third, API_TOKEN);
+    assert.deepEqual(Object.keys(rest), ['id', 'previous_token_expires_at']);
+    const graceMs = Date.parse(rest.previous_token_expires_at) - before;
+    assert.ok(graceMs >= 30 * 86_400_000 && graceMs < 30 * 86_400_000 + 60_000);
+    const [listed] = await runJson(folder, 'api-token', 'list');
+    assert.equal(listed.previous_token_expires_at, rest.previous_token_expires_at);
+  });
+
+  it('exits with 65 if the API token is not active, and with 3 if it does not exist', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    await apiToken(folder, 'revoke', '1');
+    const { code, stdout, stderr } = await apiToken(folder, 'rotate', '1');
+    assert.deepEqual(
+      { code, stdout, stderr },
+      {
+        code: 65,
+        stdout: '',
+        stderr: 'user-group-service: API token 1 is revoked; create a new one\n',
+      },
+    );
+    assert.equal((await apiToken(folder, 'rotate', '2')).code, 3);
+  });
+
+  for (const duration of ['31d', '0h', '1', '1y']) {
+    it(`exits with 2 if the grace period is invalid: ${duration}`, async () => {
+      using folder = new Folder();
+      assert.equal((await apiToken(folder, 'rotate', '1', '--grace-period', duration)).code, 2);
+    });
+  }
+});
+
+describe('api-token generate', () => {
+  it('prints a different text each time, without a database', async () => {
+    using folder = new Folder();
+    const first = await apiToken(folder, 'generate');
+    assert.match(first.stdout, /^uga_[0-9A-Za-z]{49}\n$/);
+    const second = await runJson(folder, 'api-token', 'generate');
+    assert.deepEqual(Object.keys(second), ['token']);
+    assert.notEqual(`${second.token}\n`, first.stdout);
+    assert.equal(existsSync(folder.join('data')), false);
+  });
+});
+
 describe('workspace list', () => {
   it('prints the workspaces that were created with API tokens', async () => {
     using folder = new Folder();
@@ -266,11 +339,40 @@ describeOnEachDatabase('API tokens while the service is running', (kind) => {
     assert.equal((await listed(id)).status, 'active');
     assert.equal((await command('revoke', String(id))).code, 0);
     assert.equal(await statusOf(service, token), 401);
-    const revoked = await listed(id);
+    const { last_used_at: _, ...revoked } = await listed(id);
     assert.equal(revoked.status, 'revoked');
     assert.equal((await command('revoke', String(id))).stdout, `Revoked API token ${id}.\n`);
-    assert.deepEqual(await listed(id), revoked);
+    const { last_used_at: __, ...again } = await listed(id);
+    assert.deepEqual(again, revoked);
     assert.equal((await command('revoke', '999999')).code, 3);
+  });
+
+  it('have a new text after a rotation, and the replaced one until its grace period ends', async () => {
+    const { id, token } = await create();
+    const rotated = async (...args: string[]): Promise<string> => {
+      const { stdout } = await command('rotate', String(id), '--json', ...args);
+      return JSON.parse(stdout).token;
+    };
+    const second = await rotated('--grace-period', '1h');
+    assert.deepEqual(await Promise.all([token, second].map((each) => statusOf(service, each))), [404, 404]);
+    const third = await rotated();
+    const statuses = [token, second, third].map((each) => statusOf(service, each));
+    assert.deepEqual(await Promise.all(statuses), [401, 401, 404]);
+  });
+
+  it('are recorded as changed by the operator on the command line', async () => {
+    const { id } = await create();
+    await command('rotate', String(id));
+    await command('revoke', String(id));
+    const rows = await runSql(
+      database,
+      `select type, actor from events where target_type = 'api_token' and target_id = '${id}' order by event_id`,
+    );
+    const actor = { type: 'command_line', id: null, name: null, via: 'command_line' };
+    assert.deepEqual(
+      rows.map((row) => [row.type, JSON.parse(String(row.actor))]),
+      ['created', 'rotated', 'revoked'].map((change) => [`api_token.${change}`, actor]),
+    );
   });
 
   it('are rejected and listed as expired after their expiry', async () => {
@@ -303,6 +405,8 @@ describeOnEachDatabase('API tokens while the service is running', (kind) => {
       status: 'active',
       expires_at: null,
       revoked_at: null,
+      last_used_at: null,
+      previous_token_expires_at: null,
     });
     for (const { stdout } of [await command('list'), await command('list', '--json')]) {
       assert.ok(stdout.includes('wall'));

@@ -14,16 +14,28 @@ const commands = [
   ['api-token'],
   ['api-token', 'create'],
   ['api-token', 'list'],
+  ['api-token', 'rotate'],
   ['api-token', 'revoke'],
+  ['api-token', 'generate'],
   ['workspace'],
   ['workspace', 'list'],
   ['workspace', 'rename'],
   ['workspace', 'delete'],
+  ['group'],
+  ['group', 'list'],
+  ['group', 'show'],
+  ['group', 'rotate'],
+  ['group', 'suspend'],
+  ['group', 'resume'],
+  ['group', 'delete'],
   ['key'],
   ['key', 'generate'],
+  ['key', 'list'],
   ['key', 'reencrypt'],
   ['migrate'],
   ['backup'],
+  ['restore'],
+  ['doctor'],
   ['copy'],
   ['import'],
   ['export'],
@@ -68,7 +80,7 @@ describe('--help', { concurrency: 2 }, () => {
   });
 
   it('lists exactly the commands of this test', async () => {
-    for (const parent of [[], ['api-token'], ['workspace'], ['key']]) {
+    for (const parent of [[], ['api-token'], ['workspace'], ['group'], ['key']]) {
       const [, listed = ''] = (await help(...parent)).split('\nCommands:\n');
       const names = [...listed.split('\n\n')[0]!.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
       const known = commands.filter((command) => parent.every((part, index) => command[index] === part));
@@ -110,7 +122,7 @@ describe('An unknown command or option', () => {
 });
 
 describe('A missing command', () => {
-  for (const args of [[], ['api-token'], ['key'], ['workspace']]) {
+  for (const args of [[], ['api-token'], ['group'], ['key'], ['workspace']]) {
     it(`exits with 2 and prints the usage: ${args.join(' ')}`, async () => {
       using folder = new Folder();
       const { code, stdout, stderr } = await run(folder, args);

@@ -10,6 +10,7 @@ const commands = [
   ['api-token', 'revoke', '1'],
   ['workspace', 'list'],
   ['key', 'reencrypt'],
+  ['key', 'list'],
   ['backup', 'groups.backup'],
   ['copy', '--from', 'sqlite:data/user-groups.db', '--to', 'sqlite:data/copied.db'],
   ['import', 'groups', '--workspace', 'acme', '--dry-run'],

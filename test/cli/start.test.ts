@@ -53,6 +53,7 @@ describe('The first start', () => {
     assert.equal(modeOf(folder.join('data/user-groups.db')), '600');
     assert.equal(modeOf(folder.join('data/token-keys')), '600');
     assert.equal(modeOf(folder.join('data/api-token')), '600');
+    assert.equal(modeOf(folder.join('data/admin-token')), '600');
     assert.equal(modeOf(folder.join('data')), '700');
     assert.equal(readFileSync(folder.join('data/api-token'), 'utf8'), `${program.token}\n`);
     assert.match(
@@ -61,21 +62,38 @@ describe('The first start', () => {
     );
   });
 
-  it('creates the workspace "default" with one read-write API token for Customer', async () => {
+  it('creates the workspace "default" with a read-write and an admin API token for Customer', async () => {
     using folder = new Folder();
     await using _program = await QuickStart.ready(folder);
     const tokens = await apiTokens(folder);
-    assert.equal(tokens.length, 1);
-    const { workspace, environment, permission, status } = tokens[0]!;
+    const shared = { workspace: 'default', environment: 'Customer', status: 'active' };
     assert.deepEqual(
-      { workspace, environment, permission, status },
-      { workspace: 'default', environment: 'Customer', permission: 'read-write', status: 'active' },
+      tokens.map(({ workspace, environment, permission, status }) => ({
+        workspace,
+        environment,
+        status,
+        permission,
+      })),
+      [
+        { ...shared, permission: 'read-write' },
+        { ...shared, permission: 'admin' },
+      ],
     );
     const { stdout } = await run(folder, ['workspace', 'list', '--json']);
     assert.deepEqual(
       JSON.parse(stdout).map(({ name }: { name: string }) => name),
       ['default'],
     );
+  });
+
+  it('stores the admin API token in a file, and does not print it', async () => {
+    using folder = new Folder();
+    await using program = await QuickStart.ready(folder);
+    const token = readFileSync(folder.join('data/admin-token'), 'utf8').trim();
+    const { status } = await send(program.url, { path: '/v1/api-tokens', token });
+    assert.equal(status, 200);
+    assert.match(program.stdout, /for administration is stored in data\/admin-token/);
+    assert.equal(program.stdout.includes(token), false);
   });
 
   it('prints a curl command that works when pasted', async () => {
@@ -113,7 +131,7 @@ describe('A second start', () => {
     assert.match(second.stdout, /Using the existing API token/);
     assert.equal(second.token, first.token);
     assert.equal(await second.groupToken(), groupToken);
-    assert.equal((await apiTokens(folder)).length, 1);
+    assert.equal((await apiTokens(folder)).length, 2);
   });
 
   const losses: Record<string, (folder: Folder) => Promise<unknown> | undefined> = {

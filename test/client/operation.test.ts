@@ -146,7 +146,15 @@ describeOnEachDatabase('The client', (database) => {
     const { user_group: created, etag } = await client.getOrCreate(group);
     const read = await client.read('read');
     const { created_at, updated_at, ...rest } = read.user_group;
-    assert.deepEqual(rest, { ...created, mapping, properties, api_environment_tag: 'Customer', version: 1 });
+    assert.deepEqual(rest, {
+      ...created,
+      mapping,
+      properties,
+      api_environment_tag: 'Customer',
+      version: 1,
+      suspended: false,
+      last_seen_at: null,
+    });
     assert.equal(created_at, updated_at);
     assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000);
     assert.equal(read.etag, etag);
@@ -241,6 +249,17 @@ describeOnEachDatabase('The client', (database) => {
     }
   });
 
+  it('suspends and resumes a user group', async () => {
+    const { user_group, etag } = await client.getOrCreate({ user_group_id: 'suspended', name: 'S' });
+    const suspended = await client.suspend('suspended', { ifMatch: etag });
+    assert.equal(suspended.user_group.suspended, true);
+    await assert.rejects(client.resolve(user_group.token), failsWith('user_group_token_not_found'));
+    await assert.rejects(client.resume('suspended', { ifMatch: etag }), failsWith('version_mismatch'));
+    assert.equal((await client.resume('suspended')).user_group.suspended, false);
+    assert.equal((await client.resolve(user_group.token)).token.status, 'current');
+    await assert.rejects(client.suspend('unknown'), failsWith('user_group_not_found'));
+  });
+
   describe('listing', () => {
     const ids = Array.from({ length: 25 }, (_, index) => `list/${String(index).padStart(2, '0')} &`);
     before(async () => {
@@ -254,6 +273,22 @@ describeOnEachDatabase('The client', (database) => {
         assert.deepEqual(found[0]?.mapping, mapping);
         assert.equal('token' in found[0]!, false);
       }
+    });
+
+    it('yields the user groups that meet every condition', async () => {
+      const found = await all(
+        client.list({
+          search: 'NAME OF LIST',
+          match: 'contains',
+          data_source: 7,
+          suspended: false,
+          limit: 10,
+        }),
+      );
+      assert.deepEqual(found.map(({ provided_id }) => provided_id).sort(), ids);
+      const query = { search: 'list/', seen_before: '2026-03-05T16:00:00+01:00' };
+      assert.equal((await all(client.list(query))).length, ids.length);
+      assert.deepEqual(await all(client.list({ ...query, suspended: true })), []);
     });
 
     it('yields nothing if no group matches', async () => {
@@ -303,4 +338,33 @@ describeOnEachDatabase('The client', (database) => {
       ]);
     });
   }
+
+  it('creates, lists, reads, rotates and revokes API tokens', async () => {
+    const { token: apiToken } = await service.apiToken({
+      permission: 'admin',
+      workspaceName: 'administered',
+    });
+    const admin = new UserGroupClient({ url: service.url, apiToken });
+    const { token, ...created } = await admin.createApiToken({
+      name: 'wall',
+      permission: 'resolve',
+      expires_in_seconds: 60,
+    });
+    const id = created.api_token_id;
+    assert.deepEqual(await admin.readApiToken(id), created);
+    const listed = await all(admin.listApiTokens({ limit: 1 }));
+    assert.deepEqual(listed.at(-1), created);
+    assert.equal(listed.length, 2);
+    const page = await admin.listApiTokensPage();
+    assert.deepEqual([page.api_tokens.length, page.next_cursor], [2, null]);
+    const rotated = await admin.rotateApiToken(id, { gracePeriodSeconds: 30 });
+    assert.notEqual(rotated.token, token);
+    assert.notEqual(rotated.previous_token_expires_at, null);
+    for (const _time of [1, 2]) await admin.revokeApiToken(id);
+    assert.equal((await admin.readApiToken(id)).status, 'revoked');
+    await assert.rejects(admin.rotateApiToken(id), failsWith('api_token_inactive'));
+    await assert.rejects(admin.readApiToken(999_999_999), failsWith('api_token_not_found'));
+    for (const invalid of [0, 1.5, Number.NaN])
+      await assert.rejects(admin.revokeApiToken(invalid), TypeError);
+  });
 });

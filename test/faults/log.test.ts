@@ -9,7 +9,7 @@ import { DedicatedServer } from '../support/faults/server.ts';
 import { Folder, serve } from '../support/process.ts';
 
 const CALLS = 500;
-const LONGEST_LINE_BYTES = 300;
+const LONGEST_LINE_BYTES = 400;
 
 interface Entry {
   level: number;

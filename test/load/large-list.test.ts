@@ -1,4 +1,4 @@
-// Lists of API tokens and workspaces are read and printed page by page, so that their length is not limited by memory.
+// Lists of API tokens, workspaces and user groups are read and printed page by page, so that their length is not limited by memory.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -30,6 +30,13 @@ describeOnEachDatabase(`A list of ${ROWS} rows`, (kind) => {
       `insert into api_tokens (api_token_id, workspace_id, environment, permission, name, digest, created_at)
        ${numbers} select n, n, 'Customer', 'resolve', 'name-' || n, 'digest-' || n, 1 from numbers`,
     );
+    await runSql(
+      database,
+      `insert into user_groups (bucket, workspace_id, environment, provided_id, team_id, name, version, token_digest,
+         token_key_id, token_ciphertext, created_at, updated_at)
+       ${numbers} select 0, 1, 'Customer', 'group-' || n, n, 'name-' || n, 1, 'digest-' || n, '', '', 1, 1
+       from numbers`,
+    );
     if (kind.name !== 'SQLite') await runSql(database, 'analyze');
   });
   after(async () => {
@@ -49,16 +56,21 @@ describeOnEachDatabase(`A list of ${ROWS} rows`, (kind) => {
     return readFileSync(folder.join('list'), 'utf8');
   }
 
-  for (const what of ['api-token', 'workspace']) {
-    it(`${what} list prints every row`, async () => {
-      const lines = (await list(what, 'list')).trimEnd().split('\n');
+  const lists: Record<string, { args: string[]; name: RegExp }> = {
+    'api-token list': { args: ['api-token', 'list'], name: /workspace-\d+/ },
+    'workspace list': { args: ['workspace', 'list'], name: /workspace-\d+/ },
+    'group list': { args: ['group', 'list', '--workspace', 'workspace-1'], name: /group-\d+/ },
+  };
+  for (const [command, { args, name }] of Object.entries(lists)) {
+    it(`${command} prints every row`, async () => {
+      const lines = (await list(...args)).trimEnd().split('\n');
       assert.equal(lines.length, ROWS + 1);
-      const names = new Set(lines.slice(1).map((line) => /workspace-\d+/.exec(line)?.[0]));
+      const names = new Set(lines.slice(1).map((line) => name.exec(line)?.[0]));
       assert.equal(names.size, ROWS);
     });
 
-    it(`${what} list --json prints one document with every row`, async () => {
-      const text = await list(what, 'list', '--json');
+    it(`${command} --json prints one document with every row`, async () => {
+      const text = await list(...args, '--json');
       assert.match(text, /^[^\n]+\n$/);
       assert.equal(JSON.parse(text).length, ROWS);
     });

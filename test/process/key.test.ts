@@ -82,6 +82,67 @@ describe('key generate', () => {
   });
 });
 
+describe('key list', () => {
+  it('lists the keys of the ring and of the database, with the number of tokens, and never prints a key', async () => {
+    using folder = new Folder();
+    const { oldKey, newKey } = await folderWithGroups(folder, 3);
+    const unused = await generateKey(folder);
+    await (await serve(folder, withRing(newKey, oldKey))).kill();
+    const ring = withRing(newKey, unused);
+    const { code, stdout } = await run(folder, ['key', 'list', '--json'], ring);
+    assert.equal(code, 0);
+    assert.deepEqual(JSON.parse(stdout), [
+      { id: newKey.id, in_ring: true, active: true, registered: true, tokens: 0 },
+      { id: unused.id, in_ring: true, active: false, registered: false, tokens: 0 },
+      { id: oldKey.id, in_ring: false, active: false, registered: true, tokens: 3 },
+    ]);
+    const human = await run(folder, ['key', 'list'], ring);
+    assert.equal(
+      human.stdout,
+      [
+        'KEY       RING     REGISTERED  TOKENS',
+        `${newKey.id}  active   yes         0`,
+        `${unused.id}  yes      no          0`,
+        `${oldKey.id}  missing  yes         3`,
+        '',
+      ].join('\n'),
+    );
+    for (const { line } of [oldKey, newKey, unused])
+      assert.ok(!human.stdout.includes(line.split(':')[1]!), 'prints no key');
+  });
+
+  it('counts the tokens in PostgreSQL, too', async () => {
+    using folder = new Folder();
+    const database = await postgres.create();
+    try {
+      const group = JSON.stringify({ user_group_id: 'one', name: 'One' });
+      writeFileSync(folder.join('groups.ndjson'), group);
+      const args = ['import', 'groups.ndjson', '--workspace', 'default', '--create-workspace'];
+      const empty = await run(folder, ['key', 'list', '--json'], database);
+      assert.deepEqual(
+        JSON.parse(empty.stdout).map(({ registered }: { registered: boolean }) => registered),
+        [false],
+      );
+      assert.equal((await run(folder, args, database)).code, 0);
+      const { stdout } = await run(folder, ['key', 'list', '--json'], database);
+      const id = database.env.UGS_TOKEN_KEYS!.split(':')[0];
+      assert.deepEqual(JSON.parse(stdout), [
+        { id, in_ring: true, active: true, registered: true, tokens: 1 },
+      ]);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('exits with 3 if there is no database, and with 78 if there is no key ring', async () => {
+    using folder = new Folder();
+    assert.equal((await run(folder, ['key', 'list'])).code, 3);
+    await createApiToken(folder);
+    assert.equal((await run(folder, ['key', 'list'])).code, 78);
+    assert.equal(existsSync(folder.join('data/token-keys')), false);
+  });
+});
+
 describe('A key ring that cannot decrypt the stored tokens makes serve exit with 78', () => {
   it('if the key file is missing, and creates no new one', async () => {
     using folder = new Folder();

@@ -78,6 +78,15 @@ describe('docs/operations.md', () => {
     assert.equal(setAside().length, before + 2);
   });
 
+  it('restores a backup to another path as a drill, while the service is running', async () => {
+    const [drill] = blocksUnder(PAGE, 'Restore drill');
+    await using _service = await serve(folder);
+    const output = await runBlock(drill!);
+    assert.match(output, /"user_groups":1\}/);
+    assert.match(output, / active +yes +1\n/);
+    assert.deepEqual(globSync('drill', { cwd: folder.path }), []);
+  });
+
   it('replaces the key and keeps every token, and keeps the old key for older backups', async () => {
     const [addKey, reencrypt] = blocksUnder(PAGE, 'With the key file');
     const keyFile = folder.join('data/token-keys');

@@ -5,13 +5,15 @@ import type { ProblemCode } from '../../src/problem.ts';
 import { type DescribedOperation, examplesOf } from './api-description.ts';
 import type { TestRequest } from './http.ts';
 
-/** An existing group. Operations with an id in the path are called with its path. */
+/** An existing group, and the id of the first API token. Operations with an id in the path are called with its path. */
 export const EXISTING = { user_group_id: 'there', name: 'There' };
+const ids = { user_group_id: EXISTING.user_group_id, api_token_id: '1' };
+const missing = { user_group_id: 'missing', api_token_id: '999999999' };
 
 /** The request that the operation's first example shows. */
 export function requestOf({ method, path, requestBody }: DescribedOperation): TestRequest {
   const [example] = Object.values(examplesOf(requestBody));
-  const request = { method, path: path.replace('{user_group_id}', EXISTING.user_group_id) };
+  const request = { method, path: pathWith(path, ids) };
   return example === undefined ? request : { ...request, body: example.value };
 }
 
@@ -20,9 +22,9 @@ export function errorRequests(operation: DescribedOperation): Partial<Record<Pro
   const { path, body } = requestOf(operation);
   const isById = typeof body === 'object' && body !== null && 'user_group_id' in body;
   const hasIdInPath = operation.path.includes('{');
-  const withId = (id: string): TestRequest => ({
-    ...(isById && { body: { user_group_id: id } }),
-    ...(hasIdInPath && { path: operation.path.replace('{user_group_id}', id) }),
+  const withId = (of: typeof ids): TestRequest => ({
+    ...(isById && { body: { user_group_id: of.user_group_id } }),
+    ...(hasIdInPath && { path: pathWith(operation.path, of) }),
   });
   return {
     invalid_request:
@@ -32,14 +34,19 @@ export function errorRequests(operation: DescribedOperation): Partial<Record<Pro
     ...(body !== undefined && errorBodies(body as object)),
     unauthenticated: { token: null },
     origin_not_allowed: { headers: { origin: 'https://elsewhere.example' } },
-    user_group_not_found: withId('missing'),
+    user_group_not_found: withId(missing),
+    api_token_not_found: withId(missing),
     user_group_token_not_found: {},
     not_found: { path: `${path}/more` },
     method_not_allowed: { method: 'TRACE', body: undefined },
-    version_mismatch: { headers: { 'if-match': '"other"' }, ...withId(EXISTING.user_group_id) },
+    version_mismatch: { headers: { 'if-match': '"other"' }, ...withId(ids) },
     body_too_large: { body: ' '.repeat(limits.bodyBytes + 1) },
     unsupported_media_type: { headers: { 'content-type': 'text/plain' } },
   };
+}
+
+function pathWith(path: string, of: typeof ids): string {
+  return path.replace(/\{(\w+)\}/, (_, name: keyof typeof ids) => of[name]);
 }
 
 function errorBodies(body: object): Partial<Record<ProblemCode, TestRequest>> {

@@ -9,6 +9,8 @@ const SECRET = /ug[ta]_[0-9A-Za-z]{49,52}|\b[0-9a-f]{8}:[\w-]{43}\b/g;
 const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|\b[0-9a-f]{8}:[\w-]{43}/i;
 /** A token of any format in a response: an imported one has the format of the system that issued it. */
 const RETURNED_TOKEN = /"token":"([\w-]{25,})"/g;
+/** Requests whose response has the text of an API token. */
+const ISSUES = /^POST \/v1\/api-tokens(?:\/\d+\/rotate)?$/;
 const API_TOKEN = /uga_[0-9A-Za-z]{16}/;
 /** The part that identifies a secret that is truncated, encoded or without its prefix. */
 const PART_FROM = 9;
@@ -52,10 +54,16 @@ export class Watch {
       this.exposures.push(`${where}: ${withoutSecrets(text)}`);
   }
 
-  /** Only a successful response may contain the token of a user group, and no response an API token. */
+  /**
+   * Only a successful response may contain the token of a user group, and only one to a request that issues an API token
+   * may contain an API token.
+   */
   answered(request: string, { status, headers, text }: TestResponse): void {
     const head = JSON.stringify(headers);
-    if (this.shows(head) || (status >= 400 ? this.shows(text) : API_TOKEN.test(text)))
+    if (
+      this.shows(head) ||
+      (status >= 400 ? this.shows(text) : API_TOKEN.test(text) && !ISSUES.test(request))
+    )
       this.exposures.push(`the response ${status} to ${withoutSecrets(request)}`);
     this.learn(text);
     if (status < 400)

@@ -1,6 +1,8 @@
 // A way to cause every error response.
 
+import { limits } from '../../src/domain/field.ts';
 import type { ProblemCode } from '../../src/problem.ts';
+import { copyApiToken } from './api-token.ts';
 import type { DatabaseKind } from './database.ts';
 import type { TestResponse } from './http.ts';
 import { exchangeOne } from './raw-connection.ts';
@@ -35,6 +37,22 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
     origin_not_allowed: () => service().get({}, { headers: { origin: 'https://evil.example.com' } }),
     user_group_not_found: () => service().get({ user_group_id: 'missing' }),
     user_group_token_not_found: () => service().resolve('unknown'),
+    api_token_not_found: async () => {
+      const { token } = await service().apiToken({ permission: 'admin' });
+      return service().call('GET', '/v1/api-tokens/999999999', undefined, { token });
+    },
+    api_token_inactive: async () => {
+      const { id } = await service().apiToken();
+      const { token } = await service().apiToken({ permission: 'admin' });
+      await service().revokeApiToken(id);
+      return service().call('POST', `/v1/api-tokens/${id}/rotate`, {}, { token });
+    },
+    limit_reached: async () => {
+      const { id, token } = await service().apiToken({ permission: 'admin', workspaceName: 'full' });
+      await copyApiToken(service().database, id, limits.activeApiTokens);
+      const body = { name: 'one more', permission: 'resolve' };
+      return service().call('POST', '/v1/api-tokens', body, { token });
+    },
     not_found: () => service().call('GET', '/nothing'),
     method_not_allowed: () => service().call('TRACE', '/api/user'),
     request_timeout: () =>

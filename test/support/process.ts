@@ -17,8 +17,10 @@ const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 20_000);
 const POLL_MS = 5;
 /** Settings for a command that a test or a rig depends on, on a busy machine. */
 export const PATIENT = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: String(LIMIT_MS) };
+/** Settings for a rig that sends many requests without a valid API token. */
+export const WITHOUT_FAILURE_LIMIT = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
 /** The commands whose output contains secrets. */
-const PRINTS_SECRETS = /^(?:api-token create|key generate|start|export)/;
+const PRINTS_SECRETS = /^(?:api-token (?:create|rotate|generate)|key generate|start|export)/;
 
 /** A temporary directory that is deleted at the end of the test. */
 export class Folder implements Disposable {
@@ -64,7 +66,8 @@ export class Program implements AsyncDisposable {
     watch.learn(Object.values(env).join('\n'));
     const what = args.slice(0, 2).join(' ');
     // The output of another command may contain secrets, unless it runs the service.
-    const isSecret = command === undefined ? PRINTS_SECRETS.test(what) : args[0] !== 'serve';
+    const printsSecrets = PRINTS_SECRETS.test(what) || args.includes('--show-token');
+    const isSecret = command === undefined ? printsSecrets : args[0] !== 'serve';
     this.#capture('stdout', isSecret ? watch.learner() : watch.listener(what));
     this.#capture('stderr', watch.listener(what));
     this.firstOutput = once(this.#child.stdout!, 'data');

@@ -140,7 +140,7 @@ export class TestService {
     const { context } = this.#app;
     const apiToken = await findApiTokenById(context.store, id);
     if (apiToken === null) return false;
-    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), apiToken);
+    await revokeApiToken(context, operator(apiToken.workspaceId, apiToken.environment), id);
     return true;
   }
 

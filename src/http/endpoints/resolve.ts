@@ -6,14 +6,13 @@ import { jsonObject, raw, successBody } from '../json.ts';
 import { groupOfToken } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema, type Schema, successSchema } from '../schema.ts';
+import { timestamp, timestampSchema } from '../timestamp.ts';
 import {
   EXAMPLE_TOKEN,
   environmentSchema,
   example,
   providedIdSchema,
   teamIdSchema,
-  timestamp,
-  timestampSchema,
 } from './user-group/representation.ts';
 
 const body = bodyType<ResolveBody>({

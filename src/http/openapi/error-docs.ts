@@ -2,8 +2,15 @@
 
 import { limits } from '../../domain/field.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
-import { unauthenticated } from '../../operations/authenticate.ts';
-import { overloaded, tokenNotFound, versionMismatch } from '../../operations/refusals.ts';
+import { Unauthenticated } from '../../operations/authenticate.ts';
+import {
+  apiTokenInactive,
+  apiTokenLimitReached,
+  apiTokenNotFound,
+  overloaded,
+  tokenNotFound,
+  versionMismatch,
+} from '../../operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { requireBody } from '../body.ts';
@@ -82,7 +89,7 @@ export const problemDescriptions = {
     remedy:
       'Send `Authorization: Token <API_TOKEN>`, including the word `Token`. The operator of the service creates an API ' +
       'token with `user-group-service api-token create`.',
-    example: unauthenticated(),
+    example: new Unauthenticated('missing'),
   },
   permission_denied: {
     occurrence: 'permission',
@@ -122,12 +129,18 @@ export const problemDescriptions = {
   user_group_token_not_found: {
     occurrence: 'named',
     meaning:
-      'The user group token is unknown, mistyped, replaced by a rotation, or of another workspace or environment. The ' +
+      'The user group token is unknown, mistyped, replaced by a rotation, of a suspended group, or of another workspace or environment. The ' +
       'response is the same for all of these, so that it reveals nothing about tokens of others.',
     remedy:
       'Call get-or-create for the current token of the group, on each page load. A dashboard server that resolves ' +
       'tokens treats the viewer as unknown.',
     example: tokenNotFound(),
+  },
+  api_token_not_found: {
+    occurrence: 'named',
+    meaning: "No API token of the caller's workspace and environment has this `api_token_id`.",
+    remedy: 'List the API tokens. A text (`uga_…`) is not an id.',
+    example: apiTokenNotFound(),
   },
   not_found: {
     occurrence: 'path parameter',
@@ -150,6 +163,19 @@ export const problemDescriptions = {
     remedy:
       'Retry. If it happens often, check the network, or a client that opens connections before it needs them.',
     example: requestTimeout(),
+  },
+  api_token_inactive: {
+    occurrence: 'named',
+    meaning: 'The API token is revoked or expired, so it cannot be rotated. Nothing was changed.',
+    remedy: 'Create a new API token.',
+    example: apiTokenInactive('revoked'),
+  },
+  limit_reached: {
+    occurrence: 'named',
+    meaning:
+      'The workspace and environment have as many active objects of this kind as allowed. Nothing was created.',
+    remedy: '`detail` names the limit. Remove those that are not used.',
+    example: apiTokenLimitReached(),
   },
   version_mismatch: {
     occurrence: 'precondition',
@@ -177,8 +203,10 @@ export const problemDescriptions = {
   rate_limited: {
     occurrence: 'API token',
     meaning:
-      'The API token has exceeded the requests per minute that the operator allows. Nothing was changed.',
-    remedy: 'Wait the seconds in `Retry-After`, then retry.',
+      'The API token has exceeded the requests per minute that the operator allows; `RateLimit` has the rest of each ' +
+      'minute. Or the API token is missing or not valid, like that of too many requests from the same address in this ' +
+      'minute: a valid one is accepted immediately. Nothing was changed.',
+    remedy: 'Read `detail`. Wait the seconds in `Retry-After`, then retry; or correct the API token.',
     example: new Problem('rate_limited', 'This API token is limited to 600 requests per minute.', {
       retryAfterSeconds: 17,
     }),

@@ -19,6 +19,9 @@ const headersOfStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
   503: ['Retry-After'],
 };
 
+/** Of responses to requests with a valid API token. */
+export const RATE_LIMIT_HEADERS: readonly ResponseHeader[] = ['RateLimit', 'RateLimit-Policy'];
+
 export const problemSchema: NamedSchema = {
   name: 'Problem',
   schema: objectSchema(
@@ -89,7 +92,10 @@ function errorResponse(codes: readonly ProblemCode[]): OpenAPIV3_1.ResponseObjec
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
   return {
     description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join('\n\n'),
-    headers: headerReferences(headersOfStatus[problems[codes[0]!].status]),
+    headers: headerReferences([
+      ...(headersOfStatus[problems[codes[0]!].status] ?? []),
+      ...RATE_LIMIT_HEADERS,
+    ]),
     content: {
       'application/problem+json': {
         schema: { $ref: `#/components/schemas/${problemSchema.name}` },

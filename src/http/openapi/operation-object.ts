@@ -5,7 +5,7 @@ import type { ResponseDescription } from '../description.ts';
 import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
 import { pathParameters } from '../path-parameter.ts';
 import type { Schema } from '../schema.ts';
-import { errorReferences, headerReferences } from './error-responses.ts';
+import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
 
 type Parameter = OpenAPIV3_1.ParameterObject;
@@ -47,7 +47,7 @@ function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
   const parameters = parametersOf(operation);
   const responses = Object.entries(description.responses).map(([status, each]) => [
     status,
-    responseObject(each),
+    responseObject(each, operation),
   ]);
   return {
     operationId,
@@ -107,20 +107,17 @@ function requestBody({
   };
 }
 
-function responseObject({
-  description,
-  headers,
-  schema,
-  mediaType = 'application/json',
-  examples,
-}: ResponseDescription): OpenAPIV3_1.ResponseObject {
+function responseObject(
+  { description, headers = [], schema, mediaType = 'application/json', examples }: ResponseDescription,
+  { endpoint }: Operation,
+): OpenAPIV3_1.ResponseObject {
   const content = schema && {
     schema: { $ref: `#/components/schemas/${schema.name}` },
     ...(examples && { examples }),
   };
   return {
     description,
-    headers: headerReferences(headers),
+    headers: headerReferences(endpoint === null ? headers : [...headers, ...RATE_LIMIT_HEADERS]),
     ...(content && { content: { [mediaType]: content } }),
   };
 }

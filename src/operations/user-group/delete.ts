@@ -1,19 +1,18 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import { keyOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
-import type { Context } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
+import { type EventContext, userGroupEvent } from '../event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /** The deletion removes the changes from so many events in its transaction. */
 const MAX_EVENTS = 100;
 
 /**
- * Deletes the group: its token is dead immediately, its id can be used again, its events have no values. Throws `user_group_not_found`, and
- * `version_mismatch` if the precondition is not met.
+ * Deletes the group: its token is dead immediately, its id can be used again, its events have no values. Throws
+ * `user_group_not_found`, and `version_mismatch` if the precondition is not met.
  */
 export async function deleteUserGroup(
-  context: Context,
+  context: EventContext,
   caller: Caller,
   userGroupId: string,
   precondition: Precondition | undefined,
@@ -38,7 +37,7 @@ export async function deleteUserGroup(
  * loses only history that its caller wanted to remove.
  */
 async function eraseMostChanges(
-  { store }: Context,
+  { store }: EventContext,
   key: UserGroupKey,
   { version }: Pick<UserGroup, 'version'>,
 ): Promise<void> {

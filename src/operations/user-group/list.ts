@@ -11,9 +11,12 @@ import {
 } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroupFilter } from '../../domain/user-group-filter.ts';
 import { Problem } from '../../problem.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
+import { filteredPage } from './filtered-page.ts';
 
 export interface Page {
   userGroups: UserGroup[];
@@ -21,10 +24,17 @@ export interface Page {
   nextCursor: string | null;
 }
 
+/** Absent conditions are met by every group. */
 export interface ListQuery {
   limit: number;
   cursor?: string;
   search?: string;
+  /** How `search` matches; a prefix if absent. */
+  match?: 'prefix' | 'contains';
+  dataSource?: string;
+  suspended?: boolean;
+  /** Milliseconds since 1970. */
+  seenBefore?: number;
 }
 
 /**
@@ -39,13 +49,60 @@ const MAX_READS = 16;
  * `invalid_request` for a cursor of another list.
  */
 export async function listUserGroups(
-  { store }: Context,
-  { workspaceId, environment }: Caller,
-  { limit, cursor, search = '' }: ListQuery,
+  { store }: Pick<Context, 'store'>,
+  caller: Caller,
+  { limit, cursor, ...conditions }: ListQuery,
 ): Promise<Page> {
-  const list: UserGroupList = { workspaceId, environment, search };
+  const list = listOf(caller, conditions);
+  const start = cursor === undefined ? startOf(list) : readCursor(list, cursor);
+  const { filter } = list;
+  const { userGroups, next } = await (filter === undefined
+    ? completePage(store, list, start, limit)
+    : filteredPage(store, { ...list, filter }, start, limit));
+  return { userGroups, nextCursor: next && cursorOf(list, next) };
+}
+
+/** Yields all groups of the list, page by page; no page is empty. */
+export async function* userGroupPages(
+  context: Pick<Context, 'store'>,
+  caller: Caller,
+  query: ListQuery,
+): AsyncGenerator<UserGroup[]> {
+  let cursor: string | null = null;
+  do {
+    const page: Page = await listUserGroups(context, caller, {
+      ...query,
+      ...(cursor !== null && { cursor }),
+    });
+    if (page.userGroups.length > 0) yield page.userGroups;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+}
+
+function listOf(
+  { workspaceId, environment }: Caller,
+  { search = '', match = 'prefix', ...conditions }: Omit<ListQuery, 'limit' | 'cursor'>,
+): UserGroupList {
+  const isPrefix = match === 'prefix';
+  const list = { workspaceId, environment, search: isPrefix ? search : '' };
+  const filter: UserGroupFilter = {
+    contains: isPrefix ? null : search,
+    dataSource: conditions.dataSource ?? null,
+    suspended: conditions.suspended ?? null,
+    seenBefore: conditions.seenBefore ?? null,
+  };
+  return Object.values(filter).every((condition) => condition === null) ? list : { ...list, filter };
+}
+
+/** A page of a list without a filter. `next` is null at its end. */
+async function completePage(
+  store: BatchingStore,
+  list: UserGroupList,
+  start: Position,
+  limit: number,
+): Promise<{ userGroups: UserGroup[]; next: Position | null }> {
   const found: { userGroup: UserGroup; after: Position }[] = [];
-  let from: Position | null = cursor === undefined ? startOf(list) : readCursor(list, cursor);
+  let from: Position | null = start;
   let bytes = 0;
   // Reads one group more than the page has, to know whether another page follows.
   for (
@@ -63,16 +120,13 @@ export async function listUserGroups(
     });
     for (const userGroup of userGroups) {
       bytes += listedBytesOf(userGroup);
-      const isListedById = order === 'name' && userGroup.providedId.startsWith(search);
+      const isListedById = order === 'name' && userGroup.providedId.startsWith(list.search);
       if (!isListedById) found.push({ userGroup, after: positionAfter(order, userGroup) });
     }
     from = isEnd ? startOfNextOrder(order, list) : positionAfter(order, userGroups.at(-1)!);
   }
   if (found.length > limit) from = found[limit - 1]!.after;
-  return {
-    userGroups: found.slice(0, limit).map(({ userGroup }) => userGroup),
-    nextCursor: from && cursorOf(list, from),
-  };
+  return { userGroups: found.slice(0, limit).map(({ userGroup }) => userGroup), next: from };
 }
 
 function readCursor(list: UserGroupList, cursor: string): Position {
@@ -80,6 +134,6 @@ function readCursor(list: UserGroupList, cursor: string): Position {
   if (position !== null) return position;
   throw new Problem(
     'invalid_request',
-    'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with the same search and an API token of the same workspace and environment.',
+    'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with the same search and filters and an API token of the same workspace and environment.',
   );
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/api-token.ts';
+import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Precondition, unmetCondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { keyOf, type UserGroup } from '../../domain/user-group.ts';
@@ -21,11 +21,21 @@ export async function readUserGroup(
   userGroupId: string,
   precondition: Precondition = {},
 ): Promise<ReadResult | { notModified: UserGroup }> {
-  const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
-  const userGroup = await context.store.read({ kind: 'findUserGroup', key });
-  if (userGroup === null) throw userGroupNotFound();
+  const userGroup = await findUserGroup(context, caller, userGroupId);
   const unmet = unmetCondition(precondition, userGroup);
   if (unmet === 'ifMatch') throw versionMismatch();
   if (unmet === 'ifNoneMatch') return { notModified: userGroup };
-  return caller.permission === 'read-write' ? openToken(context, userGroup) : { userGroup, token: null };
+  return isPermitted(caller, ['read-write']) ? openToken(context, userGroup) : { userGroup, token: null };
+}
+
+/** Throws `user_group_not_found`. */
+export async function findUserGroup(
+  { store }: Pick<Context, 'store'>,
+  { workspaceId, environment }: Caller,
+  userGroupId: string,
+): Promise<UserGroup> {
+  const key = keyOf(workspaceId, environment, userGroupId);
+  const userGroup = await store.read({ kind: 'findUserGroup', key });
+  if (userGroup === null) throw userGroupNotFound();
+  return userGroup;
 }

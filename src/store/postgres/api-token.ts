@@ -1,6 +1,7 @@
-import type { FoundApiToken } from '../../domain/api-token.ts';
+import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
+import { storedChanges } from '../../domain/event.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import type { ApiTokenRow, Command, Query } from '../port.ts';
+import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
 import { record } from './event.ts';
@@ -20,6 +21,11 @@ export const FIND_PREVIOUS: Statement = {
   sql: `select ${API_TOKEN_COLUMNS}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`,
 };
 
+export const FIND_BY_ID: Statement = {
+  name: 'find_api_token_by_id',
+  sql: `select ${API_TOKEN_COLUMNS} from api_tokens where api_token_id = $1`,
+};
+
 const LISTED_COLUMNS = `${API_TOKEN_COLUMNS},
       (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 
@@ -34,15 +40,25 @@ export const LIST_OF: Statement = {
     where workspace_id = $1 and environment = $2 and api_token_id > $3 order by api_token_id limit $4`,
 };
 
-// The id is unique to this command: a conflict means that an earlier attempt of it was applied.
 export const CREATE: Statement = {
   name: 'create_api_token',
   sql: `insert into api_tokens (${API_TOKEN_COLUMNS})
     select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
       $10::bigint, $11::bigint, $12::bigint
     from workspaces where workspace_id = $2::bigint
-    on conflict (api_token_id) do nothing
+    on conflict (digest) do nothing
     returning api_token_id`,
+};
+
+export const FIND_ID: Statement = {
+  name: 'find_id_of_api_token',
+  sql: 'select api_token_id from api_tokens where digest = $1',
+};
+
+export const COUNT_ACTIVE: Statement = {
+  name: 'count_active_api_tokens',
+  sql: `select count(*) from api_tokens where workspace_id = $1 and environment = $2 and api_token_id <> $3
+    and revoked_at is null and (expires_at is null or expires_at > $4)`,
 };
 
 export const REVOKE: Statement = {
@@ -94,6 +110,14 @@ function toFound(row: readonly unknown[]): FoundApiToken {
   return { ...toApiToken(row), configVersion: row.at(-1) as number };
 }
 
+export async function findApiTokenById(
+  session: Session,
+  { apiTokenId }: Query<'findApiTokenById'>,
+): Promise<ApiToken | null> {
+  const [row] = await session.query(FIND_BY_ID, [apiTokenId]);
+  return row === undefined ? null : toApiToken(row);
+}
+
 export async function listApiTokens(
   session: Session,
   { of, after, limit }: Query<'listApiTokens'>,
@@ -106,15 +130,41 @@ export async function listApiTokens(
 }
 
 /** Runs in a transaction. */
-export async function createApiToken(session: Session, command: Command<'createApiToken'>): Promise<boolean> {
-  const { event, workspaceId } = command;
-  const [found, rows] = await Promise.all([
+export async function createApiToken(
+  session: Session,
+  command: Command<'createApiToken'>,
+): Promise<CommandResult<'createApiToken'>> {
+  const { apiTokenId, workspaceId, digest, limit, event } = command;
+  if (limit !== undefined && (await countActive(session, command)) >= limit) return 'limit_reached';
+  const [found, inserted, [row]] = await Promise.all([
     lockWorkspaces(session, [workspaceId]),
     session.query(CREATE, fromApiToken(command)),
+    session.query(FIND_ID, [digest]),
   ]);
-  const isCreated = rows.length === 1;
-  if (isCreated && event !== undefined) await record(session, [{ event, version: null, changes: null }]);
-  return found.size === 1;
+  if (found.size === 0) return 'workspace_not_found';
+  // The id is unique to this command: a repeated attempt finds the row of an earlier one.
+  if (row?.[0] !== apiTokenId) return 'digest_taken';
+  const changes = storedChanges(null, apiTokenFields(command));
+  // An earlier attempt has recorded it.
+  const isRecorded = inserted.length === 0 || event === undefined;
+  await record(session, isRecorded ? [] : [{ event, version: null, changes }]);
+  return 'created';
+}
+
+/**
+ * Without the token itself, which an earlier attempt may have created. Locks the workspace until the end of the
+ * transaction, so that concurrent creations do not exceed a limit together.
+ */
+async function countActive(
+  session: Session,
+  { apiTokenId, workspaceId, environment, createdAt }: ApiToken,
+): Promise<number> {
+  const values = [workspaceId, environment, apiTokenId, createdAt];
+  const [, [row]] = await Promise.all([
+    lockWorkspaces(session, [workspaceId]),
+    session.query(COUNT_ACTIVE, values),
+  ]);
+  return row![0] as number;
 }
 
 /** Runs in a transaction. */

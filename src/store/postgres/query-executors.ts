@@ -1,12 +1,13 @@
 // Executes batches of queries. All queries of one kind are one statement, except lists, which are rare: one each.
 
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { findApiTokens, listApiTokens } from './api-token.ts';
+import { findApiTokenById, findApiTokens, listApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
 import { findConfig, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
 import { findImportedTokens } from './imported-token.ts';
+import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
@@ -20,11 +21,19 @@ type Executor<Kind extends QueryKind> = (
 
 const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findApiToken: findApiTokens,
+  findApiTokenById: singly(findApiTokenById),
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
   findImportedToken: findImportedTokens,
   scanUserGroups: singly(scanUserGroups),
   listUserGroups: singly(listUserGroups),
+  listUserGroupSummaries: singly(listUserGroupSummaries),
+  findUserGroups: singly((session, { keys }) =>
+    findByKey(
+      session,
+      keys.map((key) => ({ key })),
+    ),
+  ),
   listApiTokens: singly(listApiTokens),
   findWorkspace: singly(findWorkspace),
   listWorkspaces: singly(listWorkspaces),

@@ -2,7 +2,7 @@
 
 import type { Store } from '../port.ts';
 import type { PostgresOptions } from './client/options.ts';
-import { ConnectionPool } from './client/pool.ts';
+import { type ConnectionCounts, ConnectionPool } from './client/pool.ts';
 import { runCommands } from './command-executors.ts';
 import { keepPlansFitting } from './gather-statistics.ts';
 import { runQueries } from './query-executors.ts';
@@ -16,6 +16,7 @@ interface PostgresStore extends Store {
   migrations: string[];
   /** Warnings about the server for the operator. */
   warnings: string[];
+  connections(): ConnectionCounts;
 }
 
 /** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
@@ -35,6 +36,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       void keepPlansFitting(pool, commands, results);
       return results;
     },
+    connections: () => pool.counts,
     close: () => pool.close(),
   };
 }

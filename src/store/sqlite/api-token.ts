@@ -1,5 +1,6 @@
-import type { FoundApiToken } from '../../domain/api-token.ts';
-import type { ApiTokenRow, Command, Query } from '../port.ts';
+import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
+import { storedChanges } from '../../domain/event.ts';
+import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
 import { record } from './event.ts';
@@ -9,13 +10,17 @@ const FOUND_COLUMNS = `${API_TOKEN_COLUMNS}, coalesce((select config_version fro
       and environments.environment = api_tokens.environment), 0)`;
 const FIND = `select ${FOUND_COLUMNS} from api_tokens where digest = ?`;
 const FIND_PREVIOUS = `select ${FOUND_COLUMNS} from api_tokens where previous_digest = ?`;
+const FIND_BY_ID = `select ${API_TOKEN_COLUMNS} from api_tokens where api_token_id = ?`;
 const LISTED_COLUMNS = `${API_TOKEN_COLUMNS},
   (select name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 const LIST = `select ${LISTED_COLUMNS} from api_tokens where api_token_id > ? order by api_token_id limit ?`;
 const LIST_OF = `select ${LISTED_COLUMNS} from api_tokens
   where workspace_id = ? and environment = ? and api_token_id > ? order by api_token_id limit ?`;
-const CREATE = `insert into api_tokens (${API_TOKEN_COLUMNS})
-  select ?1, workspace_id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 from workspaces where workspace_id = ?2`;
+const CREATE = `insert into api_tokens (${API_TOKEN_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (digest) do nothing`;
+const COUNT_ACTIVE = `select count(*) from api_tokens where workspace_id = ? and environment = ?
+    and revoked_at is null and (expires_at is null or expires_at > ?)`;
+const WORKSPACE_EXISTS = 'select 1 from workspaces where workspace_id = ?';
 const REVOKE = 'update api_tokens set revoked_at = ? where api_token_id = ? and revoked_at is null';
 const EXISTS = 'select 1 from api_tokens where api_token_id = ?';
 const ROTATE = `update api_tokens set digest = ?, previous_digest = digest, previous_expires_at = ?
@@ -31,6 +36,14 @@ export function findApiToken(
   return row === undefined ? null : { ...toApiToken(row), configVersion: row.at(-1) as number };
 }
 
+export function findApiTokenById(
+  connection: Connection,
+  { apiTokenId }: Query<'findApiTokenById'>,
+): ApiToken | null {
+  const row = connection.get(FIND_BY_ID, [apiTokenId]);
+  return row === undefined ? null : toApiToken(row);
+}
+
 export function listApiTokens(
   connection: Connection,
   { of, after, limit }: Query<'listApiTokens'>,
@@ -42,10 +55,20 @@ export function listApiTokens(
   return rows.map((row) => ({ ...toApiToken(row), workspaceName: row.at(-1) as string }));
 }
 
-export function createApiToken(connection: Connection, command: Command<'createApiToken'>): boolean {
-  const isCreated = connection.run(CREATE, fromApiToken(command)) === 1;
-  if (isCreated) record(connection, command.event, null, null);
-  return isCreated;
+export function createApiToken(
+  connection: Connection,
+  command: Command<'createApiToken'>,
+): CommandResult<'createApiToken'> {
+  const { workspaceId, limit, event } = command;
+  if (connection.get(WORKSPACE_EXISTS, [workspaceId]) === undefined) return 'workspace_not_found';
+  if (limit !== undefined && countActive(connection, command) >= limit) return 'limit_reached';
+  if (connection.run(CREATE, fromApiToken(command)) === 0) return 'digest_taken';
+  record(connection, event, null, storedChanges(null, apiTokenFields(command)));
+  return 'created';
+}
+
+function countActive(connection: Connection, { workspaceId, environment, createdAt }: ApiToken): number {
+  return (connection.get(COUNT_ACTIVE, [workspaceId, environment, createdAt]) as [number])[0];
 }
 
 export function revokeApiToken(

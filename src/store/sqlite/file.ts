@@ -15,7 +15,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { StoreUnavailable } from '../port.ts';
 
 /**
@@ -40,6 +40,15 @@ export function makeFile(path: string): string {
     requireRegularFile(path);
     refuseHardLink(path);
     return realpathSync(path);
+  });
+}
+
+/** The path without symbolic links of a file that does not exist yet; creates its directory. Throws `StoreUnavailable`. */
+export function futurePath(path: string): string {
+  const directory = dirname(resolve(path));
+  return guard(() => {
+    makeDirectory(directory);
+    return join(realpathSync(directory), basename(path));
   });
 }
 

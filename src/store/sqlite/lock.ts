@@ -2,7 +2,7 @@
 // it however the process ends.
 
 import { DatabaseSync } from 'node:sqlite';
-import { asStoreError, codeOf, guard, makeFile } from './file.ts';
+import { asStoreError, codeOf, futurePath, guard, makeFile } from './file.ts';
 
 const BUSY = 5;
 
@@ -13,7 +13,17 @@ export class AlreadyServed extends Error {
 
 /** Takes the lock until `close`. Throws `AlreadyServed` or `StoreUnavailable`. */
 export function lockForServing(path: string): { close(): void } {
-  const lockFile = makeFile(`${makeFile(path)}.lock`);
+  return takeLock(path, makeFile(path));
+}
+
+/** Takes the lock of a file that does not exist yet. Throws `AlreadyServed` or `StoreUnavailable`. */
+export function lockForCreating(path: string): { close(): void } {
+  return takeLock(path, futurePath(path));
+}
+
+/** `realPath` has no symbolic links. */
+function takeLock(path: string, realPath: string): { close(): void } {
+  const lockFile = makeFile(`${realPath}.lock`);
   const lock = guard(() => new DatabaseSync(lockFile, { timeout: 0 }));
   try {
     lock.exec('begin exclusive');

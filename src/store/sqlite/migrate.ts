@@ -1,7 +1,7 @@
 import { type Migration, pendingMigrations } from '../migration.ts';
 import type { Connection } from './connection.ts';
 
-const FOLDER = new URL('./migrations/', import.meta.url);
+export const FOLDER = new URL('./migrations/', import.meta.url);
 
 /** Migrates the database to the newest schema; returns the names of the migrations that ran. Throws `SchemaTooNew`. */
 export function migrate(connection: Connection): string[] {

@@ -3,11 +3,12 @@
 import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
-import { findApiToken, listApiTokens } from './api-token.ts';
+import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
 import type { Connection } from './connection.ts';
 import { findConfig, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
 import { findImportedToken } from './imported-token.ts';
+import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
@@ -18,11 +19,14 @@ type Executor<Kind extends QueryKind> = (connection: Connection, query: Query<Ki
 
 const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findApiToken,
+  findApiTokenById,
   findUserGroup: (connection, { key }) => findByKey(connection, key),
   findUserGroupByToken: (connection, { address }) => findByToken(connection, address),
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),
   scanUserGroups,
   listUserGroups,
+  listUserGroupSummaries,
+  findUserGroups: (connection, { keys }) => keys.map((key) => findByKey(connection, key)),
   listApiTokens,
   findWorkspace,
   listWorkspaces,

@@ -135,7 +135,11 @@ class WriterThread {
     const { commands, resolve, reject } = this.#pending.shift()!;
     if ('results' in reply) {
       resolve(
-        reply.results.map((result, index) => (result === 'created' ? created(commands[index]!) : result)),
+        reply.results.map((result, index) => {
+          const command = commands[index]!;
+          const isAbbreviated = result === 'created' && command.kind === 'createUserGroup';
+          return isAbbreviated ? created(command) : result;
+        }),
       );
     } else {
       reject(reply.unavailable ? new StoreUnavailable(reply.error) : new Error(reply.error));

@@ -2,6 +2,7 @@
 // rows has changed.
 
 import type { DatabaseKind } from '../database.ts';
+import { WITHOUT_FAILURE_LIMIT } from '../process.ts';
 import { TestService, type TestServiceOptions } from '../service.ts';
 
 export class Victim {
@@ -17,7 +18,9 @@ export class Victim {
   readonly apiTokens = { testing: '', workspace: '', readOnly: '', resolve: '', revoked: '', expired: '' };
 
   static async start(database: DatabaseKind, options: TestServiceOptions = {}): Promise<Victim> {
-    const victim = new Victim(await TestService.start(database, options));
+    const victim = new Victim(
+      await TestService.start(database, { ...options, env: { ...WITHOUT_FAILURE_LIMIT, ...options.env } }),
+    );
     await victim.#createApiTokens();
     await victim.#createUserGroups();
     return victim;

@@ -5,7 +5,7 @@ import * as field from '../../../domain/field.ts';
 import type { EventQuery, EventsPage } from '../../../operations/list-events.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
-import { timestampSchema } from '../user-group/representation.ts';
+import { timestampSchema } from '../../timestamp.ts';
 
 export const eventParameters = {
   order: {

@@ -1,15 +1,41 @@
 import * as field from '../../../domain/field.ts';
+import { parseInstant } from '../../../domain/instant.ts';
 import { noBody } from '../../../domain/request-body.ts';
 import { type ListQuery, listUserGroups } from '../../../operations/user-group/list.ts';
+import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { queryType } from '../../query.ts';
 import { successSchema } from '../../schema.ts';
 import { example, listedSchema, storedJson } from './representation.ts';
 
+interface ListParameters extends Pick<ListQuery, 'cursor' | 'search' | 'match' | 'suspended'> {
+  limit?: number;
+  data_source?: string;
+  seen_before?: string;
+}
+
 const query = queryType<ListQuery>({
-  parameters: { limit: field.pageLimit, cursor: field.cursor, search: field.search },
-  convert: (values) => ({ limit: field.pageLimit.default, ...values }),
+  parameters: {
+    limit: field.pageLimit,
+    cursor: field.cursor,
+    search: field.search,
+    match: field.match,
+    data_source: field.dataSource,
+    suspended: field.suspended,
+    seen_before: field.seenBefore,
+  },
+  convert: (values) => {
+    const { data_source, seen_before, limit = field.pageLimit.default, ...rest } = values as ListParameters;
+    if (rest.match !== undefined && rest.search === undefined)
+      throw new Problem('invalid_request', 'The parameter match requires the parameter search.');
+    return {
+      limit,
+      ...rest,
+      ...(data_source !== undefined && { dataSource: data_source }),
+      ...(seen_before !== undefined && { seenBefore: parseInstant(seen_before)! }),
+    };
+  },
 });
 
 export const list = endpoint({
@@ -35,7 +61,9 @@ export const list = endpoint({
     text:
       "The user groups of the API token's workspace and environment, without their tokens. Request the next page " +
       'with `next_cursor` until it is null, even after a page with fewer groups than `limit`. A group that exists ' +
-      'throughout is listed exactly once while others are created and deleted, and every page takes the same time.',
+      'throughout is listed exactly once while others are created and deleted, and every page takes the same time.\n\n' +
+      '`match=contains` and the filters read at most 5,000 groups per page: a page may have fewer groups than `limit`, or ' +
+      'none, although more follow. A group is returned if it meets every condition that is sent.',
     responses: {
       200: {
         description: 'A page of user groups.',

@@ -18,7 +18,12 @@ const body = bodyType<UserGroupFields & { name: string }>({
 
 const { name, mapping, properties } = example.sent;
 const stored = { success: 1, user_group: example.stored };
-const created = { ...example.stored, version: 1, updated_at: example.stored.created_at };
+const created = {
+  ...example.stored,
+  version: 1,
+  updated_at: example.stored.created_at,
+  last_seen_at: null,
+};
 
 export const replace = endpoint({
   operationId: 'replaceUserGroup',

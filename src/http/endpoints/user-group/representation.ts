@@ -6,6 +6,7 @@ import { environments, type UserGroup } from '../../../domain/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
 import { type Json, jsonObject, raw } from '../../json.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { timestamp, timestampSchema } from '../../timestamp.ts';
 
 /** The members that every operation of the specification returns, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {
@@ -30,12 +31,9 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
     version: userGroup.version,
     created_at: timestamp(userGroup.createdAt),
     updated_at: timestamp(userGroup.updatedAt),
+    suspended: userGroup.suspendedAt !== null,
+    last_seen_at: userGroup.lastSeenAt === null ? null : timestamp(userGroup.lastSeenAt),
   });
-}
-
-/** RFC 3339 in UTC. */
-export function timestamp(instant: number): string {
-  return new Date(instant).toISOString();
 }
 
 export const teamIdSchema = {
@@ -63,12 +61,6 @@ export const environmentSchema = {
   description: 'The environment of the API token that created the user group. Currently never null.',
 } as const satisfies Schema;
 
-export const timestampSchema = {
-  type: 'string',
-  format: 'date-time',
-  description: 'RFC 3339, UTC.',
-} as const;
-
 export const identitySchemas = {
   team_id: teamIdSchema,
   token: tokenSchema,
@@ -85,6 +77,14 @@ const storedSchemas = {
   version: { type: 'integer', minimum: 1, description: 'Starts at 1 and increases with every change.' },
   created_at: timestampSchema,
   updated_at: timestampSchema,
+  suspended: { type: 'boolean', description: 'While true, the tokens of the group do not resolve.' },
+  last_seen_at: {
+    ...timestampSchema,
+    type: ['string', 'null'],
+    description:
+      'When a token of the group was last resolved: RFC 3339, UTC, rounded down to the hour, written within seconds; ' +
+      'null if never. Changes neither `version` nor `updated_at`.',
+  },
 } as const satisfies Record<string, Schema>;
 
 export const listedSchema = objectSchema({ team_id: teamIdSchema, ...storedSchemas });
@@ -113,7 +113,8 @@ const mapping = { '40': '213' };
 const properties = { plan: 'gold', seats: 25 };
 const tag = { api_environment_tag: 'Customer' };
 const times = { created_at: '2026-03-02T09:30:00.000Z', updated_at: '2026-03-05T16:04:12.345Z' };
-const rest = { name, provided_id: id, mapping, properties, ...tag, version: 3, ...times };
+const use = { suspended: false, last_seen_at: '2026-03-09T11:00:00.000Z' };
+const rest = { name, provided_id: id, mapping, properties, ...tag, version: 3, ...times, ...use };
 const identity = { team_id: 1042, token: EXAMPLE_TOKEN, name, provided_id: id };
 
 /** One user group, in every form that a request or response has. */

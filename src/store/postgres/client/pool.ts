@@ -36,6 +36,14 @@ const FRESH_CONNECTION_MS = 1_000;
 
 const BEGIN_STATEMENT: SentStatement = { name: undefined, text: BEGIN, values: [] };
 
+export interface ConnectionCounts {
+  open: number;
+  idle: number;
+  max: number;
+  /** Callers that wait for a connection. */
+  waiting: number;
+}
+
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #size: number;
@@ -76,6 +84,11 @@ export class ConnectionPool {
     // The pool has removed the connection already; without a listener the process would crash.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => this.#welcome(client as unknown as Connection));
+  }
+
+  get counts(): ConnectionCounts {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { open, idle, max: this.#size, waiting };
   }
 
   /**

@@ -7,7 +7,7 @@ import { distributeTables } from './citus.ts';
 import { updatePositionBase } from './position-base.ts';
 import type { SchemaSession } from './session.ts';
 
-const FOLDER = new URL('./migrations/', import.meta.url);
+export const FOLDER = new URL('./migrations/', import.meta.url);
 const OLDEST_SERVER = 14;
 /** The encodings that can store every character unchanged. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];
@@ -31,12 +31,17 @@ export class ServerUnfit extends Error {
  * `SchemaTooNew` and `StoreUnavailable`.
  */
 export async function migrate(session: SchemaSession): Promise<string[]> {
-  await checkVersion(session);
-  await checkSettings(session);
+  await checkServer(session);
   const applied = await applyPending(session);
   await distributeTables(session);
   await updatePositionBase(session);
   return applied;
+}
+
+/** Throws `ServerUnfit` and `StoreUnavailable`. */
+export async function checkServer(session: SchemaSession): Promise<void> {
+  await checkVersion(session);
+  await checkSettings(session);
 }
 
 async function checkVersion({ ask }: SchemaSession): Promise<void> {

@@ -1,0 +1,16 @@
+import { createInterface } from 'node:readline';
+import { UsageError } from './exit-code.ts';
+
+/** Asks the operator to type `expected`. Throws `UsageError` if they type something else, or without a terminal. */
+export async function confirmByTyping(expected: string, question: string): Promise<void> {
+  if (!process.stdin.isTTY)
+    throw new UsageError('there is no terminal to ask for confirmation; add --yes to confirm');
+  process.stderr.write(question);
+  if ((await readLine()) !== expected) throw new UsageError('not confirmed; nothing was changed');
+}
+
+/** Empty at the end of the input. The terminal stays in its normal mode, so that Ctrl-C ends the process. */
+async function readLine(): Promise<string> {
+  for await (const line of createInterface({ input: process.stdin })) return line;
+  return '';
+}

@@ -1,0 +1,99 @@
+// Checks the database and whether the key ring fits it. Changes neither.
+
+import { existsSync, statSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import { inspectDatabase } from '../../database.ts';
+import { keyFileOf, readKeyRing } from '../../key-ring-source.ts';
+import { decryptSample } from '../../operations/decrypt-sample.ts';
+import type { Fault, Inspection } from '../../store/inspection.ts';
+import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
+
+const TOKENS_PER_KEY = 20;
+const CLOCK_WARNING_MS = 1_000;
+const CLOCK_FAILURE_MS = 5_000;
+const SEE_REASONS = 'see the reasons under "Troubleshooting" in docs/operations.md';
+
+export async function checkDatabase(config: Config): Promise<Check[]> {
+  const { databaseUrl } = config;
+  const missing = databaseUrl.engine === 'sqlite' ? checkExists(databaseUrl.path) : null;
+  if (missing !== null) return [missing];
+  try {
+    return await inspectDatabase(config, (inspection) => inspect(config, inspection));
+  } catch (error) {
+    return [failed('database', (error as Error).message, SEE_REASONS)];
+  }
+}
+
+/** Returns null if it exists. */
+function checkExists(path: string): Check | null {
+  try {
+    statSync(path);
+    return null;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') return failed('database', message, 'run doctor as the user of the service');
+    const remedy =
+      'check that the path is right and its volume is mounted; if so, the first start creates it';
+    return warning('database', `${path} does not exist`, remedy);
+  }
+}
+
+async function inspect(config: Config, inspection: Inspection): Promise<Check[]> {
+  const database = await attempt('database', SEE_REASONS, async () =>
+    ok('database', `${await inspection.version()} responds`),
+  );
+  if (database.status === 'failed') return [database];
+  const faults = (await inspection.faults()).map(toCheck);
+  const isUsable = !faults.some(({ status }) => status === 'failed');
+  return [
+    database,
+    ...faults,
+    ...(isUsable ? [ok('privileges', 'the service can read and write')] : []),
+    await attempt(
+      'schema',
+      'use the version of the service that last migrated the database, or a newer one',
+      () => checkSchema(inspection),
+    ),
+    await attempt('keys', 'see "A token that cannot be decrypted" in docs/operations.md', () =>
+      checkKeys(config, inspection),
+    ),
+    await attempt('clock', SEE_REASONS, () => checkClock(inspection)),
+  ];
+}
+
+function toCheck({ subject, isFatal, message, remedy }: Fault): Check {
+  return (isFatal ? failed : warning)(subject, message, remedy);
+}
+
+async function checkSchema(inspection: Inspection): Promise<Check> {
+  const pending = await inspection.pendingMigrations();
+  if (pending.length === 0) return ok('schema', 'every migration of this version is applied');
+  const remedy =
+    'the next start applies them if the user may change the schema; otherwise run "user-group-service migrate" as its owner';
+  return warning('schema', `${pending.length} migrations are pending, from ${pending[0]} on`, remedy);
+}
+
+async function checkKeys(config: Config, inspection: Inspection): Promise<Check> {
+  const keyIds = (await inspection.isInitialized()) ? await inspection.registeredKeyIds() : [];
+  const keyFile = keyFileOf(config);
+  if (keyIds.length === 0 && keyFile !== null && !existsSync(keyFile))
+    return ok('keys', `the first start creates ${keyFile}`);
+  const keyRing = readKeyRing(config, keyIds);
+  const tokens = await decryptSample(inspection, keyRing, { keyIds, limit: TOKENS_PER_KEY });
+  return ok(
+    'keys',
+    `the key ring has ${keyRing.keyIds.length} keys, among them all ${keyIds.length} in use, and decrypts ${tokens} sampled tokens`,
+  );
+}
+
+async function checkClock(inspection: Inspection): Promise<Check> {
+  const aheadMs = await inspection.clockAheadMs();
+  if (aheadMs === null) return skipped('clock', 'the database has the clock of this machine');
+  const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
+  const message = `the clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the database`;
+  const remedy =
+    'synchronize the clocks of both machines (NTP): grace periods and expiry times depend on them';
+  if (Math.abs(aheadMs) > CLOCK_FAILURE_MS) return failed('clock', message, remedy);
+  if (Math.abs(aheadMs) > CLOCK_WARNING_MS) return warning('clock', message, remedy);
+  return ok('clock', message);
+}

@@ -1,0 +1,106 @@
+import { Command, Option } from 'commander';
+import { type Config, ConfigInvalid, type Setting, settings } from '../../config.ts';
+import { redact, Secret } from '../../domain/secret.ts';
+import { readSecretFile } from '../../system/secret-file.ts';
+import { configOf, type DatabaseOptions, databaseOption, jsonOption } from '../database-option.ts';
+import { ChecksFailed, UsageError } from '../exit-code.ts';
+import { explainFileError } from '../explain-file-error.ts';
+import { printJson } from '../output.ts';
+import { type Check, failed, ok } from './check.ts';
+import { checkDatabase } from './database-checks.ts';
+import { checkMachine } from './machine-checks.ts';
+import { checkProxy } from './proxy-checks.ts';
+
+interface DoctorOptions extends DatabaseOptions {
+  url?: string;
+  apiTokenFile?: string;
+}
+
+const NAME_WIDTH = 21;
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .summary('check a deployment and say what to do about each failed check')
+    .description(
+      'Checks the settings, the database and its schema, privileges, the key ring, the clock, file permissions, disk space ' +
+        'and the limit of open files; with --url also the proxy in front. Prints one line per check: ok, warning, failed or ' +
+        'skipped. Changes nothing; the schema is not migrated. Run it with the settings of the service, as its user.',
+    )
+    .addOption(databaseOption())
+    .addOption(
+      new Option('--url <url>', 'URL that callers use; also checks what is between them and the service'),
+    )
+    .addOption(
+      new Option(
+        '--api-token-file <file>',
+        'file with an API token, to check more at the URL; only reads are made',
+      ),
+    )
+    .addOption(jsonOption())
+    .action(runDoctor);
+}
+
+async function runDoctor(options: DoctorOptions): Promise<void> {
+  const url = parseUrl(options.url);
+  const apiToken = readApiToken(options);
+  const checks: Check[] = [];
+  for await (const check of checksOf(options, url, apiToken)) {
+    checks.push(check);
+    if (!options.json) console.log(redact(toLine(check)));
+  }
+  if (options.json) printJson(JSON.parse(redact(JSON.stringify({ checks }))));
+  const failures = checks.filter(({ status }) => status === 'failed').length;
+  if (failures > 0) throw new ChecksFailed(`${failures} of ${checks.length} checks failed`);
+}
+
+async function* checksOf(
+  options: DoctorOptions,
+  url: URL | null,
+  apiToken: Secret | null,
+): AsyncGenerator<Check> {
+  const read = readConfigOf(options);
+  yield read.check;
+  if (read.config !== null) {
+    yield* await checkDatabase(read.config);
+    yield* await checkMachine(read.config);
+  }
+  if (url !== null) yield* await checkProxy(url, apiToken);
+}
+
+function readConfigOf(options: DoctorOptions): { check: Check; config: Config | null } {
+  try {
+    const config = configOf(options);
+    const set = (Object.values(settings) as Setting<unknown>[])
+      .flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env]))
+      .filter((name) => process.env[name]);
+    return { check: ok('settings', `valid; set: ${set.join(', ') || 'none'}`), config };
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    const remedy = 'correct the setting; the README lists all of them';
+    return { check: failed('settings', error.message, remedy), config: null };
+  }
+}
+
+function parseUrl(text: string | undefined): URL | null {
+  if (text === undefined) return null;
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return url;
+  throw new UsageError(
+    '--url must be an http or https URL without a query, such as https://groups.example.com',
+  );
+}
+
+function readApiToken({ url, apiTokenFile }: DoctorOptions): Secret | null {
+  if (apiTokenFile === undefined) return null;
+  if (url === undefined) throw new UsageError('--api-token-file requires --url');
+  try {
+    return new Secret(readSecretFile(apiTokenFile).trim());
+  } catch (error) {
+    explainFileError(error, (message) => new UsageError(`--api-token-file: ${message}`));
+  }
+}
+
+function toLine(check: Check): string {
+  const line = `${check.status.padEnd(8)} ${check.name.padEnd(NAME_WIDTH)} ${check.message}`;
+  return 'remedy' in check ? `${line}. What to do: ${check.remedy}` : line;
+}

@@ -1,0 +1,98 @@
+// Sends requests exactly as given: unlike fetch, node:http does not normalize the path and sends GET with a body.
+
+import http from 'node:http';
+import https from 'node:https';
+import type { TLSSocket } from 'node:tls';
+
+const TIMEOUT_MS = 10_000;
+const MAX_BODY_BYTES = 1_048_576;
+
+export interface ProbeRequest {
+  method?: string;
+  /** Percent-encoded. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface ProbeResponse {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** The body if it is a JSON object, otherwise empty. */
+  json: Record<string, unknown>;
+  /** The error code if the response is an error in the format of the service; otherwise null. */
+  code: string | null;
+  /** null without TLS. */
+  certificateExpiresAt: number | null;
+}
+
+export class HttpProbe {
+  readonly url: URL;
+
+  constructor(url: URL) {
+    this.url = url;
+  }
+
+  /** Throws Node's error if the connection fails, and after a time limit. */
+  send({ method = 'GET', path, headers = {}, body }: ProbeRequest): Promise<ProbeResponse> {
+    const { protocol, hostname, port, pathname } = this.url;
+    const options = {
+      method,
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      path: pathname.replace(/\/$/, '') + path,
+      agent: false as const,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        ...headers,
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+        }),
+      },
+    };
+    return new Promise((resolve, reject) => {
+      const request = (protocol === 'https:' ? https : http).request(options, (response) => {
+        const expiresAt = expiryOf(request);
+        readText(response).then((text) => resolve(toProbeResponse(response, text, expiresAt)), reject);
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+}
+
+/** Read while the connection is open. */
+function expiryOf({ socket }: http.ClientRequest): number | null {
+  const certificate = (socket as Partial<TLSSocket> | null)?.getPeerCertificate?.();
+  return certificate?.valid_to ? Date.parse(certificate.valid_to) : null;
+}
+
+async function readText(response: http.IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > MAX_BODY_BYTES) throw new Error('the response is too large');
+  }
+  return text;
+}
+
+function toProbeResponse(
+  { statusCode = 0, headers }: http.IncomingMessage,
+  text: string,
+  certificateExpiresAt: number | null,
+): ProbeResponse {
+  const json = parseObject(text);
+  const isProblem = headers['content-type']?.startsWith('application/problem+json') && json.success === 0;
+  const code = isProblem && typeof json.code === 'string' ? json.code : null;
+  return { status: statusCode, headers, json, code, certificateExpiresAt };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,80 @@
+// Checks the machine that doctor runs on: file permissions, disk space and limits. They are those of the service only if
+// doctor runs as the same user, in the same container or unit.
+
+import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Config } from '../../config.ts';
+import { keyFileOf } from '../../key-ring-source.ts';
+import { isExposed } from '../../system/secret-file-permissions.ts';
+import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
+
+const MEGABYTE = 1_000_000;
+const DISK_FAILURE_BYTES = 100 * MEGABYTE;
+const DISK_WARNING_BYTES = 1_000 * MEGABYTE;
+/** Files besides client connections; docs/operations.md recommends the same. */
+const OTHER_FILES = 100;
+const MIN_FILES = 1_024;
+const LIMITS = '/proc/self/limits';
+
+export async function checkMachine(config: Config): Promise<Check[]> {
+  return [
+    checkSecretFiles(config),
+    await attempt('database file', 'run doctor as the user of the service', () => checkDatabaseFile(config)),
+    await attempt('disk space', 'run doctor as the user of the service', () => checkDisk(config)),
+    await attempt('open files', 'check "ulimit -n" instead', () => checkOpenFiles(config)),
+  ];
+}
+
+function checkSecretFiles(config: Config): Check {
+  const files = [...config.secretFiles, keyFileOf(config) ?? []].flat().filter((file) => existsSync(file));
+  const exposed = files.filter(isExposed);
+  if (exposed.length === 0)
+    return ok(
+      'secret files',
+      files.length === 0 ? 'no secret is read from a file' : `only their owner can read ${files.join(', ')}`,
+    );
+  const message = `other users can read ${exposed.join(', ')}`;
+  return failed(
+    'secret files',
+    message,
+    `run chmod 600 ${exposed.join(' ')}, and replace secrets that may be known`,
+  );
+}
+
+function checkDatabaseFile({ databaseUrl }: Config): Check {
+  if (databaseUrl.engine !== 'sqlite') return skipped('database file', 'the database is PostgreSQL');
+  const { path } = databaseUrl;
+  const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file));
+  const exposed = files.filter(isExposed);
+  if (exposed.length === 0) return ok('database file', `only its owner can read ${path}`);
+  const message = `other users can access ${exposed.join(', ')}`;
+  return warning('database file', message, `run chmod 600 ${exposed.join(' ')}`);
+}
+
+function checkDisk({ databaseUrl }: Config): Check {
+  if (databaseUrl.engine !== 'sqlite')
+    return skipped('disk space', 'monitor the disk of the PostgreSQL server there');
+  const { path } = databaseUrl;
+  const directory = dirname(path);
+  if (!existsSync(directory)) return skipped('disk space', `${directory} does not exist`);
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const message = `${Math.floor(free / MEGABYTE)} MB are free in ${directory}; the database has ${Math.ceil(size / MEGABYTE)} MB`;
+  const remedy = 'free disk space or enlarge the volume: without space, every change is refused with 503';
+  if (free < DISK_FAILURE_BYTES) return failed('disk space', message, remedy);
+  if (free < Math.max(DISK_WARNING_BYTES, size)) return warning('disk space', message, remedy);
+  return ok('disk space', message);
+}
+
+function checkOpenFiles({ maxConnections }: Config): Check {
+  if (!existsSync(LIMITS)) return skipped('open files', `this system has no ${LIMITS}; check "ulimit -n"`);
+  const text = /^Max open files +(\S+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1];
+  const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
+  const wanted = maxConnections + OTHER_FILES;
+  const message = `this process may open ${text} files; UGS_MAX_CONNECTIONS needs ${wanted}`;
+  const remedy = `raise the limit to ${wanted} (ulimit -n, LimitNOFILE in systemd, --ulimit nofile in Docker), or lower UGS_MAX_CONNECTIONS`;
+  if (limit < Math.min(wanted, MIN_FILES)) return failed('open files', message, remedy);
+  if (limit < wanted) return warning('open files', message, remedy);
+  return ok('open files', message);
+}

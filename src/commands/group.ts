@@ -1,0 +1,354 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../config.ts';
+import { type Caller, operator } from '../domain/api-token.ts';
+import { parseInstant } from '../domain/instant.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { JsonText } from '../domain/strict-json.ts';
+import { environments, keyOf, type UserGroup } from '../domain/user-group.ts';
+import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import { createContext } from '../operations/context.ts';
+import { openStoredToken } from '../operations/open-stored-token.ts';
+import { deleteUserGroup } from '../operations/user-group/delete.ts';
+import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
+import { findUserGroup } from '../operations/user-group/read.ts';
+import { rotateTokenById } from '../operations/user-group/rotate-by-id.ts';
+import { suggestUserGroup } from '../operations/user-group/suggest.ts';
+import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/suspend.ts';
+import { findWorkspace } from '../operations/workspace.ts';
+import { Problem } from '../problem.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import { commandContext } from './command-context.ts';
+import { confirmByTyping } from './confirm.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { parseDuration } from './duration.ts';
+import { NotFound, UsageError } from './exit-code.ts';
+import { formatInstant, printJson, printJsonPages, printTable, printTablePages } from './output.ts';
+import {
+  environmentOption,
+  unknownWorkspace,
+  type WorkspaceOptions,
+  workspaceOption,
+} from './workspace-option.ts';
+
+const LIST_PAGE = 1_000;
+
+type GroupOptions = DatabaseOptions & WorkspaceOptions;
+type TokenOptions = GroupOptions & { showToken?: boolean };
+type ListOptions = GroupOptions &
+  Pick<ListQuery, 'search' | 'match' | 'dataSource' | 'seenBefore'> & { suspended?: 'true' | 'false' };
+/** The grace period is in milliseconds. */
+type RotateOptions = TokenOptions & { gracePeriod?: number };
+type DeleteOptions = GroupOptions & { yes?: boolean };
+
+export function groupCommand(): Command {
+  return new Command('group')
+    .summary('list, show, rotate, suspend, resume and delete user groups')
+    .description(
+      'User groups are the customers of a workspace. These commands can run while the service is running; changes take ' +
+        'effect with its next request.',
+    )
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(rotateCommand())
+    .addCommand(suspendCommand())
+    .addCommand(resumeCommand())
+    .addCommand(deleteCommand());
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .summary('list the user groups of a workspace and environment, without their tokens')
+    .description(
+      'Lists the user groups that meet every condition, ordered by id; a search by prefix lists those whose id matches ' +
+        'before those of which only the name matches.',
+    )
+    .addOption(new Option('--search <text>', 'only user groups whose id or name starts with the text'))
+    .addOption(
+      new Option('--match <how>', 'how --search matches: contains ignores case').choices([
+        'prefix',
+        'contains',
+      ]),
+    )
+    .addOption(new Option('--data-source <id>', 'only user groups whose mapping refers to the data source'))
+    .addOption(
+      new Option('--suspended [boolean]', 'only suspended user groups, or with false only the others')
+        .choices(['true', 'false'])
+        .preset('true'),
+    )
+    .addOption(
+      new Option(
+        '--seen-before <timestamp>',
+        'only user groups that were last seen before it, or never, such as 2026-03-05T16:00:00Z',
+      ).argParser(parseTimestamp),
+    );
+  return withCommonOptions(command).action((options: ListOptions) =>
+    withExistingDatabase(options, ({ store }) => list(store, options)),
+  );
+}
+
+async function list(store: BatchingStore, options: ListOptions): Promise<void> {
+  const { workspace, environment, json, databaseUrl: _, suspended, ...conditions } = options;
+  if (conditions.match !== undefined && conditions.search === undefined)
+    throw new UsageError('--match requires --search');
+  const caller = await callerOf(store, options);
+  const pages = userGroupPages({ store }, caller, {
+    limit: LIST_PAGE,
+    ...conditions,
+    ...(suspended !== undefined && { suspended: suspended === 'true' }),
+  });
+  if (json) return printJsonPages(pages, (userGroup) => jsonOf(userGroup, options));
+  return printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
+}
+
+function toRow({ providedId, name, suspendedAt, lastSeenAt, createdAt }: UserGroup): string[] {
+  const status = suspendedAt === null ? 'active' : 'suspended';
+  return [providedId, status, formatInstant(lastSeenAt), formatInstant(createdAt), name];
+}
+
+function showCommand(): Command {
+  const command = new Command('show')
+    .summary('show everything stored of a user group')
+    .argument('<id>', 'user_group_id of the user group')
+    .addOption(showTokenOption());
+  return withCommonOptions(command).action((id: string, options: TokenOptions) =>
+    withUserGroup(id, options, async ({ store, userGroup, config }) => {
+      const token = options.showToken ? openStoredToken(userGroup, await loadKeyRing(config, store)) : null;
+      if (options.json) printJson(jsonOf(userGroup, options, token));
+      else printTable(['FIELD', 'VALUE'], fieldsOf(userGroup, options, token));
+    }),
+  );
+}
+
+function rotateCommand(): Command {
+  const command = new Command('rotate')
+    .summary('replace the token of a user group')
+    .description(
+      'Replaces the token of a user group. Pages embedded with the old token stop working when its grace period ends; ' +
+        'get-or-create returns the new token from now on. A token that an earlier rotation replaced is dead in either case.',
+    )
+    .argument('<id>', 'user_group_id of the user group')
+    .addOption(
+      new Option(
+        '--grace-period <duration>',
+        'how long the old token still resolves, such as 1h or 7d, at most 30d; 0 for not at all (default: UGS_DEFAULT_GRACE_PERIOD_SECONDS)',
+      ).argParser((text) => (text === '0' ? 0 : parseDuration(text, '30d'))),
+    )
+    .addOption(showTokenOption());
+  return withCommonOptions(command).action((id: string, options: RotateOptions) =>
+    withUserGroup(id, options, (found) => rotate(found, options)),
+  );
+}
+
+async function rotate({ store, config, caller, userGroup }: Found, options: RotateOptions): Promise<void> {
+  const { gracePeriod, showToken, json } = options;
+  const keyRing = await loadKeyRing(config, store);
+  await registerActiveKey(keyRing, store, Date.now());
+  const { defaultGracePeriodSeconds, eventRetentionDays } = config;
+  const keepsEvents = eventRetentionDays > 0;
+  const via = 'command_line';
+  const context = createContext({ store, keyRing, defaultGracePeriodSeconds, keepsEvents, via });
+  const id = userGroup.providedId;
+  const seconds = gracePeriod === undefined ? undefined : gracePeriod / 1_000;
+  const { userGroup: rotated, token } = await rotateTokenById(context, caller, id, seconds, undefined);
+  const until = rotated.previousTokenExpiresAt;
+  if (json) {
+    printJson({
+      user_group_id: id,
+      previous_token_expires_at: instantOrNull(until),
+      ...(showToken && { token: token.reveal() }),
+    });
+    return;
+  }
+  const old =
+    until === null ? 'The old token is dead' : `The old token resolves until ${formatInstant(until)}`;
+  const shown = showToken ? `\n\n${token.reveal()}` : '';
+  console.log(`Rotated the token of user group ${id}. ${old}.${shown}`);
+}
+
+function suspendCommand(): Command {
+  const command = new Command('suspend')
+    .summary('suspend a user group: its tokens no longer resolve')
+    .description(
+      'Suspends a user group. Its tokens are rejected like dead ones from the next request on, until "group resume". The ' +
+        'group itself can still be read, changed and rotated.',
+    )
+    .argument('<id>', 'user_group_id of the user group');
+  return withCommonOptions(command).action((id: string, options: GroupOptions) =>
+    withUserGroup(id, options, async ({ store, config, caller }) => {
+      await suspendUserGroup(commandContext(store, config), caller, id);
+      if (options.json) printJson({ user_group_id: id, suspended: true });
+      else console.log(`Suspended user group ${id}.`);
+    }),
+  );
+}
+
+function resumeCommand(): Command {
+  const command = new Command('resume')
+    .summary('resume a suspended user group: the same tokens resolve again')
+    .argument('<id>', 'user_group_id of the user group');
+  return withCommonOptions(command).action((id: string, options: GroupOptions) =>
+    withUserGroup(id, options, async ({ store, config, caller }) => {
+      await resumeUserGroup(commandContext(store, config), caller, id);
+      if (options.json) printJson({ user_group_id: id, suspended: false });
+      else console.log(`Resumed user group ${id}.`);
+    }),
+  );
+}
+
+function deleteCommand(): Command {
+  const command = new Command('delete')
+    .summary('delete a user group and its token')
+    .description(
+      'Deletes a user group. Its token is dead from the next request on and cannot be restored: a group that is created ' +
+        'with the same id gets another token. Asks for confirmation, unless --yes is set.',
+    )
+    .argument('<id>', 'user_group_id of the user group')
+    .addOption(new Option('--yes', 'delete without asking for confirmation'));
+  return withCommonOptions(command).action((id: string, options: DeleteOptions) =>
+    withUserGroup(id, options, async ({ store, config, caller, userGroup }) => {
+      if (!options.yes) await confirmDeletion(userGroup, options);
+      await deleteUserGroup(commandContext(store, config), caller, id, undefined);
+      if (options.json) printJson({ user_group_id: id, status: 'deleted' });
+      else console.log(`Deleted user group ${id}.`);
+    }),
+  );
+}
+
+function confirmDeletion(
+  { providedId, name }: UserGroup,
+  { workspace, environment }: GroupOptions,
+): Promise<void> {
+  return confirmByTyping(
+    providedId,
+    `This deletes user group ${providedId} (${name}) of workspace ${workspace}, ${environment}. Its token cannot be ` +
+      'restored.\nType the id of the user group to confirm: ',
+  );
+}
+
+function withCommonOptions(command: Command): Command {
+  return command
+    .addOption(workspaceOption('workspace of the user group'))
+    .addOption(environmentOption('environment of the user group'))
+    .addOption(databaseOption())
+    .addOption(jsonOption());
+}
+
+function showTokenOption(): Option {
+  return new Option('--show-token', 'print the token too, which requires the key ring');
+}
+
+interface Found {
+  store: BatchingStore;
+  config: Config;
+  caller: Caller;
+  userGroup: UserGroup;
+}
+
+/** Opens the database and finds the group. Throws `NotFound`. */
+function withUserGroup(
+  id: string,
+  options: GroupOptions,
+  work: (found: Found) => Promise<void>,
+): Promise<void> {
+  return withExistingDatabase(options, async ({ store }, config) => {
+    const caller = await callerOf(store, options);
+    try {
+      const userGroup = await findUserGroup({ store }, caller, id);
+      await work({ store, config, caller, userGroup });
+    } catch (error) {
+      // Not found, or deleted concurrently.
+      if (!(error instanceof Problem && error.code === 'user_group_not_found')) throw error;
+      throw await unknownUserGroup(store, caller, id, options);
+    }
+  });
+}
+
+async function callerOf(store: BatchingStore, { workspace, environment }: GroupOptions): Promise<Caller> {
+  const found = await findWorkspace(store, workspace);
+  if (found === null) throw await unknownWorkspace(store, workspace);
+  return operator(found.workspaceId, environment);
+}
+
+async function unknownUserGroup(
+  store: BatchingStore,
+  caller: Caller,
+  id: string,
+  { workspace, environment }: GroupOptions,
+): Promise<NotFound> {
+  const other = environments.find((each) => each !== environment)!;
+  const key = keyOf(caller.workspaceId, other, id);
+  const isInOther = (await store.read({ kind: 'findUserGroup', key })) !== null;
+  const suggestion = isInOther ? null : await suggestUserGroup(store, caller, id);
+  const didYouMean = suggestion === null ? '' : ` (did you mean ${suggestion}?)`;
+  const hint = isInOther
+    ? `it exists in ${other}: add --environment ${other}`
+    : 'run "group list" to see the user groups';
+  return new NotFound(
+    `user group ${id} does not exist in workspace ${workspace}, ${environment}${didYouMean}; ${hint}`,
+  );
+}
+
+/** Everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
+function jsonOf(
+  userGroup: UserGroup,
+  { workspace, environment }: WorkspaceOptions,
+  token: Secret | null = null,
+): JsonText {
+  const { providedId, name, mapping, properties, teamId, version } = userGroup;
+  const start = JSON.stringify({ user_group_id: providedId, name });
+  const rest = JSON.stringify({
+    ...(token !== null && { token: token.reveal() }),
+    team_id: teamId,
+    workspace,
+    environment,
+    version,
+    created_at: formatInstant(userGroup.createdAt),
+    updated_at: formatInstant(userGroup.updatedAt),
+    suspended_at: instantOrNull(userGroup.suspendedAt),
+    last_seen_at: instantOrNull(userGroup.lastSeenAt),
+    previous_token_expires_at: instantOrNull(retiringUntil(userGroup)),
+  });
+  return `${start.slice(0, -1)},"mapping":${mapping},"properties":${properties},${rest.slice(1)}` as JsonText;
+}
+
+function fieldsOf(
+  userGroup: UserGroup,
+  { workspace, environment }: WorkspaceOptions,
+  token: Secret | null,
+): string[][] {
+  return [
+    ['user_group_id', userGroup.providedId],
+    ['name', userGroup.name],
+    ...(token === null ? [] : [['token', token.reveal()]]),
+    ['team_id', String(userGroup.teamId)],
+    ['workspace', workspace],
+    ['environment', environment],
+    ['version', String(userGroup.version)],
+    ['created_at', formatInstant(userGroup.createdAt)],
+    ['updated_at', formatInstant(userGroup.updatedAt)],
+    ['suspended_at', formatInstant(userGroup.suspendedAt)],
+    ['last_seen_at', formatInstant(userGroup.lastSeenAt)],
+    ['previous_token_expires_at', formatInstant(retiringUntil(userGroup))],
+    ['mapping', userGroup.mapping ?? '-'],
+    ['properties', userGroup.properties ?? '-'],
+  ];
+}
+
+/** null if the token that the last rotation replaced is dead. */
+function retiringUntil({ previousTokenExpiresAt }: UserGroup): number | null {
+  return previousTokenExpiresAt !== null && previousTokenExpiresAt > Date.now()
+    ? previousTokenExpiresAt
+    : null;
+}
+
+function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatInstant(ms);
+}
+
+/** Returns milliseconds since 1970. */
+function parseTimestamp(text: string): number {
+  const instant = parseInstant(text);
+  if (instant === null)
+    throw new InvalidArgumentError('It must be an RFC 3339 timestamp, such as 2026-03-05T16:00:00Z.');
+  return instant;
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { restoreFile } from '../database.ts';
+import { readKeyRing } from '../key-ring-source.ts';
+import { decryptSample } from '../operations/decrypt-sample.ts';
+import type { Inspection } from '../store/inspection.ts';
+import { configOf, type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
+import { NotFound, UsageError } from './exit-code.ts';
+import { printJson } from './output.ts';
+import { type ProgressBar, progressBar } from './progress.ts';
+
+const TOKENS_PER_KEY = 100;
+const MEGABYTE = 1_000_000;
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .summary('restore a SQLite database from a backup')
+    .description(
+      'Copies a backup to the path of the database, where no database may exist and none may be served. First checks the ' +
+        'copy: that it is an intact database of this service, that this version can serve it, and that the key ring has ' +
+        `every key and decrypts up to ${TOKENS_PER_KEY} tokens of each. The database appears at its path only if all ` +
+        'checks pass. Use pg_restore for a PostgreSQL database.',
+    )
+    .argument('<file>', 'backup to restore')
+    .addOption(databaseOption())
+    .addOption(jsonOption())
+    .action(runRestore);
+}
+
+async function runRestore(file: string, options: DatabaseOptions): Promise<void> {
+  const config = configOf(options);
+  const { databaseUrl } = config;
+  if (databaseUrl.engine !== 'sqlite')
+    throw new UsageError('restore supports only SQLite; use pg_restore for PostgreSQL');
+  if (!existsSync(file)) throw new NotFound(`backup ${file} does not exist`);
+  using bars = new DisposableStack();
+  let bar: ProgressBar | null = null;
+  let userGroups = 0;
+  await restoreFile({
+    from: file,
+    to: databaseUrl.path,
+    verify: async (copy) => {
+      userGroups = await verifyTokens(config, copy);
+    },
+    onProgress: (bytes, of) => {
+      bar ??= bars.use(progressBar('MB', Math.ceil(of / MEGABYTE)));
+      bar.show(Math.ceil(bytes / MEGABYTE));
+      if (bytes === of) bar.end();
+    },
+  });
+  if (options.json) printJson({ file, database: databaseUrl.path, user_groups: userGroups });
+  else console.log(`Restored ${userGroups} user groups to ${databaseUrl.path}.`);
+}
+
+/** Returns the number of user groups. Throws `ConfigInvalid` and `StoredTokenUnreadable`. */
+async function verifyTokens(config: Config, copy: Inspection): Promise<number> {
+  const tokens = await copy.countTokens();
+  const keyIds = [...new Set([...(await copy.registeredKeyIds()), ...tokens.keys()])];
+  if (keyIds.length > 0) {
+    const keyRing = readKeyRing(config, keyIds);
+    await decryptSample(copy, keyRing, { keyIds: [...tokens.keys()], limit: TOKENS_PER_KEY });
+  }
+  return [...tokens.values()].reduce((sum, count) => sum + count, 0);
+}

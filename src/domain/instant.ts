@@ -1,0 +1,14 @@
+// Instants in requests: RFC 3339 timestamps in, milliseconds since 1970 out.
+
+const TIMESTAMP =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Returns null if the text is not an RFC 3339 timestamp of an existing day. Leap seconds are not supported. */
+export function parseInstant(text: string): number | null {
+  const [, year, month, day] = TIMESTAMP.exec(text) ?? [];
+  if (year === undefined) return null;
+  // Date.parse accepts 30 February.
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
+  return Date.parse(text.toUpperCase());
+}

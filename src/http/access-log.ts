@@ -1,0 +1,33 @@
+// One log line per request. It contains no data of the caller except ids that are safe to log: neither the path with its
+// ids, nor the query, nor a token.
+
+import type { BlockList } from 'node:net';
+import type { Logger } from 'pino';
+import { clientAddressOf } from './client-address.ts';
+import type { RequestObserver } from './request-observer.ts';
+import { traceIdOf } from './trace-context.ts';
+
+export function accessLog(log: Logger, level: 'info' | 'debug', trustedProxies: BlockList): RequestObserver {
+  return (request) => {
+    // Unknown once the client has disconnected.
+    const address = clientAddressOf(request.raw, trustedProxies);
+    return (status, durationMs) => {
+      const { url: path, config } = request.routeOptions;
+      log[level](
+        {
+          requestId: request.id,
+          traceId: traceIdOf(request.raw.headers),
+          operation: config.operationId,
+          method: request.method,
+          // The registered path: the one of the request may contain anything, even a token.
+          path,
+          status: status ?? undefined,
+          durationMs: Math.round(durationMs * 1_000) / 1_000,
+          apiTokenId: request.apiTokenId ?? undefined,
+          address,
+        },
+        status === null ? 'request: the client disconnected before the response' : 'request',
+      );
+    };
+  };
+}

@@ -1,0 +1,66 @@
+import type { Permission } from '../../../domain/api-token.ts';
+import * as field from '../../../domain/field.ts';
+import { bodyType } from '../../../domain/request-body.ts';
+import { issueApiToken } from '../../../operations/api-token.ts';
+import { endpoint } from '../../endpoint.ts';
+import { successBody } from '../../json.ts';
+import { noQuery } from '../../query.ts';
+import { apiTokenJson, example, IssuedApiToken, permissionSchema } from './representation.ts';
+
+interface NewApiTokenBody {
+  name: string;
+  permission: Permission;
+  expires_in_seconds?: number;
+}
+
+const body = bodyType<NewApiTokenBody>({
+  name: 'NewApiToken',
+  fields: {
+    name: field.apiTokenName,
+    permission: permissionSchema,
+    expires_in_seconds: field.expiresInSeconds,
+  },
+  required: ['name', 'permission'],
+  convert: ({ value }) => value as NewApiTokenBody,
+});
+
+export const create = endpoint<NewApiTokenBody, null>({
+  operationId: 'createApiToken',
+  method: 'POST',
+  paths: ['/v1/api-tokens'],
+  permissions: ['admin'],
+  purpose: 'create API tokens',
+  access: 'write',
+  query: noQuery,
+  body,
+  isConditional: false,
+  handle: async ({ context, caller, body, reply }) => {
+    const { name, permission, expires_in_seconds: seconds } = body;
+    const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
+    const limit = field.limits.activeApiTokens;
+    const issued = await issueApiToken(context, caller, { name, permission, expiresAt }, { limit });
+    reply.code(201);
+    return successBody({ api_token: apiTokenJson(issued.apiToken, issued.token, context.clock()) });
+  },
+  description: {
+    tag: 'API tokens',
+    summary: 'Create an API token',
+    text:
+      "Creates an API token for the caller's workspace and environment. Its text, `token`, is shown only in this " +
+      'response; only a digest is stored.\n\n**Not idempotent:** if the response is lost, repeat the call, then find the ' +
+      'first API token in the list (its `last_used_at` is null) and revoke it.\n\n' +
+      `At most ${field.limits.activeApiTokens} API tokens of a workspace and environment can be active.`,
+    requests: {
+      expiring: { summary: 'For a dashboard server, for 90 days', value: example.sent },
+      admin: { summary: 'For an administrator', value: { name: 'console', permission: 'admin' } },
+    },
+    responses: {
+      201: {
+        description: 'The API token, with its text.',
+        schema: IssuedApiToken,
+        examples: { created: { summary: 'Created', value: { success: 1, api_token: example.created } } },
+      },
+    },
+    problems: ['limit_reached'],
+  },
+});

@@ -1,0 +1,36 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { readApiToken } from '../../../operations/api-token.ts';
+import { endpoint } from '../../endpoint.ts';
+import { successBody } from '../../json.ts';
+import { apiTokenIdOf } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+import { apiTokenJson, example, StoredApiToken } from './representation.ts';
+
+export const read = endpoint<null, null>({
+  operationId: 'readApiToken',
+  method: 'GET',
+  paths: ['/v1/api-tokens/:api_token_id'],
+  permissions: ['admin'],
+  purpose: 'read API tokens',
+  access: 'read',
+  query: noQuery,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, request }) => {
+    const apiToken = await readApiToken(context, caller, apiTokenIdOf(request));
+    return successBody({ api_token: apiTokenJson(apiToken, null, context.clock()) });
+  },
+  description: {
+    tag: 'API tokens',
+    summary: 'Read an API token',
+    text: 'Returns everything stored of the API token. Its text is not stored.',
+    responses: {
+      200: {
+        description: 'The API token.',
+        schema: StoredApiToken,
+        examples: { read: { summary: 'Active', value: { success: 1, api_token: example.stored } } },
+      },
+    },
+    problems: ['api_token_not_found'],
+  },
+});

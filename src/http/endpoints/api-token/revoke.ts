@@ -1,0 +1,32 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { revokeApiToken } from '../../../operations/api-token.ts';
+import { endpoint } from '../../endpoint.ts';
+import { apiTokenIdOf } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+
+export const revoke = endpoint<null, null>({
+  operationId: 'revokeApiToken',
+  method: 'DELETE',
+  paths: ['/v1/api-tokens/:api_token_id'],
+  permissions: ['admin'],
+  purpose: 'revoke API tokens',
+  access: 'write',
+  query: noQuery,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, request, reply }) => {
+    await revokeApiToken(context, caller, apiTokenIdOf(request));
+    reply.code(204);
+    return undefined;
+  },
+  description: {
+    tag: 'API tokens',
+    summary: 'Revoke an API token',
+    text:
+      'Every process rejects the API token from the next request on, together with a replaced text in its grace period. ' +
+      'It stays in the list as `revoked` and cannot be restored. Revoking it again changes nothing and returns 204 too. ' +
+      'A caller can revoke its own API token.',
+    responses: { 204: { description: 'The API token is revoked.' } },
+    problems: ['api_token_not_found'],
+  },
+});

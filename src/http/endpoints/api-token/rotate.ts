@@ -1,0 +1,62 @@
+import * as field from '../../../domain/field.ts';
+import { bodyType } from '../../../domain/request-body.ts';
+import { rotateApiToken } from '../../../operations/api-token.ts';
+import { endpoint } from '../../endpoint.ts';
+import { successBody } from '../../json.ts';
+import { apiTokenIdOf } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+import { apiTokenJson, example, IssuedApiToken } from './representation.ts';
+
+interface ApiTokenRotationBody {
+  grace_period_seconds?: number;
+}
+
+const body = bodyType<ApiTokenRotationBody>({
+  name: 'ApiTokenRotation',
+  fields: { grace_period_seconds: field.apiTokenGracePeriodSeconds },
+  required: [],
+  convert: ({ value }) => value as ApiTokenRotationBody,
+  empty: {},
+});
+
+export const rotate = endpoint<ApiTokenRotationBody, null>({
+  operationId: 'rotateApiToken',
+  method: 'POST',
+  paths: ['/v1/api-tokens/:api_token_id/rotate'],
+  permissions: ['admin'],
+  purpose: 'rotate API tokens',
+  access: 'write',
+  query: noQuery,
+  body,
+  isConditional: false,
+  handle: async ({ context, caller, body, request }) => {
+    const { grace_period_seconds: seconds = field.apiTokenGracePeriodSeconds.default } = body;
+    const { apiToken, token } = await rotateApiToken(context, caller, apiTokenIdOf(request), seconds);
+    return successBody({ api_token: apiTokenJson(apiToken, token, context.clock()) });
+  },
+  description: {
+    tag: 'API tokens',
+    summary: 'Rotate an API token',
+    text:
+      'Gives the API token a new text, shown only in this response; id, name, permission and expiry stay. Without a grace ' +
+      'period every process rejects the replaced text from the next request on. At most one replaced text is valid: a ' +
+      'second rotation ends the grace period of the first. A caller can rotate its own API token.\n\n' +
+      '**Not idempotent:** every call rotates again. Send a grace period when you rotate the API token of the call: if the ' +
+      'response is lost, the replaced text can still repeat it.',
+    requests: {
+      grace: {
+        summary: 'The replaced text works for another hour',
+        value: { grace_period_seconds: 3_600 },
+      },
+      immediate: { summary: 'The replaced text is rejected at once', value: {} },
+    },
+    responses: {
+      200: {
+        description: 'The API token, with its new text.',
+        schema: IssuedApiToken,
+        examples: { rotated: { summary: 'Rotated', value: { success: 1, api_token: example.rotated } } },
+      },
+    },
+    problems: ['api_token_not_found', 'api_token_inactive'],
+  },
+});

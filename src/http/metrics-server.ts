@@ -1,0 +1,84 @@
+// GET /metrics, on an address of its own: metrics are for the operator, not for callers, and need no API token.
+
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { ConfigInvalid } from '../config.ts';
+import { Problem } from '../problem.ts';
+import { PROBLEM_TYPE, problemBody, problemOf, statusOf } from './problem.ts';
+import { requestIds } from './request-id.ts';
+
+const TIMEOUT_MS = 5_000;
+const MAX_CONNECTIONS = 32;
+
+export interface RenderedMetrics {
+  readonly contentType: string;
+  render(): Promise<string>;
+}
+
+export interface MetricsServer {
+  /** Such as `http://127.0.0.1:9464/metrics`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Throws `ConfigInvalid` if it cannot listen on the address. */
+export async function startMetricsServer(
+  { host, port }: { host: string; port: number },
+  metrics: RenderedMetrics,
+  log: Logger,
+): Promise<MetricsServer> {
+  const requestId = requestIds();
+  /** Concurrent scrapes share one rendering. */
+  let rendering: Promise<string> | null = null;
+  const render = (): Promise<string> => {
+    rendering ??= metrics.render().finally(() => {
+      rendering = null;
+    });
+    return rendering;
+  };
+  const server = createServer(
+    { requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_MS },
+    async (request, response) => {
+      const id = requestId(request);
+      response.setHeader('x-request-id', id);
+      response.setHeader('cache-control', 'no-store');
+      try {
+        refuseOther(request.method, request.url);
+        const text = await render();
+        response.setHeader('content-type', metrics.contentType).end(text);
+      } catch (error) {
+        const problem = problemOf(error);
+        if (statusOf(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
+        sendProblem(response, problem, id);
+      }
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(port, host);
+  await once(server, 'listening').catch(({ message }: Error) => {
+    throw new ConfigInvalid(`UGS_METRICS_ADDRESS cannot be used: ${message}`);
+  });
+  const { family, address, port: actual } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/metrics`,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function refuseOther(method = '', url = ''): void {
+  if (url.split('?', 1)[0] !== '/metrics')
+    throw new Problem('not_found', 'This address serves only /metrics.');
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new Problem('method_not_allowed', 'This path supports GET, HEAD.');
+}
+
+function sendProblem(response: ServerResponse, problem: Problem, id: string): void {
+  if (problem.code === 'method_not_allowed') response.setHeader('allow', 'GET, HEAD');
+  response.writeHead(statusOf(problem), { 'content-type': PROBLEM_TYPE }).end(problemBody(problem, id));
+}

@@ -1,0 +1,140 @@
+// Requests, with the names of OpenTelemetry, and what the server refuses. No label has a value that callers choose.
+
+import type { Server } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { problems } from '../http/problem.ts';
+import type { RequestEnd } from '../http/request-observer.ts';
+import type { ServerMetrics } from '../http/server.ts';
+import { type AuthenticationFailure, authenticationFailureOf } from '../operations/authenticate.ts';
+import type { Problem } from '../problem.ts';
+import { Histogram, type Series } from './histogram.ts';
+
+const SECONDS = [0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+/** Node's parser knows more, which count as the first. */
+const METHODS = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const MAX_STATUS = 999;
+const FAILURES: readonly AuthenticationFailure[] = ['missing', 'unknown', 'expired', 'revoked'];
+
+/** By method and status. */
+type SeriesOfRoute = Map<number, Series>;
+
+export class HttpMetrics implements ServerMetrics {
+  readonly #registry: Registry;
+  readonly #durations: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>;
+  /** By route. */
+  readonly #series = new Map<string, SeriesOfRoute>();
+  /** By the index of the method. */
+  readonly #active: number[] = METHODS.map(() => 0);
+  readonly #rejections: Counter<'code'>;
+  readonly #authenticationFailures: Counter<'reason'>;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+    this.#durations = new Histogram(registry, {
+      name: 'http_server_request_duration_seconds',
+      help: 'From the arrival of a request to the end of its response. http_route is empty for unknown paths, http_response_status_code if the client disconnected before the response.',
+      labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+      buckets: SECONDS,
+    });
+    this.#rejections = new Counter({
+      name: 'user_group_service_rejections_total',
+      help: 'Error responses by error code.',
+      labelNames: ['code'],
+      registers: [registry],
+    });
+    this.#authenticationFailures = new Counter({
+      name: 'user_group_service_authentication_failures_total',
+      help: 'Requests whose API token is missing or malformed, unknown, expired or revoked.',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+    // A series that starts at 0 has an increase when it reaches 1.
+    for (const code of Object.keys(problems)) this.#rejections.inc({ code }, 0);
+    for (const reason of FAILURES) this.#authenticationFailures.inc({ reason }, 0);
+    this.#addActive();
+  }
+
+  request(request: FastifyRequest): RequestEnd {
+    const method = Math.max(0, METHODS.indexOf(request.method));
+    this.#active[method]!++;
+    return (status, durationMs) => {
+      this.#active[method]!--;
+      this.#seriesOf(request, method, status).observe(durationMs / 1_000);
+    };
+  }
+
+  rejected(problem: Problem): void {
+    this.#rejections.inc({ code: problem.code });
+    const reason = authenticationFailureOf(problem);
+    if (reason !== null) this.#authenticationFailures.inc({ reason });
+  }
+
+  watch(server: Server): void {
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'user_group_service_client_connections',
+      help: 'Open connections of clients.',
+      registers,
+      async collect() {
+        this.set(await connectionsOf(server));
+      },
+    });
+    new Gauge({
+      name: 'user_group_service_client_connections_max',
+      help: 'Connections beyond this number are closed unanswered.',
+      registers,
+      collect() {
+        this.set(server.maxConnections);
+      },
+    });
+    const refused = new Counter({
+      name: 'user_group_service_client_connections_refused_total',
+      help: 'Connections that were closed unanswered because there were too many.',
+      registers,
+    });
+    server.on('drop', () => refused.inc());
+  }
+
+  #addActive(): void {
+    const active = this.#active;
+    new Gauge({
+      name: 'http_server_active_requests',
+      help: 'Requests in progress.',
+      labelNames: ['http_request_method'],
+      registers: [this.#registry],
+      collect() {
+        for (const [method, count] of active.entries()) {
+          this.set({ http_request_method: METHODS[method]! }, count);
+        }
+      },
+    });
+  }
+
+  #seriesOf(request: FastifyRequest, method: number, status: number | null): Series {
+    const { url: route = '' } = request.routeOptions;
+    const ofRoute = this.#series.get(route) ?? this.#addRoute(route);
+    const key = method * (MAX_STATUS + 1) + (status ?? 0);
+    const known = ofRoute.get(key);
+    if (known !== undefined) return known;
+    const series = this.#durations.series({
+      http_request_method: METHODS[method]!,
+      http_route: route,
+      http_response_status_code: String(status ?? ''),
+    });
+    ofRoute.set(key, series);
+    return series;
+  }
+
+  #addRoute(route: string): SeriesOfRoute {
+    const ofRoute: SeriesOfRoute = new Map();
+    this.#series.set(route, ofRoute);
+    return ofRoute;
+  }
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.getConnections((_error, count) => resolve(count ?? 0));
+  });
+}

@@ -1,0 +1,78 @@
+// Batches, queues and connections of the database.
+
+import { Gauge, type Registry } from 'prom-client';
+import type { ConnectionCounts } from '../database.ts';
+import type { BatchObservers, Queue } from '../store/batching-store.ts';
+import { Histogram } from './histogram.ts';
+
+const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const QUEUES: readonly Queue[] = ['read', 'list', 'write'];
+
+/** The observers of the batches of each queue. */
+export function batchMetrics(registry: Registry): BatchObservers {
+  const sizes = new Histogram(registry, {
+    name: 'user_group_service_batch_size',
+    help: 'Queries or commands that were sent to the database together.',
+    labelNames: ['queue'],
+    buckets: SIZES,
+  });
+  const durations = new Histogram(registry, {
+    name: 'user_group_service_batch_duration_seconds',
+    help: 'Duration of a batch in the database, including failed ones.',
+    labelNames: ['queue'],
+    buckets: SECONDS,
+  });
+  const observers = QUEUES.map((queue) => {
+    const [size, duration] = [sizes.series({ queue }), durations.series({ queue })];
+    const observe = (items: number, durationMs: number): void => {
+      size.observe(items);
+      duration.observe(durationMs / 1_000);
+    };
+    return [queue, observe] as const;
+  });
+  return Object.fromEntries(observers) as unknown as BatchObservers;
+}
+
+/** `lengths` returns the length of each queue by its name. */
+export function addQueues(registry: Registry, lengths: () => Record<string, number>): void {
+  new Gauge({
+    name: 'user_group_service_queue_length',
+    help: 'Work that waits for the database (read, list, write) or for the processor (cpu).',
+    labelNames: ['queue'],
+    registers: [registry],
+    collect() {
+      for (const [queue, length] of Object.entries(lengths())) this.set({ queue }, length);
+    },
+  });
+}
+
+export function addConnections(registry: Registry, counts: () => ConnectionCounts): void {
+  new Gauge({
+    name: 'user_group_service_database_connections',
+    help: 'Connections to PostgreSQL by state: busy or idle.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { open, idle } = counts();
+      this.set({ state: 'busy' }, open - idle);
+      this.set({ state: 'idle' }, idle);
+    },
+  });
+  new Gauge({
+    name: 'user_group_service_database_connections_max',
+    help: 'Maximum number of connections to PostgreSQL.',
+    registers: [registry],
+    collect() {
+      this.set(counts().max);
+    },
+  });
+  new Gauge({
+    name: 'user_group_service_database_connections_waiting',
+    help: 'Batches that wait for a free connection to PostgreSQL.',
+    registers: [registry],
+    collect() {
+      this.set(counts().waiting);
+    },
+  });
+}

@@ -1,0 +1,112 @@
+// Reads a database file without migrating it.
+
+import { accessSync, constants } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { UserGroup } from '../../domain/user-group.ts';
+import type { Fault, Inspection } from '../inspection.ts';
+import { pendingMigrations } from '../migration.ts';
+import { StoreUnavailable } from '../port.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
+import { guard, requireRegularFile } from './file.ts';
+import { FOLDER } from './migrate.ts';
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Runs `work` on an existing file. Throws `StoreUnavailable`. */
+export async function inspectFile<Result>(
+  path: string,
+  work: (inspection: SqliteInspection) => Promise<Result> | Result,
+): Promise<Result> {
+  const database = guard(() => {
+    requireRegularFile(path);
+    // Absolute, because SQLite treats a path that begins with "file:" as a URI.
+    return new DatabaseSync(resolve(path), { timeout: BUSY_TIMEOUT_MS });
+  });
+  try {
+    return await work(new SqliteInspection(database, path));
+  } finally {
+    database.close();
+  }
+}
+
+export class SqliteInspection implements Inspection {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  version(): string {
+    return `SQLite ${this.#rows('select sqlite_version()')[0]![0]}`;
+  }
+
+  isInitialized(): boolean {
+    const tables = ['schema_migrations', 'user_groups', 'token_keys'].filter((name) => this.#hasTable(name));
+    return tables.length === 3;
+  }
+
+  pendingMigrations(): string[] {
+    const newest = this.#hasTable('schema_migrations')
+      ? (this.#rows('select coalesce(max(number), 0) from schema_migrations')[0]![0] as number)
+      : 0;
+    return pendingMigrations(FOLDER, newest).map(({ name }) => name);
+  }
+
+  faults(): Fault[] {
+    try {
+      guard(() => this.#checkWritable());
+      return [];
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      const remedy =
+        'make the file and its directory writable for the user of the service, and stop programs that lock the file';
+      return [{ subject: 'privileges', isFatal: true, message: error.message, remedy }];
+    }
+  }
+
+  clockAheadMs(): null {
+    return null;
+  }
+
+  registeredKeyIds(): string[] {
+    return this.#rows('select key_id from token_keys order by key_id').map(([id]) => id as string);
+  }
+
+  countTokens(): Map<string, number> {
+    const rows = this.#rows('select token_key_id, count(*) from user_groups group by token_key_id');
+    return new Map(rows as [string, number][]);
+  }
+
+  sampleGroups(keyId: string, limit: number): UserGroup[] {
+    const sql = `select ${USER_GROUP_COLUMNS} from user_groups where token_key_id = ? limit ?`;
+    return this.#rows(sql, keyId, limit).map((row) => toUserGroup(row)!);
+  }
+
+  /** Reads the complete file. Returns what is wrong with it; null if it is intact. */
+  findCorruption(): string | null {
+    const found = String(this.#rows('pragma integrity_check(1)')[0]![0]);
+    return found === 'ok' ? null : found.replaceAll('\n', ' ');
+  }
+
+  #hasTable(name: string): boolean {
+    return this.#rows("select 1 from sqlite_schema where type = 'table' and name = ?", name).length > 0;
+  }
+
+  /** Takes the write lock without writing. */
+  #checkWritable(): void {
+    accessSync(this.#path, constants.R_OK | constants.W_OK);
+    accessSync(dirname(resolve(this.#path)), constants.R_OK | constants.W_OK | constants.X_OK);
+    this.#database.exec('begin immediate; rollback');
+  }
+
+  #rows(sql: string, ...values: (string | number)[]): unknown[][] {
+    return guard(() => {
+      const statement = this.#database.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement.all(...values) as unknown as unknown[][];
+    });
+  }
+}

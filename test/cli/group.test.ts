@@ -1,0 +1,213 @@
+// User groups on the command line, while a service is running on the same database.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { memberChanges } from '../../src/domain/event.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { type Exit, Folder, run } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+import { inTerminal, noTerminal } from '../support/terminal.ts';
+
+const TOKEN = /ugt_[0-9A-Za-z]{20,}/;
+
+describeOnEachDatabase('group', (database) => {
+  let service: TestService;
+  let folder: Folder;
+  before(async () => {
+    service = await TestService.start(database);
+    folder = new Folder();
+  });
+  after(async () => {
+    await service.end();
+    folder[Symbol.dispose]();
+  });
+
+  /** Runs a command on the groups of the workspace `default`. */
+  function group(...args: string[]): Promise<Exit> {
+    return run(folder, ['group', ...args, '--workspace', 'default'], { env: service.database.env });
+  }
+
+  async function json(...args: string[]) {
+    const { code, stdout, stderr } = await group(...args, '--json');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^[^\n]+\n$/);
+    return JSON.parse(stdout);
+  }
+
+  /** Returns the token of a new group. */
+  async function create(id: string, fields: object = {}): Promise<string> {
+    const created = await service.get({ user_group_id: id, name: `Name of ${id}`, ...fields });
+    return created.json.user_group.token;
+  }
+
+  async function resolve(token: string): Promise<number> {
+    return (await service.resolve(token)).status;
+  }
+
+  /** Without a key ring: only commands that open tokens need one. */
+  function withoutKeyRing(...args: string[]): Promise<Exit> {
+    const env = { ...service.database.env, UGS_TOKEN_KEYS: `00000000:${'A'.repeat(43)}` };
+    return run(folder, ['group', ...args, '--workspace', 'default'], { env });
+  }
+
+  it('list prints the groups that meet every condition, with every option', async () => {
+    await create('list-1', { mapping: { 40: 'lake' } });
+    await create('list-2');
+    await service.call('POST', '/v1/user-groups/list-2/suspend');
+    const idsOf = (groups: { user_group_id: string }[]) => groups.map(({ user_group_id: id }) => id);
+    const human = await group('list', '--search', 'list-');
+    const [heading, first, second, ...rest] = human.stdout.split('\n');
+    assert.match(heading!, /^ID +STATUS +LAST SEEN +CREATED +NAME$/);
+    assert.match(first!, /^list-1 +active +- +\S+Z +Name of list-1$/);
+    assert.match(second!, /^list-2 +suspended +- +\S+Z +Name of list-2$/);
+    assert.deepEqual(rest, ['']);
+    assert.deepEqual(idsOf(await json('list', '--search', 'LIST-', '--match', 'contains')), [
+      'list-1',
+      'list-2',
+    ]);
+    assert.deepEqual(idsOf(await json('list', '--suspended')), ['list-2']);
+    assert.deepEqual(idsOf(await json('list', '--search', 'list-', '--suspended', 'false')), ['list-1']);
+    assert.deepEqual(idsOf(await json('list', '--data-source', 'lake')), ['list-1']);
+    const never = await json('list', '--seen-before', '2000-01-01T00:00:00Z', '--search', 'list-');
+    assert.deepEqual(idsOf(never), ['list-1', 'list-2']);
+    assert.deepEqual(await json('list', '--environment', 'Testing'), []);
+  });
+
+  it('list rejects invalid options with exit code 2', async () => {
+    const invalid = [
+      ['--match', 'contains'],
+      ['--search', 'a', '--match', 'regex'],
+      ['--seen-before', 'yesterday'],
+      ['--suspended', 'maybe'],
+    ];
+    for (const args of invalid) {
+      const { code, stdout, stderr } = await group('list', ...args);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+      assert.match(stderr, /^user-group-service: /);
+    }
+  });
+
+  it('show prints the fields exactly as stored, and the token only with --show-token', async () => {
+    const token = await create('show', { mapping: { 40: '213' } });
+    await service.call('PATCH', '/v1/user-groups/show', '{"properties":{"b":1.10,"a":9007199254740993}}');
+    const shown = await withoutKeyRing('show', 'show', '--json');
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /"mapping":\{"40":"213"\},"properties":\{"b":1\.10,"a":9007199254740993\}/);
+    assert.doesNotMatch(shown.stdout, TOKEN);
+    assert.equal(JSON.parse(shown.stdout).suspended_at, null);
+    const table = await group('show', 'show');
+    assert.match(table.stdout, /^user_group_id +show$/m);
+    assert.match(table.stdout, /^properties +\{"b":1\.10,"a":9007199254740993\}$/m);
+    assert.doesNotMatch(table.stdout, TOKEN);
+    assert.equal((await json('show', 'show', '--show-token')).token, token);
+  });
+
+  it('rotate says until when the old token resolves, and prints the new one only with --show-token', async () => {
+    const first = await create('rotate');
+    const graceful = await group('rotate', 'rotate', '--grace-period', '1h');
+    assert.match(
+      graceful.stdout,
+      /^Rotated the token of user group rotate\. The old token resolves until \S+Z\.\n$/,
+    );
+    assert.equal(await resolve(first), 200);
+    const { token, previous_token_expires_at } = await json('rotate', 'rotate', '--show-token');
+    assert.deepEqual(
+      [previous_token_expires_at, await resolve(first), await resolve(token)],
+      [null, 404, 200],
+    );
+    const human = await group('rotate', 'rotate', '--grace-period', '0');
+    assert.equal(human.stdout, 'Rotated the token of user group rotate. The old token is dead.\n');
+    assert.equal(await resolve(token), 404);
+    assert.equal((await group('rotate', 'rotate', '--grace-period', '31d')).code, 2);
+    const keyless = await withoutKeyRing('rotate', 'rotate');
+    assert.deepEqual([keyless.code, keyless.stdout], [78, '']);
+  });
+
+  it('suspend and resume take effect with the next request, and are idempotent', async () => {
+    const token = await create('suspend');
+    for (let time = 0; time < 2; time++) {
+      const { code, stdout, stderr } = await withoutKeyRing('suspend', 'suspend');
+      assert.deepEqual([code, stdout, stderr], [0, 'Suspended user group suspend.\n', '']);
+      assert.equal(await resolve(token), 404);
+    }
+    assert.deepEqual(await json('resume', 'suspend'), { user_group_id: 'suspend', suspended: false });
+    assert.equal(await resolve(token), 200);
+  });
+
+  it('delete requires --yes without a terminal', async () => {
+    const token = await create('delete');
+    const refused = await group('delete', 'delete');
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /add --yes to confirm\n$/);
+    assert.equal(await resolve(token), 200);
+    const { code, stdout, stderr } = await withoutKeyRing('delete', 'delete', '--yes');
+    assert.deepEqual([code, stdout, stderr], [0, 'Deleted user group delete.\n', '']);
+    assert.equal(await resolve(token), 404);
+  });
+
+  it('records the command line as the actor of an event', async () => {
+    await create('event');
+    await group('suspend', 'event');
+    const {
+      events: [event],
+    } = await service.app.context.store.read({
+      kind: 'listEvents',
+      of: { workspaceId: 1, environment: 'Customer' },
+      target: { type: 'user_group', id: 'event' },
+      order: 'newest',
+      after: null,
+      type: null,
+      limit: 1,
+      scanLimit: 1,
+      maxCharacters: 10_000,
+    });
+    assert.deepEqual(event?.actor, { type: 'command_line', id: null, name: null, via: 'command_line' });
+    assert.equal(memberChanges(event!.changes!), '{"suspended":{"from":false,"to":true}}');
+  });
+
+  it('suggests a similar id, the other environment or a similar workspace, and exits with 3', async () => {
+    await create('acme-7');
+    const testing = await service.apiToken({ environment: 'Testing' });
+    await service.get({ user_group_id: 'sandbox', name: 'S' }, { token: testing.token });
+    const similar = await group('show', 'acme-8');
+    assert.deepEqual([similar.code, similar.stdout], [3, '']);
+    assert.equal(
+      similar.stderr,
+      'user-group-service: user group acme-8 does not exist in workspace default, Customer (did you mean acme-7?); ' +
+        'run "group list" to see the user groups\n',
+    );
+    const other = await group('suspend', 'sandbox');
+    assert.equal(other.code, 3);
+    assert.match(other.stderr, /; it exists in Testing: add --environment Testing\n$/);
+    assert.equal((await group('delete', 'nobody-knows-this', '--yes')).code, 3);
+    const misspelt = await run(folder, ['group', 'list', '--workspace', 'defualt'], {
+      env: service.database.env,
+    });
+    assert.equal(misspelt.code, 3);
+    assert.match(misspelt.stderr, /workspace defualt does not exist \(did you mean default\?\)/);
+  });
+
+  describe('delete on a terminal', { skip: noTerminal }, () => {
+    /** Types a line when asked for confirmation. */
+    function deleteTyping(line: string): Promise<Exit> {
+      const script = `echo ${line} | ${inTerminal(folder)} group delete typed --workspace default`;
+      return run(folder, ['-c', script], { command: '/bin/sh', env: service.database.env });
+    }
+
+    it('deletes only if the id is typed', async () => {
+      const token = await create('typed');
+      const refused = await deleteTyping('yes');
+      assert.equal(refused.code, 2);
+      assert.match(
+        refused.stdout,
+        /deletes user group typed \(Name of typed\) of workspace default, Customer/,
+      );
+      assert.match(refused.stdout, /not confirmed; nothing was changed/);
+      assert.equal(await resolve(token), 200);
+      const confirmed = await deleteTyping('typed');
+      assert.equal(confirmed.code, 0, confirmed.stdout);
+      assert.match(confirmed.stdout, /Deleted user group typed\./);
+      assert.equal(await resolve(token), 404);
+    });
+  });
+});

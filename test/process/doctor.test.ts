@@ -1,0 +1,332 @@
+// doctor finds each fault of a deployment, says what to do about it, and changes nothing. Each fault is real.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { canMount, SmallDisk } from '../../reliability/small-disk.ts';
+import { generateKeyLine } from '../../src/domain/key-ring.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { createApiToken, type Exit, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
+
+const DATABASE = 'data/user-groups.db';
+
+interface Check {
+  name: string;
+  status: string;
+  message: string;
+  remedy?: string;
+}
+
+function checksOf({ stdout }: Exit): Check[] {
+  return JSON.parse(stdout).checks;
+}
+
+/** The checks that are neither ok nor skipped, as `status name`. The test server runs without fsync. */
+function findings(exit: Exit): string[] {
+  return checksOf(exit)
+    .filter(({ status, message }) => /warning|failed/.test(status) && !message.includes('fsync = off'))
+    .map(({ status, name }) => `${status} ${name}`);
+}
+
+type Options = Parameters<typeof run>[2];
+
+function doctor(folder: Folder, options?: Options, args: readonly string[] = []): Promise<Exit> {
+  return run(folder, ['doctor', '--json', ...args], options);
+}
+
+/** Asserts that exactly this check is a warning or failed, with this message and a remedy. */
+async function assertFound(
+  status: 'warning' | 'failed',
+  name: string,
+  message: RegExp,
+  exit: Exit,
+): Promise<void> {
+  assert.deepEqual(findings(exit), [`${status} ${name}`], exit.stdout);
+  const found = checksOf(exit).find(
+    (check) => check.name === name && check.status === status && !check.message.includes('fsync = off'),
+  )!;
+  assert.match(found.message, message);
+  assert.ok(found.remedy!.length > 0);
+  assert.equal(exit.code, status === 'failed' ? 65 : 0);
+}
+
+async function importGroup(folder: Folder, options?: Options): Promise<void> {
+  writeFileSync(folder.join('groups.ndjson'), JSON.stringify({ user_group_id: 'one', name: 'One' }));
+  const args = ['import', 'groups.ndjson', '--workspace', 'default', '--create-workspace'];
+  assert.equal((await run(folder, args, options)).code, 0);
+}
+
+describe('doctor on SQLite', () => {
+  let folder: Folder;
+  before(async () => {
+    folder = new Folder();
+    await createApiToken(folder);
+    await importGroup(folder);
+  });
+  after(() => folder[Symbol.dispose]());
+
+  const sql = (text: string) => runSql({ url: `sqlite:${folder.join(DATABASE)}` }, text);
+
+  it('prints one line per check and exits with 0 if none failed', async () => {
+    const { code, stdout, stderr } = await run(folder, ['doctor']);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    for (const line of lines) assert.match(line, /^(?:ok|skipped) +\w[\w ]+ {2}\w/);
+    assert.deepEqual(
+      checksOf(await doctor(folder)).map(({ name }) => name),
+      [
+        'settings',
+        'database',
+        'privileges',
+        'schema',
+        'keys',
+        'clock',
+        'secret files',
+        'database file',
+        'disk space',
+        'open files',
+      ],
+    );
+  });
+
+  it('works while the database is served, and changes neither files nor data', async () => {
+    await using _service = await serve(folder);
+    const files = () => globSync('data/*', { cwd: folder.path }).sort();
+    const state = () =>
+      files().map((file) => [file, statSync(folder.join(file)).mode, readFileSync(folder.join(file))]);
+    const before = state();
+    assert.deepEqual(findings(await doctor(folder)), []);
+    assert.deepEqual(state(), before);
+  });
+
+  it('reports an invalid setting, and never prints a secret', async () => {
+    const env = { PORT: '99999', UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+    await assertFound('failed', 'settings', /^PORT must be/, await doctor(folder, { env }));
+  });
+
+  it('reports a missing database, and creates none', async () => {
+    using empty = new Folder();
+    await assertFound('warning', 'database', /does not exist/, await doctor(empty));
+    assert.deepEqual(globSync('*', { cwd: empty.path }), []);
+  });
+
+  it('reports a file that is not a database', async () => {
+    using broken = new Folder();
+    mkdirSync(broken.join('data'));
+    writeFileSync(broken.join(DATABASE), 'This is not a database. '.repeat(100), { mode: 0o600 });
+    await assertFound('failed', 'database', /not a database/, await doctor(broken));
+  });
+
+  it('reports a schema that is older or newer than this version', async () => {
+    await sql(
+      'update schema_migrations set number = number + 100 where number = (select max(number) from schema_migrations)',
+    );
+    await assertFound('failed', 'schema', /newer than this version/, await doctor(folder));
+    await sql('update schema_migrations set number = number - 100 where number > 100');
+    const [removed] = await sql(
+      'delete from schema_migrations where number = (select max(number) from schema_migrations) returning *',
+    );
+    await assertFound('warning', 'schema', /1 migrations are pending/, await doctor(folder));
+    const { number, name } = removed as { number: number; name: string };
+    await sql(`insert into schema_migrations values (${number}, '${name}', 0)`);
+  });
+
+  it('reports a key ring that is missing, damaged, lacks a key, or does not decrypt a token', async () => {
+    const file = folder.join('data/token-keys');
+    const ring = readFileSync(file);
+    rmSync(file);
+    await assertFound('failed', 'keys', /token-keys does not exist/, await doctor(folder));
+    writeFileSync(file, ring.subarray(0, 30), { mode: 0o600 });
+    await assertFound('failed', 'keys', /does not have the format/, await doctor(folder));
+    writeFileSync(file, generateKeyLine().reveal());
+    await assertFound('failed', 'keys', /lacks the token key/, await doctor(folder));
+    writeFileSync(file, ring);
+    await sql('update user_groups set team_id = team_id + 1000');
+    await assertFound('failed', 'keys', /cannot decrypt the token of user group "one"/, await doctor(folder));
+    await sql('update user_groups set team_id = team_id - 1000');
+  });
+
+  it('reports files that other users can read', async () => {
+    for (const [file, status, name] of [
+      ['data/token-keys', 'failed', 'secret files'],
+      [DATABASE, 'warning', 'database file'],
+    ] as const) {
+      chmodSync(folder.join(file), 0o644);
+      await assertFound(status, name, new RegExp(`other users can .* ${file}`), await doctor(folder));
+      chmodSync(folder.join(file), 0o600);
+    }
+  });
+
+  it('reports a limit of open files that is too low', async () => {
+    for (const [limit, status] of [
+      [5_000, 'warning'],
+      [500, 'failed'],
+    ] as const) {
+      const script = `ulimit -n ${limit}; exec "${process.execPath}" "${PROGRAM}" doctor --json`;
+      await using program = new Program(folder, ['-c', script], { command: 'bash' });
+      await assertFound(
+        status,
+        'open files',
+        new RegExp(`${limit} files; .* needs 10100`),
+        await program.exit(),
+      );
+    }
+  });
+
+  it('prints what to do, and how many checks failed', async () => {
+    chmodSync(folder.join('data/token-keys'), 0o644);
+    const { code, stdout, stderr } = await run(folder, ['doctor']);
+    chmodSync(folder.join('data/token-keys'), 0o600);
+    assert.equal(code, 65);
+    assert.match(stdout, /^failed +secret files .*token-keys\. What to do: run chmod 600 data\/token-keys/m);
+    assert.equal(stderr, 'user-group-service: 1 of 10 checks failed\n');
+  });
+
+  describe('on a small disk', { skip: canMount() ? false : 'no file system may be mounted' }, () => {
+    it('reports missing space, and a disk that is mounted read-only', async () => {
+      using small = new Folder();
+      using disk = new SmallDisk(small.join('data'), 64);
+      await createApiToken(small);
+      await assertFound('failed', 'disk space', /\d+ MB are free in data/, await doctor(small));
+      disk.makeReadOnly();
+      const exit = await doctor(small);
+      assert.deepEqual(findings(exit), ['failed database', 'failed disk space']);
+      assert.match(
+        checksOf(exit).find(({ name }) => name === 'database')!.message,
+        /read-?only|unable to open/,
+      );
+    });
+
+    it('warns if less than a gigabyte is left', async () => {
+      using small = new Folder();
+      using _disk = new SmallDisk(small.join('data'), 512);
+      await createApiToken(small);
+      await assertFound('warning', 'disk space', /MB are free/, await doctor(small));
+    });
+  });
+});
+
+describe('doctor on PostgreSQL', () => {
+  let folder: Folder;
+  let database: TestDatabase;
+  before(async () => {
+    folder = new Folder();
+    database = await postgres.create();
+    await createApiToken(folder, [], database);
+    await importGroup(folder, database);
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  /** Runs doctor with parameters, such as `options`, at the end of the URL. */
+  function doctorAt(change: (url: URL) => void): Promise<Exit> {
+    const url = new URL(database.url);
+    change(url);
+    return doctor(folder, { env: { ...database.env, DATABASE_URL: url.href } });
+  }
+
+  const withOptions = (options: string) => doctorAt((url) => url.searchParams.set('options', options));
+
+  it('finds nothing wrong with a working database', async () => {
+    const exit = await doctor(folder, database);
+    assert.deepEqual(findings(exit), [], exit.stdout);
+    assert.equal(exit.code, 0);
+    const { status, message } = checksOf(exit).find(({ name }) => name === 'clock')!;
+    assert.equal(status, 'ok');
+    assert.match(message, /0\.\d s/);
+  });
+
+  it('reports a server that is down, and a wrong database name', async () => {
+    const down = await doctorAt((url) => {
+      url.port = '1';
+    });
+    await assertFound('failed', 'database', /ECONNREFUSED/, down);
+    const wrong = await doctorAt((url) => {
+      url.pathname = '/nowhere';
+    });
+    await assertFound('failed', 'database', /"nowhere" does not exist/, wrong);
+  });
+
+  it('reports a database that is not migrated, and does not migrate it', async () => {
+    const empty = await postgres.create();
+    try {
+      const exit = await doctor(folder, empty);
+      await assertFound('warning', 'schema', /\d migrations are pending, from 0001/, exit);
+      assert.deepEqual(await runSql(empty, "select 1 from pg_tables where schemaname = 'public'"), []);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('reports a schema of a newer version', async () => {
+    await runSql(database, "insert into schema_migrations values (999, 'future', 0)");
+    await assertFound('failed', 'schema', /newer than this version/, await doctor(folder, database));
+    await runSql(database, 'delete from schema_migrations where number = 999');
+  });
+
+  it('reports read-only transactions, and commits that are not durable', async () => {
+    const readOnly = await withOptions('-c default_transaction_read_only=on');
+    assert.equal(readOnly.code, 65);
+    assert.match(readOnly.stdout, /read-only/);
+    const risky = await withOptions('-c synchronous_commit=off');
+    await assertFound('warning', 'durability', /synchronous_commit = off/, risky);
+  });
+
+  it('reports each table on which a privilege is missing', async () => {
+    const role = `doctor_${randomBytes(8).toString('hex')}`;
+    const owner = new pg.Client(database.url);
+    await owner.connect();
+    try {
+      await owner.query(`create role ${role} login password '${role}';
+        grant select, insert, update, delete on all tables in schema public to ${role};
+        grant maintain on user_groups to ${role}; revoke delete, insert on user_groups from ${role}`);
+      const asRole = () =>
+        doctorAt((url) => {
+          url.username = role;
+          url.password = role;
+        });
+      const exit = await asRole();
+      await assertFound('failed', 'privileges', /lacks the privileges delete, insert on user_groups$/, exit);
+      await owner.query(
+        `grant delete, insert on user_groups to ${role}; revoke maintain on user_groups from ${role}`,
+      );
+      await assertFound('warning', 'privileges', /cannot gather statistics/, await asRole());
+    } finally {
+      await owner.query(`drop owned by ${role}; drop role ${role}`);
+      await owner.end();
+    }
+  });
+
+  it('reports a key ring that is missing, or lacks a key in use', async () => {
+    const missing = await doctor(folder, { env: { DATABASE_URL: database.url } });
+    await assertFound('failed', 'keys', /UGS_TOKEN_KEYS is not set/, missing);
+    const env = { ...database.env, UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+    await assertFound('failed', 'keys', /lacks the token key/, await doctor(folder, { env }));
+  });
+
+  it('reports a token that does not decrypt', async () => {
+    await runSql(database, 'update user_groups set team_id = team_id + 1000');
+    await assertFound('failed', 'keys', /user group "one"/, await doctor(folder, database));
+    await runSql(database, 'update user_groups set team_id = team_id - 1000');
+  });
+
+  it('reports a clock that differs from that of the server', async () => {
+    // A function of this name that is found first stands in for a server whose clock is wrong.
+    await runSql(database, 'create schema shifted');
+    const offsets = { "interval '3 s'": 'warning', "interval '-30 s'": 'failed' } as const;
+    for (const [offset, status] of Object.entries(offsets) as [string, 'warning' | 'failed'][]) {
+      await runSql(
+        database,
+        `create or replace function shifted.clock_timestamp() returns timestamptz language sql
+          as $$ select pg_catalog.clock_timestamp() + ${offset} $$`,
+      );
+      const exit = await withOptions('-c search_path=public,shifted,pg_catalog');
+      await assertFound(status, 'clock', /clock of this machine is \d+\.\d s (?:behind|ahead of)/, exit);
+    }
+  });
+});
