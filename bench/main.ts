@@ -5,6 +5,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
+import { measureEvents } from './events.ts';
 import { measureFilters } from './filters.ts';
 import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
@@ -76,6 +77,19 @@ program
       .default([32, 256], '32,256'),
   )
   .action((flags) => measurePostgres({ ...flags, folder: prepare(), report }));
+
+program
+  .command('events')
+  .summary('compare creates and lookups with and without events, and histories among few and many events')
+  .description('Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set.')
+  .addOption(secondsOption(5))
+  .option('--rounds <rounds>', 'rounds of each operation; their median counts', positive, 5)
+  .addOption(groupsOption(10_000))
+  .option('--small <events>', 'generated events in the small database', positive, 10_000)
+  .option('--large <events>', 'generated events in the large database', positive, 10_000_000)
+  .action(({ small, large, ...flags }) =>
+    measureEvents({ ...flags, sizes: [small, large], folder: prepare(), report }),
+  );
 
 program
   .command('scaling')

@@ -17,6 +17,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { ensureBootstrapApiToken } from './operations/bootstrap-api-token.ts';
 import { type Context, createContext } from './operations/context.ts';
 import { EnvironmentConfigs } from './operations/environment-config.ts';
+import { EventRetention } from './operations/event-retention.ts';
 import { Problem } from './problem.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
@@ -38,6 +39,7 @@ export interface App {
   /** The URL of the metrics; null if they are off. */
   readonly metricsUrl: string | null;
   readonly context: Context;
+  readonly eventRetention: EventRetention;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
 }
@@ -167,7 +169,9 @@ async function serve(
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
+  const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  eventRetention.start();
 
   const close = async (): Promise<void> => {
     phase = 'draining';
@@ -183,12 +187,13 @@ async function serve(
     clearTimeout(deadline);
     // Requests whose client has disconnected may still be running.
     await running.allEnded();
+    await eventRetention.stop();
     await context.usage.write();
     await registered;
     await database.close();
     await served?.server.close();
   };
-  return { url, metricsUrl: served?.server.url ?? null, context, close };
+  return { url, metricsUrl: served?.server.url ?? null, context, eventRetention, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {

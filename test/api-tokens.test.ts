@@ -474,13 +474,15 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       kind: 'findApiTokenById',
       apiTokenId: id,
     }))!;
-    const events = await service.app.context.store.read({
+    const { events } = await service.app.context.store.read({
       kind: 'listEvents',
       of: { workspaceId, environment: 'Customer' },
       target: { type: 'api_token', id: String(id) },
       order: 'oldest',
       after: null,
+      type: null,
       limit: 10,
+      scanLimit: 10,
       maxCharacters: 10_000,
     });
     assert.deepEqual(

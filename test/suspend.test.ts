@@ -169,13 +169,15 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     await create('recorded');
     for (const action of ['suspend', 'suspend', 'resume', 'resume']) await change(action, 'recorded');
     const { store } = service.app.context;
-    const events = await store.read({
+    const { events } = await store.read({
       kind: 'listEvents',
       of: { workspaceId: 1, environment: 'Customer' },
       target: { type: 'user_group', id: 'recorded' },
       order: 'oldest',
       after: null,
+      type: null,
       limit: 10,
+      scanLimit: 10,
       maxCharacters: 10_000,
     });
     assert.deepEqual(

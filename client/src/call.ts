@@ -189,7 +189,7 @@ function reasonOf(error: unknown, apiToken: string): string {
   return reason.replaceAll(apiToken, '[redacted]').replace(/ug[at]_\w+/g, '[redacted]');
 }
 
-function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);

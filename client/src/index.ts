@@ -18,12 +18,18 @@ import {
   call,
   type Fetch,
   type JsonCodec,
+  sleep,
 } from './call.ts';
 import { tokenNotFound } from './error.ts';
 import type { ApiResponse } from './response.ts';
 import type {
   ApiToken,
   ApiTokenListQuery,
+  Event,
+  EventFeedPage,
+  EventPage,
+  EventPageQuery,
+  EventQuery,
   FoundUserGroup,
   IssuedApiToken,
   ListedUserGroup,
@@ -87,6 +93,11 @@ export interface RotateByIdOptions extends ChangeOptions {
 export interface RotateApiTokenOptions extends CallOptions {
   /** How long the replaced text still authenticates. Default: 0, rejected from the next request on. */
   gracePeriodSeconds?: number | undefined;
+}
+
+export interface EventFeedOptions extends CallOptions {
+  /** How long to wait after an empty page. Default: 1 000. */
+  pollIntervalMs?: number | undefined;
 }
 
 /** A user group and the entity tag of its version. */
@@ -357,6 +368,47 @@ export class UserGroupClient {
     const path = `/v1/api-tokens${queryOf({ limit, cursor })}`;
     const { body } = await this.#call<ApiTokenPage>({ method: 'GET', path }, options);
     return { api_tokens: body.api_tokens, next_cursor: body.next_cursor };
+  }
+
+  /** Iterates over the events, the newest first, and fetches pages as needed. */
+  async *events(query: EventQuery = {}, options: CallOptions = {}): AsyncGenerator<Event, void, void> {
+    let cursor = query.cursor ?? null;
+    do {
+      const page = await this.eventPage(cursor === null ? query : { ...query, cursor }, options);
+      yield* page.events;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  /**
+   * Follows the feed of events, the oldest first, and never ends: yields each page that has events. Store `next_cursor`
+   * after you have processed a page, and continue from it with `cursor`: no event is missed. End it with `signal`.
+   */
+  async *eventFeed(
+    query: EventQuery = {},
+    { pollIntervalMs = 1_000, ...options }: EventFeedOptions = {},
+  ): AsyncGenerator<EventFeedPage, void, void> {
+    const intervalMs = checkedTime('pollIntervalMs', pollIntervalMs);
+    let { cursor } = query;
+    for (;;) {
+      const page = await this.eventPage({ ...query, cursor, order: 'oldest' }, options);
+      const next = page.next_cursor!;
+      if (page.events.length > 0) yield { events: page.events, next_cursor: next };
+      // With a type, a page without events is not the end.
+      else if (next === cursor) await sleep(intervalMs, options.signal);
+      cursor = next;
+    }
+  }
+
+  /** Returns one page of events. */
+  async eventPage(
+    { order, type, target, limit, cursor }: EventPageQuery = {},
+    options: CallOptions = {},
+  ): Promise<EventPage> {
+    const about = target && `${target.type}:${target.id}`;
+    const path = `/v1/events${queryOf({ order, type, target: about, limit, cursor })}`;
+    const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
+    return { events: body.events, next_cursor: body.next_cursor };
   }
 
   #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {

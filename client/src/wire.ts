@@ -93,6 +93,60 @@ export interface ListQuery {
   cursor?: string | undefined;
 }
 
+/** What an event is about. The id of a user group is your own. */
+export interface EventTarget {
+  type: 'user_group' | 'api_token' | 'webhook_endpoint' | (string & {});
+  id: string;
+}
+
+export interface EventQuery {
+  /** Default: all types. */
+  type?: string | undefined;
+  /** Default: all targets. */
+  target?: EventTarget | undefined;
+  /** Events per page, 1 to 1000. Default: 50. */
+  limit?: number | undefined;
+  /** `next_cursor` of a page of the same order, type and target. */
+  cursor?: string | undefined;
+}
+
+export interface EventPageQuery extends EventQuery {
+  /** Default: `newest`. */
+  order?: 'newest' | 'oldest' | undefined;
+}
+
+export interface Event {
+  event_id: string;
+  /** Such as `user_group.updated`. More types may be added. */
+  type: string;
+  /** RFC 3339, UTC. */
+  occurred_at: string;
+  actor: {
+    type: 'api_token' | 'command_line' | 'service';
+    /** Of the API token. */
+    id: number | null;
+    name: string | null;
+    via: 'api' | 'console' | 'command_line' | 'service';
+  };
+  target: EventTarget;
+  /** Of the target after the change. */
+  version: number | null;
+  /** `X-Request-Id` of the response. */
+  request_id: string | null;
+  /** The values before and after the change: `{ name: { from, to } }`, `{ properties: { plan: { from, to } } }`. */
+  changes: { readonly [field: string]: JsonValue | undefined } | null;
+}
+
+export interface EventPage {
+  events: Event[];
+  /** null on the last page of the newest; never null in the feed. */
+  next_cursor: string | null;
+}
+
+export interface EventFeedPage extends EventPage {
+  next_cursor: string;
+}
+
 interface UserGroupIdentity {
   /** Number that the service assigned to the group. */
   team_id: number;

@@ -122,7 +122,7 @@ export const postgres: readonly Mutant[] = [
   {
     name: 'PostgreSQL: groups that several parts of a batch change are not locked first',
     file: commands,
-    find: 'const locksFirst = part === 0 && parts.length > 1;',
+    find: 'const locksFirst = part === 0 && (parts.length > 1 || session.isAfterConflict);',
     replace: 'const locksFirst = false;',
     tests: ['test/postgres/lock.test.ts'],
   },

@@ -23,7 +23,7 @@ export function copyCommand(): Command {
   const command = new Command('copy')
     .summary('copy all data to another database, such as from SQLite to PostgreSQL')
     .description(
-      'Copies workspaces, API tokens and user groups with their tokens to an empty database, then verifies that source ' +
+      'Copies workspaces, API tokens, user groups with their tokens, documents and events to an empty database, then verifies that source ' +
         'and target are identical. All tokens keep working. If the copy is interrupted, run it again: it resumes where ' +
         'it stopped.' +
         '\n\nStop every process that serves either database first, or changes are lost. A SQLite file in use by a serving ' +
@@ -44,8 +44,8 @@ async function copy({ json, ...flags }: CopyOptions): Promise<void> {
   const to = { ...config, databaseUrl: readUrl(target, flags.to) };
   refuseInvalidPair(from.databaseUrl, to.databaseUrl);
   const copied = await copyBetween(from, to);
-  const { workspaces, apiTokens, userGroups } = copied;
-  if (json) printJson({ workspaces, api_tokens: apiTokens, user_groups: userGroups });
+  const { workspaces, apiTokens, userGroups, documents, events } = copied;
+  if (json) printJson({ workspaces, api_tokens: apiTokens, user_groups: userGroups, documents, events });
   else print(copied, from);
 }
 
@@ -81,7 +81,7 @@ async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> 
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-function print({ workspaces, apiTokens, userGroups }: CopiedDatabase, from: Config): void {
+function print({ workspaces, apiTokens, userGroups, documents, events }: CopiedDatabase, from: Config): void {
   const row = (table: string, { count, copied, digest }: CopiedTable) => [
     table,
     String(count),
@@ -90,7 +90,13 @@ function print({ workspaces, apiTokens, userGroups }: CopiedDatabase, from: Conf
   ];
   printTable(
     ['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'],
-    [row('workspaces', workspaces), row('API tokens', apiTokens), row('user groups', userGroups)],
+    [
+      row('workspaces', workspaces),
+      row('API tokens', apiTokens),
+      row('user groups', userGroups),
+      row('documents', documents),
+      row('events', events),
+    ],
   );
   const keyFile = keyFileOf(from);
   const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;

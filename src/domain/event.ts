@@ -65,7 +65,7 @@ export interface NewEvent extends Tenant {
 }
 
 export interface StoredEvent extends Omit<NewEvent, 'endpoints'> {
-  /** Its place in the feed, together with the event id. */
+  /** Its place in the feed, together with the event id, and among the events of its target. */
   position: number;
   /** Of the target after the change; null if the target has no versions or is gone. */
   version: number | null;
@@ -80,7 +80,7 @@ export interface EventPosition {
 }
 
 /** The key of an event. */
-export type EventKey = Pick<StoredEvent, 'bucket' | 'workspaceId' | 'environment' | 'target' | 'eventId'>;
+export type EventKey = Pick<StoredEvent, 'bucket' | 'workspaceId' | 'environment' | 'target' | 'position'>;
 
 export function bucketOfTarget({ workspaceId, environment }: Tenant, { id }: EventTarget): Bucket {
   return bucketOf(workspaceId, environment, id);
@@ -99,26 +99,35 @@ export function newEventId(now: number): string {
   return `evt_${time}${sequence.toString(16).padStart(4, '0')}${takeRandomBytes(8).toString('hex')}`;
 }
 
+/** Sorts after the ids of all events before this instant, and before those of later ones. */
+export function firstEventIdAt(instant: number): string {
+  return `evt_${Math.max(0, instant).toString(16).padStart(12, '0')}`;
+}
+
 type Fields = Readonly<Record<string, JsonText | null>>;
 type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
 
 /** The stored form of the changes between two versions of a group; `before` is null for a new one. */
 export function userGroupChanges(before: GroupFields | null, after: GroupFields): JsonText | null {
-  return storedChanges(before && fieldsOf(before), fieldsOf(after));
+  if (before !== null) return storedChanges(fieldsOf(before), fieldsOf(after));
+  const { suspended: _, ...fields } = fieldsOf(after);
+  return storedChanges(null, fields);
 }
 
-function fieldsOf({ name, mapping, properties, suspendedAt }: GroupFields): Fields {
+function fieldsOf({ name, mapping, properties, suspendedAt }: GroupFields) {
   return {
     name: JSON.stringify(name) as JsonText,
     mapping,
     properties,
     suspended: (suspendedAt === null ? 'false' : 'true') as JsonText,
-  };
+  } satisfies Fields;
 }
 
 /** The stored form of the changes from `before` to `after`, each null if there is none; null if nothing differs. */
 export function storedChanges(before: Fields | null, after: Fields | null): JsonText | null {
-  const names = Object.keys(after ?? before ?? {}).filter((name) => before?.[name] !== after?.[name]);
+  const names = Object.keys(after ?? before ?? {}).filter(
+    (name) => (before?.[name] ?? null) !== (after?.[name] ?? null),
+  );
   if (names.length === 0) return null;
   return `{"from":${objectOf(before, names)},"to":${objectOf(after, names)}}` as JsonText;
 }
@@ -160,7 +169,8 @@ function fieldChange(from: Tree | undefined, to: Tree | undefined): string | nul
     const change = valueChange(before.get(key), after.get(key));
     return change === null ? [] : [`${key}:${change}`];
   });
-  return members.length === 0 ? null : `{${members.join(',')}}`;
+  // An empty object has no members that differ from those of null.
+  return members.length === 0 ? valueChange(from, to) : `{${members.join(',')}}`;
 }
 
 function valueChange(from: Tree | undefined, to: Tree | undefined): string | null {

@@ -7,6 +7,7 @@ import type { NamedSchema } from './schema.ts';
 export const tags = {
   'User groups': 'Your customers, each identified by your own id.',
   'User group tokens': 'Identify who is viewing a dashboard.',
+  Events: 'What changed, who changed it, and when.',
   'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`.',
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;

@@ -8,6 +8,8 @@ import { list as listApiTokens } from './endpoints/api-token/list.ts';
 import { read as readApiToken } from './endpoints/api-token/read.ts';
 import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
 import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
+import { list as listEvents } from './endpoints/event/list.ts';
+import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
 import { resolve } from './endpoints/resolve.ts';
 import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
@@ -41,6 +43,10 @@ export const endpoints: readonly AnyEndpoint[] = [
   remove,
   // /v1/user-groups/{user_group_id}/rotate
   rotateById,
+  // /v1/user-groups/{user_group_id}/events
+  listOfUserGroup,
+  // /v1/events
+  listEvents,
   // /v1/user-groups/{user_group_id}/suspend and /resume
   suspend,
   resume,

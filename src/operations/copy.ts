@@ -3,11 +3,13 @@
 // its end.
 
 import { createHash } from 'node:crypto';
+import type { Document } from '../domain/document.ts';
+import type { StoredEvent, Tenant } from '../domain/event.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { isImported } from '../domain/token.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import type { ApiTokenRow, IdSequence, Workspace } from '../store/port.ts';
+import type { ApiTokenRow, EventPage, IdSequence, Workspace } from '../store/port.ts';
 import { openStoredToken } from './open-stored-token.ts';
 import { gatherStatistics } from './statistics.ts';
 
@@ -28,6 +30,8 @@ export interface CopiedDatabase {
   workspaces: CopiedTable;
   apiTokens: CopiedTable;
   userGroups: CopiedTable;
+  documents: CopiedTable;
+  events: CopiedTable;
 }
 
 export interface CopiedTable {
@@ -56,18 +60,21 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   const userGroups = new TableCopy(userGroupTable, from, to, onProgress);
   const workspaces = new TableCopy(workspaceTable, from, to);
   const apiTokens = new TableCopy(apiTokenTable, from, to);
-  // API tokens come last: a target that is served before the copy is complete rejects every caller.
-  const tables = [userGroups, workspaces, apiTokens];
-  for (const table of tables) await table.compare();
+  const documents = new TableCopy(documentTable, from, to);
+  const events = new TableCopy(eventTable, from, to);
+  for (const table of [userGroups, workspaces, apiTokens, documents, events]) await table.compare();
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
-  for (const table of tables) await table.copyMissing();
+  // API tokens come last: a target that is served before the copy is complete rejects every caller.
+  for (const table of [userGroups, workspaces, documents, events, apiTokens]) await table.copyMissing();
   await gatherStatistics(to);
   return {
     workspaces: await workspaces.verify(),
     apiTokens: await apiTokens.verify(),
     userGroups: await userGroups.verify(),
+    documents: await documents.verify(),
+    events: await events.verify(),
   };
 }
 
@@ -116,6 +123,8 @@ interface Table<Row> {
   add(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
   /** Throws `DatabasesDiffer` if the store lacks data that belongs to the rows but is stored elsewhere. */
   verify?(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
+  /** The part of a row that is equal in both databases; the whole row if absent. */
+  contentOf?(row: Row): unknown;
 }
 
 const userGroupTable: Table<UserGroup> = {
@@ -159,6 +168,47 @@ const apiTokenTable: Table<ApiTokenRow> = {
     Promise.all(apiTokens.map((apiToken) => store.write({ kind: 'createApiToken', ...apiToken }))),
 };
 
+const documentTable: Table<Document> = {
+  rows: 'documents',
+  page: (store, after, limit) => store.read({ kind: 'scanDocuments', after, limit }),
+  add: (store, documents) => store.write({ kind: 'copyDocuments', documents }),
+};
+
+/** By environment, in the order of the feed. */
+const eventTable: Table<StoredEvent> = {
+  rows: 'events',
+  page: async (store, after, limit) => {
+    const events: StoredEvent[] = [];
+    let tenant = after ?? (await store.read({ kind: 'findNextTenant', after: null }));
+    while (tenant !== null && events.length < limit) {
+      const position = events.at(-1) ?? after;
+      const { last, isEnd, ...page }: EventPage = await store.read({
+        kind: 'listEvents',
+        of: { workspaceId: tenant.workspaceId, environment: tenant.environment },
+        target: null,
+        type: null,
+        order: 'oldest',
+        after: position !== null && isSameTenant(position, tenant) ? position : null,
+        limit: limit - events.length,
+        scanLimit: limit,
+        maxCharacters: PAGE_CHARACTERS,
+      });
+      events.push(...page.events);
+      if (isEnd) tenant = await store.read({ kind: 'findNextTenant', after: tenant });
+    }
+    return events;
+  },
+  add: (store, events) => store.write({ kind: 'copyEvents', events }),
+  // Databases number positions differently.
+  contentOf: ({ position: _, ...event }) => event,
+};
+
+const PAGE_CHARACTERS = 1024 * 1024;
+
+function isSameTenant(a: Tenant, b: Tenant): boolean {
+  return a.workspaceId === b.workspaceId && a.environment === b.environment;
+}
+
 class TableCopy<Row> {
   readonly #table: Table<Row>;
   readonly #from: BatchingStore;
@@ -180,8 +230,8 @@ class TableCopy<Row> {
   async compare(): Promise<void> {
     for await (const page of this.#pages(this.#to, null)) {
       const expected = await this.#table.page(this.#from, this.#last, page.length);
-      if (JSON.stringify(page) !== JSON.stringify(expected)) throw this.#otherData();
-      this.#last = page.at(-1)!;
+      if (this.#textOf(page) !== this.#textOf(expected)) throw this.#otherData();
+      this.#last = expected.at(-1)!;
       this.#existing += page.length;
       this.#onProgress('compared', this.#existing);
     }
@@ -217,11 +267,16 @@ class TableCopy<Row> {
     const hash = createHash('sha256');
     let count = 0;
     for await (const page of this.#pages(store, null)) {
-      for (const row of page) hash.update(`${JSON.stringify(row)}\n`);
+      for (const row of page) hash.update(`${this.#textOf([row])}\n`);
       count += page.length;
       await onPage(page, count);
     }
     return { count, digest: hash.digest('hex') };
+  }
+
+  #textOf(rows: readonly Row[]): string {
+    const { contentOf = (row) => row } = this.#table;
+    return JSON.stringify(rows.map(contentOf));
   }
 
   async *#pages(store: BatchingStore, after: Row | null): AsyncGenerator<Row[]> {

@@ -1,6 +1,8 @@
 // Workspaces: looked up by name, and created together with their first content.
 
+import type { Tenant } from '../domain/event.ts';
 import { similarName } from '../domain/suggest.ts';
+import { environments } from '../domain/user-group.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { CommandResult, Workspace } from '../store/port.ts';
 import { leaseId } from './id-lease.ts';
@@ -15,6 +17,8 @@ export class WorkspaceDeleted extends Error {
 }
 
 const PAGE = 1_000;
+/** Events deleted in one transaction. */
+const BATCH = 1_000;
 /**
  * Requests of a revoked or expired API token may still be in flight and create user groups. They time out after a few
  * seconds; see docs/decisions/0006-deleting-a-workspace.md.
@@ -77,9 +81,22 @@ export async function deleteWorkspace(
   store: BatchingStore,
   name: string,
   now: number,
-): Promise<CommandResult<'deleteWorkspace'>> {
+): Promise<Exclude<CommandResult<'deleteWorkspace'>, 'has_events'>> {
   const workspace = await findWorkspace(store, name);
   if (workspace === null) return 'not_found';
   const { workspaceId } = workspace;
-  return store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore: now - MAX_REQUEST_MS });
+  for (;;) {
+    const endedBefore = now - MAX_REQUEST_MS;
+    const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
+    if (result !== 'has_events') return result;
+    // There may be millions: in small transactions.
+    for (const environment of environments) await deleteEvents(store, { workspaceId, environment });
+  }
+}
+
+async function deleteEvents(store: BatchingStore, of: Tenant): Promise<void> {
+  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents'] as const) {
+    for (let deleted = BATCH; deleted === BATCH; )
+      deleted = await store.write({ kind, of, before: Number.MAX_SAFE_INTEGER, limit: BATCH });
+  }
 }

@@ -16,6 +16,8 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'countUserGroups',
   'listApiTokens',
   'listWorkspaces',
+  'scanDocuments',
+  'listEvents',
 ]);
 
 /** A lookup of one group, which can be sent before it is known whether it is needed. */

@@ -5,7 +5,14 @@ import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
 import type { Document, DocumentKey } from '../domain/document.ts';
-import type { EventKey, EventPosition, EventTarget, NewEvent, StoredEvent, Tenant } from '../domain/event.ts';
+import type {
+  EventPosition,
+  EventTarget,
+  EventType,
+  NewEvent,
+  StoredEvent,
+  Tenant,
+} from '../domain/event.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
@@ -84,7 +91,7 @@ interface Queries {
   /** All documents in key order, after `after`; from the first if it is null. */
   scanDocuments: { query: { after: DocumentKey | null; limit: number }; result: Document[] };
   /** A page of one feed or history. */
-  listEvents: { query: EventSearch; result: StoredEvent[] };
+  listEvents: { query: EventSearch; result: EventPage };
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant: { query: { after: Tenant | null }; result: Tenant | null };
   /** Fails if the database does not respond. */
@@ -127,12 +134,13 @@ interface Commands {
     result: 'renamed' | 'not_found' | 'name_taken';
   };
   /**
-   * Deletes the workspace and its API tokens if it has no user groups and every API token ended before `endedBefore`.
+   * Deletes the workspace and its API tokens if it has no user groups, every API token ended before `endedBefore`, and
+   * its events were deleted.
    * Nothing can be created in it concurrently: API tokens and imports lock the workspace.
    */
   deleteWorkspace: {
     command: { workspaceId: number; endedBefore: number };
-    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens';
+    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_events';
   };
   /**
    * Creates nothing if the workspace does not exist, if another API token has the digest, or if `limit` others of its
@@ -162,12 +170,22 @@ interface Commands {
   };
   /** Stores documents of another database unchanged; skips those whose key exists. */
   copyDocuments: { command: { documents: readonly Document[] }; result: null };
+  /** Stores events of another database, whose order is kept. */
+  copyEvents: { command: { events: readonly StoredEvent[] }; result: null };
   /** When tokens were last used. Does not change the version of a group. */
   markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
-  deleteEvents: { command: { keys: readonly EventKey[] }; result: null };
-  /** Removes the changes from up to `limit` events of the target, the oldest first; returns their number. */
-  eraseChanges: { command: Tenant & { bucket: Bucket; target: EventTarget; limit: number }; result: number };
+  /** Deletes those of the `limit` oldest events that occurred before this instant; returns their number. */
+  deleteOldEvents: { command: { of: Tenant; before: number; limit: number }; result: number };
+  /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
+  deleteOldDeliveries: { command: { of: Tenant; before: number; limit: number }; result: number };
+  /** Removes the changes from the next `limit` events of the target; returns the position of the last one, or null. */
+  eraseChanges: {
+    command: Tenant & { bucket: Bucket; target: EventTarget; after: number; limit: number };
+    result: number | null;
+  };
+  /** Overwrites what deleted rows have left in files of the database, where that needs a command. */
+  scrub: { command: object; result: null };
   /** Stores groups of another database unchanged; skips those whose key exists. */
   copyUserGroups: { command: { userGroups: readonly UserGroup[] }; result: null };
   addTokenKeyId: { command: { keyId: string; now: number }; result: null };
@@ -205,10 +223,22 @@ export interface EventSearch {
   of: Tenant;
   /** null: of all targets. */
   target: EventTarget | null;
+  /** null: of all types. */
+  type: EventType | null;
   order: 'newest' | 'oldest';
   after: EventPosition | null;
   limit: number;
+  /** Reads at most this many events of any type. */
+  scanLimit: number;
   maxCharacters: number;
+}
+
+export interface EventPage {
+  events: StoredEvent[];
+  /** The last event that was read, of any type; null if there is none. */
+  last: EventPosition | null;
+  /** Whether no more events follow now. */
+  isEnd: boolean;
 }
 
 /** `secret`: undefined keeps the stored one. */

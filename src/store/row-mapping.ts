@@ -221,7 +221,11 @@ export function toEvent(row: readonly unknown[]): StoredEvent {
 }
 
 /** The values of a row, in the order of `EVENT_COLUMNS`. */
-export function fromEvent(event: NewEvent, version: number | null, changes: JsonText | null): EventRow {
+export function fromEvent(
+  event: Omit<NewEvent, 'endpoints'>,
+  version: number | null,
+  changes: JsonText | null,
+): EventRow {
   const { bucket, workspaceId, environment, target, eventId } = event;
   const actor = JSON.stringify(event.actor);
   return [

@@ -148,13 +148,17 @@ describeOnEachDatabase('group', (database) => {
   it('records the command line as the actor of an event', async () => {
     await create('event');
     await group('suspend', 'event');
-    const [event] = await service.app.context.store.read({
+    const {
+      events: [event],
+    } = await service.app.context.store.read({
       kind: 'listEvents',
       of: { workspaceId: 1, environment: 'Customer' },
       target: { type: 'user_group', id: 'event' },
       order: 'newest',
       after: null,
+      type: null,
       limit: 1,
+      scanLimit: 1,
       maxCharacters: 10_000,
     });
     assert.deepEqual(event?.actor, { type: 'command_line', id: null, name: null, via: 'command_line' });

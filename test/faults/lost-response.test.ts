@@ -226,6 +226,21 @@ describe('A lost response of the database', () => {
     test.diagnostic(callers.summary);
   });
 
+  it('to any of these, writes the event of each change exactly once', async () => {
+    const operator = await site.operator();
+    const { rows } = await operator.query(
+      `select target_id, count(*)::integer as events, count(distinct events.version)::integer as versions,
+         max(user_groups.version)::integer as version
+       from events join user_groups on target_type = 'user_group' and target_id = provided_id
+         and events.workspace_id = user_groups.workspace_id and events.environment = user_groups.environment
+       where target_id not in (select target_id from events where type = 'user_group.deleted')
+       group by target_id`,
+    );
+    assert.ok(rows.length > 10);
+    for (const { target_id, events, versions, version } of rows)
+      assert.deepEqual([target_id, events, versions], [target_id, version, version]);
+  });
+
   async function importGroup(group: object): Promise<void> {
     writeFileSync(site.folder.join('group.ndjson'), JSON.stringify(group));
     const env = { ...site.env, DATABASE_URL: site.database.url };

@@ -16,6 +16,10 @@ import { TestService } from '../support/service.ts';
 
 const GROUPS = 500;
 const PERIOD_MS = 100;
+/** Longer than citus.recover_2pc_interval on the coordinator, after which Citus deletes records that it can settle. */
+const FEED_DELAY_MS = 3_000;
+/** In a statement, with its alias. */
+const DISTRIBUTED_TABLE = /(?:from|join|update) (user_groups|events|deliveries)(?: as (\w+))?/g;
 const skip = !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL is not set: no test has run on Citus';
 
 describe('a statement for many groups', async () => {
@@ -32,7 +36,11 @@ describe('a statement for many groups', async () => {
 
   for (const { name, sql } of statements) {
     it(`restricts the query to the shards of its batch on Citus: ${name}`, () => {
-      assert.match(nameShards(sql), /bucket = any \(\$1::integer\[\]\)/);
+      const tables = [...sql.matchAll(DISTRIBUTED_TABLE)].map(([, table, alias]) => alias ?? table!);
+      assert.notEqual(tables.length, 0);
+      for (const table of tables) {
+        assert.ok(nameShards(sql).includes(`${table}.bucket = any ($1::integer[])`), table);
+      }
     });
   }
 });
@@ -50,7 +58,7 @@ describe('a Citus cluster', { skip }, () => {
     await service.end();
   });
 
-  it('distributes user groups by bucket and imported tokens by digest, and replicates every other table', async () => {
+  it('distributes user groups and their events by bucket and imported tokens by digest, and replicates every other table', async () => {
     const { rows } = await client.query(
       `select table_name::text, citus_table_type, distribution_column from citus_tables order by table_name::text`,
     );
@@ -58,6 +66,12 @@ describe('a Citus cluster', { skip }, () => {
       rows.map((row) => Object.values(row)),
       [
         ['api_tokens', 'reference', '<none>'],
+        ['deliveries', 'distributed', 'bucket'],
+        ['documents', 'reference', '<none>'],
+        ['environments', 'reference', '<none>'],
+        ['event_positions', 'reference', '<none>'],
+        ['events', 'distributed', 'bucket'],
+        ['failing_webhook_endpoints', 'reference', '<none>'],
         ['id_blocks', 'reference', '<none>'],
         ['id_leases', 'reference', '<none>'],
         ['imported_tokens', 'distributed', 'token_digest'],
@@ -79,6 +93,26 @@ describe('a Citus cluster', { skip }, () => {
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       assert.match(plan, /Task Count: 1\n/);
     }
+  });
+
+  it('returns an event in the feed only when Citus knows that all workers have committed', async () => {
+    const { token } = await service.apiToken({ workspaceName: 'Feed' });
+    const targets = async (): Promise<string[]> => {
+      const { json } = await service.call('GET', '/v1/events?order=oldest', undefined, { token });
+      return json.events.map(({ target }: { target: { id: string } }) => target.id);
+    };
+    const waitFor = async (id: string): Promise<void> => {
+      while (!(await targets()).includes(id)) await sleep(PERIOD_MS);
+    };
+    await service.get({ user_group_id: 'first', name: 'First' }, { token });
+    await waitFor('first');
+    // The record of a prepared transaction, of a node that does not exist, so that Citus never finds it committed.
+    await client.query(`insert into pg_dist_transaction (groupid, gid) values (-1, 'citus_0_0_0_0')`);
+    await service.get({ user_group_id: 'second', name: 'Second' }, { token });
+    await sleep(FEED_DELAY_MS);
+    assert.ok(!(await targets()).includes('second'));
+    await client.query('delete from pg_dist_transaction where groupid = -1');
+    await waitFor('second');
   });
 
   it('distributes the groups of one workspace over all workers', async () => {

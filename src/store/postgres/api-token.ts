@@ -46,7 +46,8 @@ export const CREATE: Statement = {
     select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
       $10::bigint, $11::bigint, $12::bigint
     from workspaces where workspace_id = $2::bigint
-    on conflict (digest) do nothing`,
+    on conflict (digest) do nothing
+    returning api_token_id`,
 };
 
 export const FIND_ID: Statement = {
@@ -135,7 +136,7 @@ export async function createApiToken(
 ): Promise<CommandResult<'createApiToken'>> {
   const { apiTokenId, workspaceId, digest, limit, event } = command;
   if (limit !== undefined && (await countActive(session, command)) >= limit) return 'limit_reached';
-  const [found, , [row]] = await Promise.all([
+  const [found, inserted, [row]] = await Promise.all([
     lockWorkspaces(session, [workspaceId]),
     session.query(CREATE, fromApiToken(command)),
     session.query(FIND_ID, [digest]),
@@ -144,7 +145,9 @@ export async function createApiToken(
   // The id is unique to this command: a repeated attempt finds the row of an earlier one.
   if (row?.[0] !== apiTokenId) return 'digest_taken';
   const changes = storedChanges(null, apiTokenFields(command));
-  await record(session, event === undefined ? [] : [{ event, version: null, changes }]);
+  // An earlier attempt has recorded it.
+  const isRecorded = inserted.length === 0 || event === undefined;
+  await record(session, isRecorded ? [] : [{ event, version: null, changes }]);
   return 'created';
 }
 

@@ -6,11 +6,13 @@ import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
+import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
+import { deleteOldDeliveries } from './delete-old-deliveries.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { deleteEvents, eraseChanges } from './event.ts';
+import { deleteOldEvents, eraseChanges } from './event.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { importUserGroups } from './import-user-group.ts';
 import { leaseIds } from './lease-ids.ts';
@@ -32,12 +34,14 @@ interface Executor<Kind extends CommandKind> {
   /** The part of each command, from 0. */
   partsOf: (commands: readonly Command<Kind>[]) => number[];
   /**
-   * Run first if there are several parts; the first part has all keys. A command that changes nothing locks nothing, so
+   * Run first if there are several parts, or after a conflict; the first part has all keys. A command that changes nothing locks nothing, so
    * a command of a later part would lock the same group out of order.
    */
   lock?: (session: Session, commands: readonly Command<Kind>[]) => Promise<void>;
   /** Whether the commands take several statements, which must be atomic. */
   isTransaction?: (commands: readonly Command<Kind>[]) => boolean;
+  /** Whether they take several pipelines if the tables are distributed, and outside a transaction none is atomic. */
+  isTransactionIfDistributed?: true;
   /**
    * Whether it is harmless to apply it twice, or after its caller was told that it failed. If not, it runs in an
    * explicit transaction: should the server read it long after we gave up, no commit follows.
@@ -61,11 +65,18 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
   resealDocument: { ...singly(resealDocument), isTransaction: () => true },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
-  deleteEvents: singly(deleteEvents),
+  copyEvents: { ...singly(copyEvents), isTransaction: () => true },
+  deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
+  deleteOldDeliveries: singly(deleteOldDeliveries),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),
-  createUserGroup: { execute: createUserGroups, partsOf: together, isRepeatable: true },
+  createUserGroup: {
+    execute: createUserGroups,
+    partsOf: together,
+    isTransactionIfDistributed: true,
+    isRepeatable: true,
+  },
   importUserGroup: {
     execute: importUserGroups,
     partsOf: oneOfEachToken,
@@ -91,9 +102,12 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
     execute: rotateTokens,
     partsOf: together,
     isTransaction: (commands) => forgottenBy(commands).length > 0,
+    isTransactionIfDistributed: true,
     isRepeatable: true,
   },
   resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
+  // PostgreSQL removes dead rows by itself.
+  scrub: singly(async () => null),
   gatherStatistics: { execute: gatherStatistics, partsOf: together, isRepeatable: true },
   pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
 };
@@ -103,9 +117,8 @@ export async function runCommands(
   pool: ConnectionPool,
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
-  const { execute, partsOf, lock, isTransaction, isRepeatable } = executors[
-    commands[0]!.kind
-  ] as Executor<CommandKind>;
+  const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
+  const { execute, partsOf, lock, isRepeatable } = executor;
   // Parts are numbered in order of first occurrence.
   const parts = [...groupIndexes(partsOf(commands)).values()];
   const work = async (session: Session): Promise<CommandResult[]> => {
@@ -113,7 +126,7 @@ export async function runCommands(
     const locked = new Map<string, UserGroup>();
     for (const [part, places] of parts.entries()) {
       const ofPart = places.map((place) => commands[place]!);
-      const locksFirst = part === 0 && parts.length > 1;
+      const locksFirst = part === 0 && (parts.length > 1 || session.isAfterConflict);
       const [ofPlaces] = await session.pipelined(() => {
         const locking = locksFirst && lock?.(session, ofPart);
         return Promise.all([execute(session, ofPart, locked), locking]);
@@ -122,7 +135,11 @@ export async function runCommands(
     }
     return results;
   };
-  const takesTransaction = parts.length > 1 || !isRepeatable || isTransaction?.(commands);
+  const takesTransaction =
+    parts.length > 1 ||
+    !isRepeatable ||
+    (pool.isDistributed && executor.isTransactionIfDistributed) ||
+    executor.isTransaction?.(commands);
   return takesTransaction ? pool.transaction(work, isRepeatable) : pool.run(work);
 }
 

@@ -11,7 +11,7 @@ import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { recordForTokens, type TokenRecording } from './event.ts';
+import { record, recordForTokens, type TokenRecording } from './event.ts';
 import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
 export const INSERT: Statement = {
@@ -55,11 +55,18 @@ async function insert(
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([
     session.query(INSERT, valuesOf(commands)),
-    recordForTokens(session, commands.flatMap(recordingOf)),
+    !session.isDistributed && recordForTokens(session, commands.flatMap(recordingOf)),
   ]);
   const made = new Set(rows.map(([teamId]) => teamId));
   for (const command of commands) {
     if (made.has(command.teamId)) stored.set(keyToString(command.key), createdUserGroup(command));
+  }
+  if (session.isDistributed) {
+    const created = commands.filter(({ teamId }) => made.has(teamId));
+    await record(
+      session,
+      created.flatMap(recordingOf).map((recording) => ({ ...recording, version: 1 })),
+    );
   }
 }
 

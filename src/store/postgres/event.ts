@@ -1,11 +1,15 @@
 // Events, and the webhook deliveries that they cause.
 //
-// The position of an event is the id of its transaction plus a base. A feed stops before the oldest transaction that is
-// still running: an event that commits later has a later position.
+// The position of an event starts with the id of its transaction plus a base. A feed stops before the oldest transaction
+// that is still running: an event that commits later has a later position.
+//
+// A transaction may get its id and then wait for another one, with a later id, that changes the same target. So the
+// position is also higher than that of the target's last event: changes of a target are in order.
 
 import {
   bucketOfTarget,
   type EventKey,
+  type EventPosition,
   type NewEvent,
   type StoredEvent,
   type Tenant,
@@ -13,72 +17,178 @@ import {
 import type { JsonText } from '../../domain/strict-json.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group.ts';
-import type { Command, EventSearch, Query } from '../port.ts';
+import { type EventCandidate, pageOf } from '../event-page.ts';
+import type { Command, EventPage, EventSearch, Query } from '../port.ts';
 import { EVENT_COLUMNS, fromEvent, toEvent } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { HORIZON as HORIZON_ON_CITUS } from './schema/citus.ts';
 
-const BASE = '(select base from event_positions)';
-const POSITION = `${BASE} + pg_current_xact_id()::text::bigint`;
-const HORIZON = `${BASE} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
+/** Positions of one transaction id. */
+export const POSITIONS = 1_024;
+
+const POSITION = `((select base from event_positions) + pg_current_xact_id()::text::bigint) * ${POSITIONS}`;
+
+function positionAfterLastOf(table: string): string {
+  return `greatest(${POSITION}, 1 + (select max(earlier.position) from events as earlier
+      where earlier.bucket = ${table}.bucket and earlier.workspace_id = ${table}.workspace_id
+        and earlier.environment = ${table}.environment and earlier.target_type = ${table}.target_type
+        and earlier.target_id = ${table}.target_id))`;
+}
+
+const SENT_EVENTS = `unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[]`;
 
 export const INSERT: Statement = {
   name: 'insert_events',
   sql: `insert into events (${EVENT_COLUMNS}, position)
-    select ${EVENT_COLUMNS}, ${POSITION}
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[])
-      as sent (${EVENT_COLUMNS})
-    on conflict do nothing`,
+    select ${EVENT_COLUMNS}, ${positionAfterLastOf('sent')}
+    from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
 };
 
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
+const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at,
+      actor, request_id, version, changes, ${positionAfterLastOf('changed')}
+    from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
+        user_groups.provided_id as target_id, sent.event_id, sent.type, sent.occurred_at, sent.actor, sent.request_id,
+        user_groups.version, sent.changes
+      from unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+        as sent (bucket, token_digest, event_id, type, occurred_at, actor, request_id, changes)
+      join user_groups using (bucket, token_digest)) as changed`;
+
 export const INSERT_FOR_TOKENS: Statement = {
   name: 'insert_events_for_tokens',
-  sql: `insert into events (${EVENT_COLUMNS}, position)
-    select bucket, user_groups.workspace_id, user_groups.environment, 'user_group', user_groups.provided_id,
-      sent.event_id, sent.type, sent.occurred_at, sent.actor, sent.request_id, user_groups.version, sent.changes,
-      ${POSITION}
-    from unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
-      as sent (bucket, token_digest, event_id, type, occurred_at, actor, request_id, changes)
-    join user_groups using (bucket, token_digest)
-    on conflict do nothing`,
+  sql: `insert into events (${EVENT_COLUMNS}, position) ${SELECT_FOR_TOKENS}`,
 };
+
+// An earlier attempt may have inserted them. Slower: no index has the ids of events.
+export const INSERT_FOR_TOKENS_AGAIN: Statement = {
+  name: 'insert_events_for_tokens_again',
+  sql: `insert into events (${EVENT_COLUMNS}, position) ${SELECT_FOR_TOKENS}
+    where not exists (select 1 from events as earlier
+      where earlier.bucket = changed.bucket and earlier.workspace_id = changed.workspace_id
+        and earlier.environment = changed.environment and earlier.target_type = changed.target_type
+        and earlier.target_id = changed.target_id and earlier.event_id = changed.event_id)`,
+};
+
+const DELIVERY_COLUMNS = `bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id,
+      position, state, attempts, next_attempt_at, created_at`;
 
 // An event that was not inserted has no deliveries.
 export const INSERT_DELIVERIES: Statement = {
   name: 'insert_deliveries',
-  sql: `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
-      target_id, state, attempts, next_attempt_at, created_at)
-    select bucket, workspace_id, environment, sent.endpoint_id, event_id, events.type, target_type, target_id,
-      'pending', 0, events.occurred_at, events.occurred_at
+  sql: `insert into deliveries (${DELIVERY_COLUMNS})
+    select bucket, workspace_id, environment, sent.endpoint_id, events.event_id, events.type, target_type, target_id,
+      events.position, 'pending', 0, events.occurred_at, events.occurred_at
     from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
       as sent (bucket, workspace_id, environment, target_type, target_id, event_id, endpoint_id)
-    join events using (bucket, workspace_id, environment, target_type, target_id, event_id)
-    on conflict do nothing`,
+    join events using (bucket, workspace_id, environment, target_type, target_id)
+    where events.event_id = sent.event_id and events.position >= ${POSITION}`,
 };
 
-const SELECT = `select ${EVENT_COLUMNS}, position from events where workspace_id = $1 and environment = $2`;
-const OF_TARGET = `${SELECT} and bucket = $3 and target_type = $4 and target_id = $5`;
+// The following four are for Citus, whose workers have transaction ids of their own: only a statement without a
+// distributed table has those of the coordinator.
 
-export const FEED_NEWEST: Statement = {
-  name: 'list_events_newest',
-  sql: `${SELECT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
+export const CURRENT_TRANSACTION: Statement = {
+  name: 'current_transaction',
+  sql: 'select pg_current_xact_id()::text::bigint',
 };
 
-export const FEED_OLDEST: Statement = {
-  name: 'list_events_oldest',
-  sql: `${SELECT} and (position, event_id) > ($3, $4) and position < ${HORIZON}
-    order by position, event_id limit $5`,
+export const BASE: Statement = { name: 'event_position_base', sql: 'select base from event_positions' };
+
+export const LAST_POSITIONS: Statement = {
+  name: 'last_event_positions',
+  sql: `select sent.ordinal, max(stored.position)
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+      with ordinality as sent (bucket, workspace_id, environment, target_type, target_id, ordinal)
+    join events as stored on stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.target_type = sent.target_type
+      and stored.target_id = sent.target_id
+    where stored.bucket = any ($1::integer[])
+    group by sent.ordinal`,
 };
 
-export const TARGET_NEWEST: Statement = {
-  name: 'list_target_events_newest',
-  sql: `${OF_TARGET} and event_id < $6 order by event_id desc limit $7`,
+export const INSERT_AT: Statement = {
+  name: 'insert_events_at',
+  sql: `insert into events (${EVENT_COLUMNS}, position)
+    select ${EVENT_COLUMNS}, position from ${SENT_EVENTS}, $13::bigint[]) as sent (${EVENT_COLUMNS}, position)`,
 };
 
-export const TARGET_OLDEST: Statement = {
-  name: 'list_target_events_oldest',
-  sql: `${OF_TARGET} and event_id > $6 order by event_id limit $7`,
+export const INSERT_DELIVERIES_AT: Statement = {
+  name: 'insert_deliveries_at',
+  sql: `insert into deliveries (${DELIVERY_COLUMNS})
+    select bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position,
+      'pending', 0, occurred_at, occurred_at
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::bigint[], $10::bigint[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, event_id, endpoint_id, event_type, occurred_at,
+        position)`,
+};
+
+/** The positions of all transactions before this one are known. */
+export const HORIZON: Statement = {
+  name: 'event_horizon',
+  sql: 'select pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
+};
+
+// Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
+const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
+const EVENT = `select ${EVENT_COLUMNS}, position`;
+const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
+const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
+const OF_TYPE = (parameter: string) => `(${parameter}::text is null or type = ${parameter}::text)`;
+
+interface Listing {
+  scan: Statement;
+  list: Statement;
+}
+
+export const FEED_NEWEST: Listing = {
+  scan: {
+    name: 'scan_events_newest',
+    sql: `${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
+  },
+  list: {
+    name: 'list_events_newest',
+    sql: `${EVENT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
+      and ${OF_TYPE('$7')} order by position desc, event_id desc`,
+  },
+};
+
+export const FEED_OLDEST: Listing = {
+  scan: {
+    name: 'scan_events_oldest',
+    sql: `${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
+      order by position, event_id limit $6`,
+  },
+  list: {
+    name: 'list_events_oldest',
+    sql: `${EVENT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
+      and ${OF_TYPE('$7')} order by position, event_id`,
+  },
+};
+
+// Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
+// range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
+export const TARGET_NEWEST: Listing = {
+  scan: {
+    name: 'scan_target_events_newest',
+    sql: `${CANDIDATE} ${OF_TARGET} and position < $6 order by position desc limit $7`,
+  },
+  list: {
+    name: 'list_target_events_newest',
+    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
+  },
+};
+
+export const TARGET_OLDEST: Listing = {
+  scan: {
+    name: 'scan_target_events_oldest',
+    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 order by position limit $7`,
+  },
+  list: {
+    name: 'list_target_events_oldest',
+    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
+  },
 };
 
 export const NEXT_TENANT: Statement = {
@@ -91,12 +201,24 @@ const OF_SENT = `stored.bucket = sent.bucket and stored.workspace_id = sent.work
       and stored.environment = sent.environment and stored.target_type = sent.target_type
       and stored.target_id = sent.target_id`;
 
+export const FIND_OLD: Statement = {
+  name: 'find_old_events',
+  sql: `select bucket, workspace_id, environment, target_type, target_id, position, occurred_at ${OF_TENANT}
+    order by position, event_id limit $3`,
+};
+
 export const DELETE: Statement = {
   name: 'delete_events',
   sql: `delete from events as stored
-    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
-      as sent (bucket, workspace_id, environment, target_type, target_id, event_id)
-    where ${OF_SENT} and stored.event_id = sent.event_id`,
+    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, position)
+    where ${OF_SENT} and stored.position = sent.position`,
+};
+
+// Positions of deleted events are not reused after a restore: readers have seen them.
+export const RAISE_FLOOR: Statement = {
+  name: 'raise_event_position_floor',
+  sql: 'update event_positions set deleted_to = $1 where deleted_to < $1',
 };
 
 export const ERASE: Statement = {
@@ -109,17 +231,17 @@ export const ERASE: Statement = {
 
 export const FIND_ERASABLE: Statement = {
   name: 'find_erasable_events',
-  sql: `select event_id from events
+  sql: `select position from events
     where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-      and changes is not null
-    order by event_id limit $6`,
+      and position > $6
+    order by position limit $7`,
 };
 
 export const ERASE_EACH: Statement = {
   name: 'erase_each_event_changes',
   sql: `update events set changes = null
     where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-      and event_id = any ($6::text[])`,
+      and position > $6 and position <= $7 and changes is not null`,
 };
 
 /** An event of a change that was made. */
@@ -136,27 +258,21 @@ export interface TokenRecording {
   changes: JsonText | null;
 }
 
-/** Sends its statements before it awaits. */
+/** Sends its statements before it awaits. Each target occurs once. */
 export async function record(session: Session, recordings: readonly Recording[]): Promise<void> {
   if (recordings.length === 0) return;
-  const rows = recordings.map(({ event, version, changes }) => fromEvent(event, version, changes));
-  await Promise.all([
-    session.query(
-      INSERT,
-      EVENT_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column])),
-    ),
-    recordDeliveries(session, recordings),
-  ]);
+  if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
+  await Promise.all([session.query(INSERT, columnsOf(recordings)), recordDeliveries(session, recordings)]);
 }
 
-/** Sends its statements before it awaits. */
+/** Sends its statements before it awaits. Not for Citus. */
 export async function recordForTokens(
   session: Session,
   recordings: readonly TokenRecording[],
 ): Promise<void> {
   if (recordings.length === 0) return;
   await Promise.all([
-    session.query(INSERT_FOR_TOKENS, [
+    session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
       recordings.map(({ event }) => event.bucket),
       recordings.map(({ tokenDigest }) => tokenDigest),
       recordings.map(({ event }) => event.eventId),
@@ -171,14 +287,67 @@ export async function recordForTokens(
 }
 
 async function recordDeliveries(session: Session, recordings: readonly { event: NewEvent }[]): Promise<void> {
-  const deliveries = recordings.flatMap(({ event }) =>
-    event.endpoints.map((endpointId) => ({ event, endpointId })),
+  const deliveries = deliveriesOf(recordings);
+  if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, columnsOfDeliveries(deliveries));
+}
+
+async function nextPositions(session: Session, recordings: readonly Recording[]): Promise<number[]> {
+  const [transaction, base, last] = await session.pipelined(() =>
+    Promise.all([
+      session.query(CURRENT_TRANSACTION),
+      session.query(BASE),
+      session.query(LAST_POSITIONS, columnsOfTargets(recordings.map(({ event }) => event))),
+    ]),
   );
-  if (deliveries.length === 0) return;
-  await session.query(INSERT_DELIVERIES, [
-    ...columnsOfKeys(deliveries.map(({ event }) => event)),
+  const first = ((base[0]![0] as number) + (transaction[0]![0] as number)) * POSITIONS;
+  const positions = recordings.map(() => first);
+  for (const [ordinal, position] of last as [number, number][])
+    positions[ordinal - 1] = Math.max(first, position + 1);
+  return positions;
+}
+
+async function recordAt(
+  session: Session,
+  recordings: readonly Recording[],
+  positions: readonly number[],
+): Promise<void> {
+  const deliveries = deliveriesOf(
+    recordings.map((each, index) => ({ ...each, position: positions[index]! })),
+  );
+  await session.pipelined(() =>
+    Promise.all([
+      session.query(INSERT_AT, [...columnsOf(recordings), positions]),
+      deliveries.length > 0 &&
+        session.query(INSERT_DELIVERIES_AT, [
+          ...columnsOfDeliveries(deliveries),
+          deliveries.map(({ event }) => event.type),
+          deliveries.map(({ event }) => event.occurredAt),
+          deliveries.map(({ position }) => position),
+        ]),
+    ]),
+  );
+}
+
+function deliveriesOf<Recorded extends { event: NewEvent }>(
+  recordings: readonly Recorded[],
+): (Recorded & { endpointId: string })[] {
+  return recordings.flatMap((recording) =>
+    recording.event.endpoints.map((endpointId) => ({ ...recording, endpointId })),
+  );
+}
+
+function columnsOfDeliveries(deliveries: readonly { event: NewEvent; endpointId: string }[]): unknown[][] {
+  return [
+    ...columnsOfTargets(deliveries.map(({ event }) => event)),
+    deliveries.map(({ event }) => event.eventId),
     deliveries.map(({ endpointId }) => endpointId),
-  ]);
+  ];
+}
+
+/** The columns of `EVENT_COLUMNS`. */
+function columnsOf(recordings: readonly Recording[]): unknown[][] {
+  const rows = recordings.map(({ event, version, changes }) => fromEvent(event, version, changes));
+  return EVENT_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column]));
 }
 
 /** The events of commands that have one. */
@@ -189,42 +358,53 @@ export function recordings<Command extends { event?: NewEvent | undefined }>(
   return commands.flatMap((command) => (command.event && toRecording(command, command.event)) ?? []);
 }
 
-export async function listEvents(session: Session, search: EventSearch): Promise<StoredEvent[]> {
-  const { of, target, order, after, limit, maxCharacters } = search;
+export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
+  const { of, target, order, type } = search;
+  const start = search.after ?? (order === 'newest' ? LAST : FIRST);
   const tenant = [of.workspaceId, of.environment];
-  const rows =
-    target === null
-      ? await session.query(order === 'newest' ? FEED_NEWEST : FEED_OLDEST, [
-          ...tenant,
-          ...boundsOfFeed(order, after),
-          limit,
-        ])
-      : await session.query(order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST, [
-          ...tenant,
-          bucketOfTarget(of, target),
-          target.type,
-          target.id,
-          after?.eventId ?? (order === 'newest' ? LAST_ID : ''),
-          limit,
-        ]);
-  return fitting(rows.map(toEvent), maxCharacters);
+  if (target === null) {
+    const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
+    const from = [...tenant, start.position, start.eventId];
+    // In a statement of its own: on Citus, workers have other transaction ids.
+    const bounds = order === 'newest' ? from : [...from, await horizon(session)];
+    return page(session, search, { sql: scan, values: bounds }, (last) =>
+      session.query(list, [...from, last.position, last.eventId, type]),
+    );
+  }
+  const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
+  const key = [...tenant, bucketOfTarget(of, target), target.type, target.id];
+  return page(session, search, { sql: scan, values: [...key, start.position] }, (_, positions) =>
+    session.query(list, [...key, positions]),
+  );
 }
 
-/** Sorts after every event id. */
-const LAST_ID = '~';
+const FIRST: EventPosition = { position: 0, eventId: '' };
+const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
 
-function boundsOfFeed(order: EventSearch['order'], after: EventSearch['after']): [number, string] {
-  if (after !== null) return [after.position, after.eventId];
-  return order === 'newest' ? [Number.MAX_SAFE_INTEGER, LAST_ID] : [0, ''];
+/** No event before this position will be committed any more. */
+async function horizon(session: Session): Promise<number> {
+  // In this order, and not in one statement: a higher base is only set while no process writes.
+  const [[transaction], [base]] = await session.pipelined(() =>
+    Promise.all([session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON), session.query(BASE)]),
+  );
+  return ((base![0] as number) + (transaction![0] as number)) * POSITIONS;
 }
 
-function fitting(events: readonly StoredEvent[], maxCharacters: number): StoredEvent[] {
-  let characters = 0;
-  const last = events.findIndex(({ changes }) => {
-    characters += changes?.length ?? 0;
-    return characters >= maxCharacters;
-  });
-  return last === -1 ? [...events] : events.slice(0, last + 1);
+async function page(
+  session: Session,
+  search: EventSearch,
+  scan: { sql: Statement; values: unknown[] },
+  list: (last: EventPosition, positions: readonly number[]) => Promise<unknown[][]>,
+): Promise<EventPage> {
+  const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
+  const { positions, last, isEnd } = pageOf(rows.map(toCandidate), search);
+  const events = last === null || positions.length === 0 ? [] : (await list(last, positions)).map(toEvent);
+  return { events, last, isEnd };
+}
+
+function toCandidate(row: readonly unknown[]): EventCandidate {
+  const [position, eventId, type, characters] = row as [number, string, StoredEvent['type'], number];
+  return { position, eventId, type, characters };
 }
 
 export async function findNextTenant(
@@ -235,15 +415,32 @@ export async function findNextTenant(
   return row === undefined ? null : { workspaceId: row[0] as number, environment: row[1] as Environment };
 }
 
-export async function deleteEvents(session: Session, { keys }: Command<'deleteEvents'>): Promise<null> {
-  await session.query(DELETE, columnsOfKeys(keys));
-  return null;
+/** Runs in a transaction. */
+export async function deleteOldEvents(
+  session: Session,
+  { of, before, limit }: Command<'deleteOldEvents'>,
+): Promise<number> {
+  const found = await session.query(FIND_OLD, [of.workspaceId, of.environment, limit]);
+  const old = (found as OldRow[]).filter((row) => row[6] < before);
+  if (old.length === 0) return 0;
+  await session.pipelined(() =>
+    Promise.all([
+      session.query(RAISE_FLOOR, [Math.max(...old.map((row) => row[5]))]),
+      session.query(
+        DELETE,
+        [0, 1, 2, 3, 4, 5].map((column) => old.map((row) => row[column])),
+      ),
+    ]),
+  );
+  return old.length;
 }
+
+type OldRow = [number, number, string, string, string, position: number, occurredAt: number];
 
 /** All changes of the targets. */
 export async function eraseAllChanges(
   session: Session,
-  targets: readonly Omit<EventKey, 'eventId'>[],
+  targets: readonly Omit<EventKey, 'position'>[],
 ): Promise<void> {
   if (targets.length === 0) return;
   await session.query(ERASE, columnsOfTargets(targets));
@@ -251,15 +448,16 @@ export async function eraseAllChanges(
 
 export async function eraseChanges(
   session: Session,
-  { bucket, workspaceId, environment, target, limit }: Command<'eraseChanges'>,
-): Promise<number> {
-  const values = [bucket, workspaceId, environment, target.type, target.id];
-  const eventIds = (await session.query(FIND_ERASABLE, [...values, limit])).map(([eventId]) => eventId);
-  if (eventIds.length > 0) await session.query(ERASE_EACH, [...values, eventIds]);
-  return eventIds.length;
+  { bucket, workspaceId, environment, target, after, limit }: Command<'eraseChanges'>,
+): Promise<number | null> {
+  const values = [bucket, workspaceId, environment, target.type, target.id, after];
+  const last = (await session.query(FIND_ERASABLE, [...values, limit])).at(-1)?.[0] as number | undefined;
+  if (last === undefined) return null;
+  await session.query(ERASE_EACH, [...values, last]);
+  return last;
 }
 
-function columnsOfTargets(keys: readonly Omit<EventKey, 'eventId'>[]): unknown[][] {
+function columnsOfTargets(keys: readonly Omit<EventKey, 'position'>[]): unknown[][] {
   return [
     keys.map(({ bucket }) => bucket),
     keys.map(({ workspaceId }) => workspaceId),
@@ -267,8 +465,4 @@ function columnsOfTargets(keys: readonly Omit<EventKey, 'eventId'>[]): unknown[]
     keys.map(({ target }) => target.type),
     keys.map(({ target }) => target.id),
   ];
-}
-
-function columnsOfKeys(keys: readonly EventKey[]): unknown[][] {
-  return [...columnsOfTargets(keys), keys.map(({ eventId }) => eventId)];
 }

@@ -7,7 +7,7 @@ import type { Command, TokenRotation } from '../port.ts';
 import { toUserGroup } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { recordForTokens, type TokenRecording } from './event.ts';
+import { record, recordForTokens, type TokenRecording } from './event.ts';
 import { forgetImportedTokens } from './imported-token.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { STORED_COLUMNS } from './update-user-group.ts';
@@ -74,9 +74,19 @@ export async function rotateTokens(
     ...columnsOfPreconditions(sorted),
   ]);
   // In one pipeline, and so in one transaction.
-  const [rows] = await Promise.all([rotating, recordForTokens(session, sorted.flatMap(recordingOf))]);
+  const [rows] = await Promise.all([
+    rotating,
+    !session.isDistributed && recordForTokens(session, sorted.flatMap(recordingOf)),
+  ]);
   const userGroups = rows.map((row) => toUserGroup(row)!);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
+  if (session.isDistributed) {
+    const done = sorted.filter(({ tokenDigest }) => rotated.has(tokenDigest));
+    await record(
+      session,
+      done.flatMap(recordingOf).map((each) => ({ ...each, version: rotated.get(each.tokenDigest)!.version })),
+    );
+  }
   await forgetImportedTokens(
     session,
     forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),

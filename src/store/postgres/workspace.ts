@@ -40,12 +40,16 @@ export const FIND_API_TOKEN: Statement = {
     and (revoked_at is null or revoked_at >= $2) and (expires_at is null or expires_at >= $2) limit 1`,
 };
 
+export const FIND_EVENT: Statement = {
+  name: 'find_event_of_workspace',
+  sql: 'select 1 from events where workspace_id = $1 limit 1',
+};
+
 /** What belongs to a workspace besides user groups. */
 const TABLES = [
   'api_tokens',
   'documents',
   'environments',
-  'events',
   'deliveries',
   'failing_webhook_endpoints',
 ] as const;
@@ -131,6 +135,7 @@ export async function deleteWorkspace(
   if (found.size === 0) return 'not_found';
   if ((await session.query(FIND_USER_GROUP, [workspaceId])).length > 0) return 'has_user_groups';
   if ((await session.query(FIND_API_TOKEN, [workspaceId, endedBefore])).length > 0) return 'has_api_tokens';
+  if ((await session.query(FIND_EVENT, [workspaceId])).length > 0) return 'has_events';
   for (const statement of DELETE_CONTENT) await session.query(statement, [workspaceId]);
   await session.query(DELETE, [workspaceId]);
   return 'deleted';

@@ -3,11 +3,13 @@
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import type { Connection } from './connection.ts';
+import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroup } from './create-user-group.ts';
+import { deleteOldDeliveries } from './delete-old-deliveries.ts';
 import { deleteUserGroup } from './delete-user-group.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { deleteEvents, eraseChanges } from './event.ts';
+import { deleteOldEvents, eraseChanges } from './event.ts';
 import { importUserGroup } from './import-user-group.ts';
 import { leaseIds } from './lease-ids.ts';
 import { markSeen } from './mark-seen.ts';
@@ -41,12 +43,16 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   putDocument,
   deleteDocument,
   resealDocument,
-  deleteEvents,
+  deleteOldEvents,
+  deleteOldDeliveries,
   eraseChanges,
   copyUserGroups,
   copyDocuments,
+  copyEvents,
   addTokenKeyId,
   removeTokenKeyIds,
+  // After the transaction.
+  scrub: () => null,
   // Without statistics SQLite chooses the index that has all columns of the key.
   gatherStatistics: () => null,
   pingWrite,
@@ -54,7 +60,9 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
 
 export function runCommands(connection: Connection, commands: readonly Command[]): CommandResult[] {
   // Immediate: a deferred transaction that reads before it writes fails if another one has written in between.
-  return connection.transaction('immediate', () =>
+  const results = connection.transaction('immediate', () =>
     commands.map((command) => (executors[command.kind] as Executor<CommandKind>)(connection, command)),
   );
+  if (commands.some(({ kind }) => kind === 'scrub')) connection.truncateLog();
+  return results;
 }

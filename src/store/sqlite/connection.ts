@@ -8,6 +8,8 @@ import { acceptsData, guard, reportsFreeSpace, rewrite } from './file.ts';
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3];
 const BUSY_TIMEOUT_MS = 5_000;
+/** Writes wait for as long. */
+const SHORT_BUSY_TIMEOUT_MS = 100;
 
 export type Value = string | number | null;
 /** The columns of a row, in order. */
@@ -46,6 +48,8 @@ export class Connection {
     this.#expect('synchronous', 'full', 2);
     this.#expect('busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS);
     this.#expect('trusted_schema', 'off', 0);
+    // Deleted values are overwritten with zeros. The log has them until `truncateLog`.
+    this.#expect('secure_delete', 'on', 1);
     this.#expect('journal_size_limit', 67_108_864, 67_108_864);
     // 40 MB, so that a page changed by many creates is written back once. SQLite's default of 1 000 pages makes creates
     // a third slower.
@@ -103,6 +107,18 @@ export class Connection {
   syncLog(): void {
     // The transaction keeps other writers out of the log.
     this.transaction('immediate', () => rewrite(`${this.#file}-wal`));
+  }
+
+  /** Moves the log into the database and empties it, unless another connection keeps a snapshot. */
+  truncateLog(): void {
+    try {
+      this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
+      this.#pragma('pragma wal_checkpoint(truncate)');
+    } catch {
+      // What is committed stays committed; the next checkpoint tries again.
+    } finally {
+      this.#pragma(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
   }
 
   /** Whether the file system reports free space for more than a few changes. Throws `StoreUnavailable`. */

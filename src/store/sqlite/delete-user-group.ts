@@ -22,7 +22,7 @@ export function deleteUserGroup(
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
   const target = { type: 'user_group', id: key.providedId } as const;
-  eraseChanges(connection, { ...key, target, limit: ALL });
+  eraseChanges(connection, { ...key, target, after: 0, limit: ALL });
   record(connection, event, null, null);
   return 'deleted';
 }

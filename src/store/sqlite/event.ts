@@ -1,22 +1,26 @@
-// Events and the webhook deliveries that they cause.
+// Events and the webhook deliveries that they cause. One transaction writes at a time, so positions are in the order of
+// commits.
 
-import type { NewEvent, StoredEvent, Tenant } from '../../domain/event.ts';
+import type { EventPosition, NewEvent, StoredEvent, Tenant } from '../../domain/event.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
 import type { Environment } from '../../domain/user-group.ts';
-import type { Command, EventSearch, Query } from '../port.ts';
+import { pageOf } from '../event-page.ts';
+import type { Command, EventPage, EventSearch, Query } from '../port.ts';
 import { EVENT_COLUMNS, fromEvent, toEvent } from '../row-mapping.ts';
 import type { Connection, Value } from './connection.ts';
 
-const INSERT = `insert into events (${EVENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = `insert into events (${EVENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning position`;
 const INSERT_DELIVERY = `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type,
-    target_type, target_id, state, attempts, next_attempt_at, created_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`;
-const DELETE = `delete from events
-  where workspace_id = ? and environment = ? and target_type = ? and target_id = ? and event_id = ?`;
-const ERASE = `update events set changes = null where position in (
-    select position from events
-    where workspace_id = ? and environment = ? and target_type = ? and target_id = ? and changes is not null
-    order by event_id limit ?)`;
+    target_type, target_id, position, state, attempts, next_attempt_at, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`;
+const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
+const DELETE_OLD = `delete from events where position in (
+    select position from events where workspace_id = ? and environment = ? order by position limit ?)
+  and occurred_at < ?`;
+const FIND_ERASABLE = `select max(position) from (
+    select position from events where ${OF_TARGET} and position > ? order by position limit ?)`;
+const ERASE = `update events set changes = null
+  where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
 const NEXT_TENANT = `select workspace_id, environment from events where (workspace_id, environment) > (?, ?)
   order by workspace_id, environment limit 1`;
 
@@ -28,60 +32,74 @@ export function record(
   changes: JsonText | null,
 ): void {
   if (event === undefined) return;
-  connection.run(INSERT, fromEvent(event, version, changes));
+  const [position] = connection.get(INSERT, fromEvent(event, version, changes)) as [number];
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
   for (const endpoint of event.endpoints) {
     const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];
-    connection.run(INSERT_DELIVERY, [...delivery, occurredAt, occurredAt]);
+    connection.run(INSERT_DELIVERY, [...delivery, position, occurredAt, occurredAt]);
   }
 }
 
-/** Ends early after `maxCharacters`. */
-export function listEvents(connection: Connection, search: EventSearch): StoredEvent[] {
+export function listEvents(connection: Connection, search: EventSearch): EventPage {
   const { sql, values } = statementOf(search);
   const events: StoredEvent[] = [];
-  let characters = 0;
-  for (const row of connection.iterate(sql, values)) {
-    const event = toEvent(row);
-    events.push(event);
-    characters += event.changes?.length ?? 0;
-    if (characters >= search.maxCharacters) break;
-  }
-  return events;
+  const { last, isEnd } = pageOf(candidates(connection.iterate(sql, values), search, events), search);
+  // Of the event after the page `pageOf` only needs to know that it exists.
+  return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
 }
 
-function statementOf({ of, target, order, after, limit }: EventSearch): { sql: string; values: Value[] } {
-  const tenant = [of.workspaceId, of.environment];
+function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: EventSearch): boolean {
+  if (last === null) return false;
+  return order === 'newest' ? event.position >= last.position : event.position <= last.position;
+}
+
+/** Collects the events of the type. */
+function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, events: StoredEvent[]) {
+  for (const row of rows) {
+    const event = toEvent(row);
+    if (type === null || event.type === type) events.push(event);
+    yield { ...event, characters: event.changes?.length ?? 0 };
+  }
+}
+
+/** Does not read the changes of events of other types. */
+function statementOf({ of, target, order, after, type, scanLimit }: EventSearch): {
+  sql: string;
+  values: Value[];
+} {
   const comparison = order === 'newest' ? '<' : '>';
   const direction = order === 'newest' ? 'desc' : 'asc';
-  const select = `select ${EVENT_COLUMNS}, position from events where workspace_id = ? and environment = ?`;
-  if (target === null) {
-    const where = after === null ? '' : `and position ${comparison} ?`;
-    const sql = `${select} ${where} order by position ${direction} limit ?`;
-    return { sql, values: [...tenant, ...(after === null ? [] : [after.position]), limit] };
-  }
-  const where = `and target_type = ? and target_id = ? ${after === null ? '' : `and event_id ${comparison} ?`}`;
-  const sql = `${select} ${where} order by event_id ${direction} limit ?`;
-  return {
-    sql,
-    values: [...tenant, target.type, target.id, ...(after === null ? [] : [after.eventId]), limit],
-  };
+  const columns = EVENT_COLUMNS.replace('changes', 'case when ? in (type, ?) then changes end');
+  const where = target === null ? 'workspace_id = ? and environment = ?' : OF_TARGET;
+  const sql = `select ${columns}, position from events where ${where} and position ${comparison} ?
+    order by position ${direction} limit ?`;
+  const from = after?.position ?? (order === 'newest' ? Number.MAX_SAFE_INTEGER : 0);
+  const wanted = type ?? EVERY_TYPE;
+  const key = [of.workspaceId, of.environment, ...(target === null ? [] : [target.type, target.id])];
+  return { sql, values: [wanted, EVERY_TYPE, ...key, from, scanLimit + 1] };
 }
+
+/** No type of an event is empty. */
+const EVERY_TYPE = '';
 
 export function findNextTenant(connection: Connection, { after }: Query<'findNextTenant'>): Tenant | null {
   const row = connection.get(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
   return row === undefined ? null : { workspaceId: row[0] as number, environment: row[1] as Environment };
 }
 
-export function deleteEvents(connection: Connection, { keys }: Command<'deleteEvents'>): null {
-  for (const { workspaceId, environment, target, eventId } of keys)
-    connection.run(DELETE, [workspaceId, environment, target.type, target.id, eventId]);
-  return null;
+export function deleteOldEvents(
+  connection: Connection,
+  { of, before, limit }: Command<'deleteOldEvents'>,
+): number {
+  return connection.run(DELETE_OLD, [of.workspaceId, of.environment, limit, before]);
 }
 
 export function eraseChanges(
   connection: Connection,
-  { workspaceId, environment, target, limit }: Omit<Command<'eraseChanges'>, 'kind' | 'bucket'>,
-): number {
-  return connection.run(ERASE, [workspaceId, environment, target.type, target.id, limit]);
+  { workspaceId, environment, target, after, limit }: Omit<Command<'eraseChanges'>, 'kind' | 'bucket'>,
+): number | null {
+  const of = [workspaceId, environment, target.type, target.id, after];
+  const [last] = connection.get(FIND_ERASABLE, [...of, limit]) as [number | null];
+  if (last !== null) connection.run(ERASE, [...of, last]);
+  return last;
 }

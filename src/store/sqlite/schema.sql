@@ -25,6 +25,7 @@ CREATE TABLE deliveries (
   event_type text not null,
   target_type text not null,
   target_id text not null,
+  position integer not null,
   state text not null,
   attempts integer not null,
   next_attempt_at integer,
@@ -75,9 +76,9 @@ CREATE TABLE events (
   changes text
 ) strict;
 
-CREATE INDEX events_feed on events (workspace_id, environment, position);
+CREATE INDEX events_feed on events (workspace_id, environment);
 
-CREATE UNIQUE INDEX events_target on events (workspace_id, environment, target_type, target_id, event_id);
+CREATE INDEX events_target on events (workspace_id, environment, target_type, target_id);
 
 CREATE TABLE failing_webhook_endpoints (
   workspace_id integer not null,

@@ -3,6 +3,7 @@ import { deleteUserGroup } from '../../../operations/user-group/delete.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { userGroupIdOf } from '../../path-parameter.ts';
+import { groupOfPath } from '../../prefetch.ts';
 import { noQuery } from '../../query.ts';
 
 export const remove = endpoint({
@@ -15,6 +16,7 @@ export const remove = endpoint({
   query: noQuery,
   body: noBody,
   isConditional: true,
+  prefetch: groupOfPath,
   handle: async ({ context, caller, precondition, request, reply }) => {
     await deleteUserGroup(context, caller, userGroupIdOf(request), precondition);
     reply.code(204);
@@ -25,7 +27,7 @@ export const remove = endpoint({
     summary: 'Delete a user group',
     text:
       'Deletes the group. Every process rejects its token immediately. The id can be used again: the next group with ' +
-      `it has another \`team_id\` and another token.${ifMatchText}`,
+      `it has another \`team_id\` and another token. Its earlier events remain, without their values.${ifMatchText}`,
     responses: { 204: { description: 'The user group was deleted.' } },
     problems: ['user_group_not_found'],
   },

@@ -18,19 +18,13 @@ import { clientConfig, type PostgresOptions } from './options.ts';
 import { poolClientClass, setMaxConnections } from './pg-internals.ts';
 import { Pipeline, type SentStatement } from './pipeline.ts';
 import { ReconnectProbe } from './reconnect-probe.ts';
-import { retry } from './retry.ts';
+import { type Attempt, retry } from './retry.ts';
 import { type PendingStatement, PipelinedSession, type Session, type Statement } from './session.ts';
 
 export type { Session, Statement };
 
 type Client = Connection & Pick<pg.PoolClient, 'release'>;
 type Work<Result> = (session: Session) => Promise<Result>;
-
-/** `deadline`: when to give up; `isRepetition`: whether an earlier attempt may have been applied. */
-interface Attempt {
-  deadline: number;
-  isRepetition: boolean;
-}
 
 const IDLE_TIMEOUT_MS = 30_000;
 /** After a failover, connections to the old server do not linger. */
@@ -54,7 +48,8 @@ export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #size: number;
   readonly #named: boolean;
-  readonly #isCitus: boolean;
+  /** Whether the tables are distributed over several servers (Citus). */
+  readonly isDistributed: boolean;
   /** How long `run` may take, retries included. */
   readonly #totalTimeoutMs: number;
   readonly #statementTimeoutMs: number;
@@ -72,7 +67,7 @@ export class ConnectionPool {
 
   constructor(options: PostgresOptions, isCitus: boolean) {
     const config = clientConfig(options, isCitus);
-    this.#isCitus = isCitus;
+    this.isDistributed = isCitus;
     this.#size = options.poolSize;
     this.#named = options.preparedStatements;
     this.#totalTimeoutMs = config.query_timeout;
@@ -126,10 +121,7 @@ export class ConnectionPool {
     isRepeatable: boolean,
   ): Promise<Result> {
     const totalTimeoutMs = this.#totalTimeoutMs;
-    return retry((deadline, isRepetition) => this.#onConnection(work, { deadline, isRepetition }), {
-      isRepeatable,
-      totalTimeoutMs,
-    });
+    return retry((attempt) => this.#onConnection(work, attempt), { isRepeatable, totalTimeoutMs });
   }
 
   async #onConnection<Result>(
@@ -252,10 +244,11 @@ export class ConnectionPool {
   /** `opening` is sent in the first pipeline. */
   #session(
     client: Client,
-    { deadline, isRepetition }: Attempt,
+    { deadline, isRepetition, isAfterConflict }: Attempt,
     opening: readonly SentStatement[] = [],
   ): Session {
     let unsent = opening;
+    const state = { isRepetition, isAfterConflict, isDistributed: this.isDistributed };
     return new PipelinedSession(async (pending) => {
       const before = unsent;
       unsent = [];
@@ -265,11 +258,11 @@ export class ConnectionPool {
         (timeoutMs) => client.query(new Pipeline(statements, timeoutMs)).results,
       );
       return results.slice(before.length);
-    }, isRepetition);
+    }, state);
   }
 
   #toSent({ statement: { name, sql }, values }: PendingStatement): SentStatement {
-    return { name: this.#named ? name : undefined, text: this.#isCitus ? nameShards(sql) : sql, values };
+    return { name: this.#named ? name : undefined, text: this.isDistributed ? nameShards(sql) : sql, values };
   }
 
   async #send<Result>(deadline: number, send: (timeoutMs: number) => Promise<Result>): Promise<Result> {

@@ -18,30 +18,37 @@ const policies = {
   loss: { attempts: 2, minRemainingShare: 3 / 5, pauseMs: () => 0 },
 } as const satisfies Record<string, RetryPolicy>;
 
+export interface Attempt {
+  /** When to give up. */
+  deadline: number;
+  /** Whether an earlier attempt may have been applied. */
+  isRepetition: boolean;
+  /** Whether an earlier attempt collided with a concurrent change. */
+  isAfterConflict: boolean;
+}
+
 interface RetryOptions {
   isRepeatable: boolean;
   /** For all attempts together. */
   totalTimeoutMs: number;
 }
 
-/**
- * Retries if nothing was applied, or if the work `isRepeatable`. Each attempt is told whether an earlier one may have
- * been applied.
- */
+/** Retries if nothing was applied, or if the work `isRepeatable`. */
 export async function retry<Result>(
-  attempt: (deadline: number, isRepetition: boolean) => Promise<Result>,
+  work: (attempt: Attempt) => Promise<Result>,
   { isRepeatable, totalTimeoutMs }: RetryOptions,
 ): Promise<Result> {
   const deadline = performance.now() + totalTimeoutMs;
   const failures = new Map<RetryPolicy, number>();
-  let isRepetition = false;
+  let [isRepetition, isAfterConflict] = [false, false];
   for (;;) {
     try {
-      return await attempt(deadline, isRepetition);
+      return await work({ deadline, isRepetition, isAfterConflict });
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
       if (error.outcome === 'unknown' && !isRepeatable) throw error;
       isRepetition ||= error.outcome === 'unknown';
+      isAfterConflict ||= error.outcome === 'conflict';
       const policy = policyFor(error);
       const times = (failures.get(policy) ?? 0) + 1;
       failures.set(policy, times);

@@ -9,6 +9,10 @@ export interface Statement {
 export interface Session {
   /** Whether an earlier attempt may have done the same, and its response was lost. */
   readonly isRepetition: boolean;
+  /** Whether an earlier attempt collided with a concurrent change. */
+  readonly isAfterConflict: boolean;
+  /** Whether the tables are distributed over several servers (Citus). */
+  readonly isDistributed: boolean;
   /** The rows, each an array of its columns. Throws `TransientError`. */
   query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
   /**
@@ -28,8 +32,12 @@ interface PendingQuery extends PendingStatement {
   reject: (error: unknown) => void;
 }
 
+type SessionState = Pick<Session, 'isRepetition' | 'isAfterConflict' | 'isDistributed'>;
+
 export class PipelinedSession implements Session {
   readonly isRepetition: boolean;
+  readonly isAfterConflict: boolean;
+  readonly isDistributed: boolean;
   readonly #send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>;
   #pending: PendingQuery[] = [];
   /** How many calls of `pipelined` are collecting queries. */
@@ -40,10 +48,12 @@ export class PipelinedSession implements Session {
   /** `send` returns the rows of each statement. */
   constructor(
     send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>,
-    isRepetition: boolean,
+    { isRepetition, isAfterConflict, isDistributed }: SessionState,
   ) {
     this.#send = send;
+    this.isDistributed = isDistributed;
     this.isRepetition = isRepetition;
+    this.isAfterConflict = isAfterConflict;
   }
 
   query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {

@@ -1,24 +1,64 @@
 // The base of event positions. Transaction ids start again when the database is restored into another cluster; the base
 // then continues after the last event, so that positions and cursors of readers stay in order.
 
+import { POSITIONS } from '../event.ts';
 import type { SchemaSession } from './session.ts';
 
-export async function updatePositionBase({ ask, change }: SchemaSession): Promise<void> {
-  const [cluster] = await ask('select system_identifier from pg_control_system()');
-  const identifier = cluster![0];
-  const [stored] = await ask('select system_identifier from event_positions');
+/** Where a role may not read the identifier of the cluster. */
+const UNKNOWN = '';
+
+export async function updatePositionBase(session: SchemaSession): Promise<void> {
+  const { ask, change } = session;
+  const identifier = await clusterIdentifier(session);
+  const [stored] = await ask('select system_identifier, base, deleted_to from event_positions');
   if (stored === undefined) {
     await change(
-      `insert into event_positions (only_row, base, system_identifier) values (true, 0, $1)
+      `insert into event_positions (only_row, base, system_identifier, deleted_to) values (true, 0, $1, 0)
         on conflict (only_row) do nothing`,
       [identifier],
     );
     return;
   }
-  if (stored[0] === identifier) return;
-  const [last] = await ask('select coalesce(max(position), 0) from events');
-  await change('update event_positions set base = $1, system_identifier = $2 where system_identifier <> $2', [
-    last![0],
-    identifier,
-  ]);
+  const [storedIdentifier, base, deletedTo] = stored as [string, number, number];
+  if (storedIdentifier === identifier && identifier !== UNKNOWN) return;
+  const last = Math.floor(Math.max(deletedTo, await lastPosition(session)) / POSITIONS);
+  // Without an identifier: whether positions would start again is all that can be known.
+  if (identifier === UNKNOWN && last < base + (await nextTransaction(session))) return;
+  // The condition on the old base: another process may have raised it.
+  await change(
+    'update event_positions set base = $1, system_identifier = $2 where system_identifier = $3 and base = $4',
+    [Math.max(base, last + 1), identifier, storedIdentifier, base],
+  );
+}
+
+async function clusterIdentifier({ ask }: SchemaSession): Promise<string> {
+  const [privilege] = await ask("select has_function_privilege('pg_control_system()', 'execute')::integer");
+  if (privilege![0] === 0) return UNKNOWN;
+  const [cluster] = await ask('select system_identifier::text from pg_control_system()');
+  return cluster![0] as string;
+}
+
+/** 0 if there are no events. By environment, because positions have no index of their own. */
+async function lastPosition({ ask }: SchemaSession): Promise<number> {
+  let last = 0;
+  let tenant: unknown[] = [0, ''];
+  for (;;) {
+    const [next] = await ask(
+      `select workspace_id, environment from events where (workspace_id, environment) > ($1, $2)
+        order by workspace_id, environment limit 1`,
+      tenant,
+    );
+    if (next === undefined) return last;
+    tenant = next;
+    const [row] = await ask(
+      'select max(position) from events where workspace_id = $1 and environment = $2',
+      tenant,
+    );
+    last = Math.max(last, (row![0] as number | null) ?? 0);
+  }
+}
+
+async function nextTransaction({ ask }: SchemaSession): Promise<number> {
+  const [row] = await ask('select pg_snapshot_xmax(pg_current_snapshot())::text::bigint');
+  return row![0] as number;
 }

@@ -25,6 +25,7 @@ create table deliveries (
   event_type text collate "C" not null,
   target_type text collate "C" not null,
   target_id text collate "C" not null,
+  "position" bigint not null,
   state text collate "C" not null,
   attempts integer not null,
   next_attempt_at bigint,
@@ -56,9 +57,9 @@ create table environments (
 create table event_positions (
   only_row boolean not null,
   base bigint not null,
-  system_identifier bigint not null,
-  constraint event_positions_pkey PRIMARY KEY (only_row),
-  constraint event_positions_only_row_check CHECK (only_row));
+  system_identifier text collate "C" not null,
+  deleted_to bigint not null,
+  constraint event_positions_pkey PRIMARY KEY (only_row));
 
 create table events (
   bucket integer not null,
@@ -74,7 +75,7 @@ create table events (
   request_id text,
   version bigint,
   changes text,
-  constraint events_pkey PRIMARY KEY (bucket, workspace_id, environment, target_type, target_id, event_id));
+  constraint events_pkey PRIMARY KEY (bucket, workspace_id, environment, target_type, target_id, "position"));
 
 create table failing_webhook_endpoints (
   workspace_id bigint not null,

@@ -49,8 +49,9 @@ create table events (
   version integer,
   changes text
 ) strict;
-create unique index events_target on events (workspace_id, environment, target_type, target_id, event_id);
-create index events_feed on events (workspace_id, environment, position);
+-- In the order of positions, which are the row ids.
+create index events_target on events (workspace_id, environment, target_type, target_id);
+create index events_feed on events (workspace_id, environment);
 
 -- next_attempt_at is null once a delivery has succeeded or was given up. A process that attempts deliveries first moves
 -- it to when another process may take over.
@@ -63,6 +64,7 @@ create table deliveries (
   event_type text not null,
   target_type text not null,
   target_id text not null,
+  position integer not null,
   state text not null,
   attempts integer not null,
   next_attempt_at integer,

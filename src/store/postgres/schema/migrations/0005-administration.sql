@@ -33,15 +33,17 @@ create table documents (
   primary key (workspace_id, environment, kind, document_id)
 );
 
--- The position is the transaction id plus a base: a reader that stops before the oldest running transaction misses
--- no event that commits later. Transaction ids start again in a new cluster, so a restore raises the base.
+-- A position starts with the transaction id plus a base: a reader that stops before the oldest running transaction misses
+-- no event that commits later. Transaction ids start again in a new cluster, so a restore raises the base above every
+-- position of a stored or a deleted event.
 create table event_positions (
-  only_row boolean not null primary key check (only_row),
+  only_row boolean not null primary key,
   base bigint not null,
-  system_identifier bigint not null
+  system_identifier text collate "C" not null,
+  deleted_to bigint not null
 );
 
--- "changes" has the changed fields before and after; see domain/event.ts.
+-- The changes of a target are in the order of their positions. "changes" has the changed fields before and after; see domain/event.ts.
 create table events (
   bucket integer not null,
   workspace_id bigint not null,
@@ -56,7 +58,7 @@ create table events (
   request_id text,
   version bigint,
   changes text,
-  primary key (bucket, workspace_id, environment, target_type, target_id, event_id)
+  primary key (bucket, workspace_id, environment, target_type, target_id, position)
 );
 create index events_feed on events (workspace_id, environment, position, event_id);
 
@@ -71,6 +73,7 @@ create table deliveries (
   event_type text collate "C" not null,
   target_type text collate "C" not null,
   target_id text collate "C" not null,
+  position bigint not null,
   state text collate "C" not null,
   attempts integer not null,
   next_attempt_at bigint,

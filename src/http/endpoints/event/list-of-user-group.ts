@@ -1,0 +1,30 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { listEvents } from '../../../operations/list-events.ts';
+import { endpoint } from '../../endpoint.ts';
+import { userGroupIdOf } from '../../path-parameter.ts';
+import { queryType } from '../../query.ts';
+import { EventPage, eventPage, eventParameters, pageExamples, withDefaults } from './representation.ts';
+
+export const listOfUserGroup = endpoint({
+  operationId: 'listUserGroupEvents',
+  method: 'GET',
+  paths: ['/v1/user-groups/:user_group_id/events'],
+  permissions: ['read-write', 'read-only'],
+  purpose: 'list events',
+  access: 'list',
+  query: queryType({ parameters: eventParameters, convert: withDefaults }),
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, query, request }) => {
+    const target = { type: 'user_group', id: userGroupIdOf(request) } as const;
+    return eventPage(await listEvents(context, caller, { ...query, target }));
+  },
+  description: {
+    tag: 'Events',
+    summary: 'List the events of a user group',
+    text:
+      'The history of the user group with this id, including those of deleted groups with the same id, without their ' +
+      'values. Like the list of events with `target=user_group:…`. Empty if there never was such a group.',
+    responses: { 200: { description: 'A page of events.', schema: EventPage, examples: pageExamples } },
+  },
+});

@@ -1,0 +1,111 @@
+// Events in responses: their parameters, schema, and an example.
+
+import { type EventTarget, eventTypes, targetTypes } from '../../../domain/event.ts';
+import * as field from '../../../domain/field.ts';
+import type { EventQuery, EventsPage } from '../../../operations/list-events.ts';
+import { jsonArray, raw, successBody } from '../../json.ts';
+import { objectSchema, type Schema, successSchema } from '../../schema.ts';
+import { timestampSchema } from '../../timestamp.ts';
+
+export const eventParameters = {
+  order: {
+    type: 'string',
+    enum: ['newest', 'oldest'],
+    default: 'newest',
+    description:
+      '`newest`: the newest event first, until `next_cursor` is null. `oldest`: the feed, the oldest event first; `next_cursor` is never null.',
+  },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: field.limits.pageGroups,
+    default: 50,
+    description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024 ** 2} MiB of changes.`,
+  },
+  cursor: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'The `next_cursor` of the previous page, for the same order, type and target. Absent for the first page.',
+  },
+  type: { type: 'string', enum: eventTypes, description: 'Only events of this type.' },
+} as const;
+
+export const targetParameter = {
+  type: 'string',
+  pattern: `^(?:${targetTypes.join('|')}):`,
+  minLength: 1,
+  'x-pattern-detail': `must be one of ${targetTypes.join(', ')}, followed by a colon and an id, such as user_group:acme-7`,
+  description: `Only events about this: ${targetTypes.map((type) => `\`${type}:…\``).join(', ')}, with its id after the colon.`,
+} as const;
+
+/** `text` matches the pattern of the parameter. */
+export function targetOf(text: string): EventTarget {
+  const [type] = text.split(':', 1);
+  return { type: type as EventTarget['type'], id: text.slice(type!.length + 1) };
+}
+
+export function withDefaults(values: Record<string, unknown>): EventQuery {
+  const { order, limit } = eventParameters;
+  return { order: order.default, limit: limit.default, ...values } as EventQuery;
+}
+
+export function eventPage({ events, nextCursor }: EventsPage): string {
+  return successBody({ events: jsonArray(events.map(raw)), next_cursor: nextCursor });
+}
+
+const actorSchema = objectSchema({
+  type: { type: 'string', enum: ['api_token', 'command_line', 'service'] },
+  id: { type: ['integer', 'null'], description: 'Of the API token.' },
+  name: { type: ['string', 'null'], description: 'Of the API token.' },
+  via: { type: 'string', enum: ['api', 'console', 'command_line', 'service'] },
+});
+
+const changesSchema: Schema = {
+  type: ['object', 'null'],
+  additionalProperties: true,
+  description:
+    'The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each ' +
+    'changed member. A member that was absent has no `from`, one that was removed no `to`. null if the type has no ' +
+    'changes, or if they were removed because the user group was deleted.',
+};
+
+const eventSchema = objectSchema({
+  event_id: {
+    type: 'string',
+    description: 'Unique. Events can be delivered more than once: use it to recognize them.',
+  },
+  type: { type: 'string', description: 'One of the types of the parameter `type`. More may be added.' },
+  occurred_at: timestampSchema,
+  actor: actorSchema,
+  target: objectSchema({
+    type: { type: 'string', description: 'What changed. More types may be added.' },
+    id: { type: 'string', description: 'Its id. For a user group, your own.' },
+  }),
+  version: { type: ['integer', 'null'], description: 'Of the target after the change.' },
+  request_id: { type: ['string', 'null'], description: '`X-Request-Id` of the response.' },
+  changes: changesSchema,
+});
+
+export const EventPage = successSchema('EventPage', {
+  events: { type: 'array', items: eventSchema },
+  next_cursor: {
+    type: ['string', 'null'],
+    description: 'The `cursor` of the next page. With `order=newest`, null on the last page.',
+  },
+});
+
+const example = {
+  event_id: 'evt_019d0f6f4a0000005ad6b0d4c2f91e83',
+  type: 'user_group.updated',
+  occurred_at: '2026-03-05T16:04:12.345Z',
+  actor: { type: 'api_token', id: 12, name: 'nightly sync', via: 'api' },
+  target: { type: 'user_group', id: 'acme-7' },
+  version: 3,
+  request_id: '6f1d2b7c-8a34-4a6e-9f0c-1b8f0f3f4d21',
+  changes: { properties: { plan: { from: 'silver', to: 'gold' }, seats: { to: 25 } } },
+};
+
+export const pageExamples = {
+  updated: { summary: 'An update', value: { success: 1, events: [example], next_cursor: null } },
+};

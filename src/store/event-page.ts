@@ -1,0 +1,31 @@
+// Which of the events that were read are on a page: at most `limit` of the type, and none after one with which their
+// changes come to `maxCharacters`.
+
+import type { EventPosition, EventType } from '../domain/event.ts';
+import type { EventPage, EventSearch } from './port.ts';
+
+export interface EventCandidate extends EventPosition {
+  type: EventType;
+  /** Of its changes. */
+  characters: number;
+}
+
+/** `candidates` are the next events of any type, of which one more than `scanLimit` was requested. */
+export function pageOf(
+  candidates: Iterable<EventCandidate>,
+  { type, limit, scanLimit, maxCharacters }: EventSearch,
+): Pick<EventPage, 'last' | 'isEnd'> & { positions: readonly number[] } {
+  let last: EventPosition | null = null;
+  const positions: number[] = [];
+  let [scanned, characters] = [0, 0];
+  for (const candidate of candidates) {
+    if (scanned === scanLimit || positions.length === limit || characters >= maxCharacters)
+      return { positions, last, isEnd: false };
+    last = { position: candidate.position, eventId: candidate.eventId };
+    scanned++;
+    if (type !== null && candidate.type !== type) continue;
+    positions.push(candidate.position);
+    characters += candidate.characters;
+  }
+  return { positions, last, isEnd: true };
+}

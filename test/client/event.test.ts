@@ -1,0 +1,56 @@
+// The client: pages of events, and the feed.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { type Event, UserGroupClient } from '../../client/src/index.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+describeOnEachDatabase('The client', (database) => {
+  let service: TestService;
+  let client: UserGroupClient;
+  before(async () => {
+    service = await TestService.start(database);
+    client = new UserGroupClient({ url: service.url, apiToken: service.token });
+    for (const id of ['a', 'b', 'c']) await client.getOrCreate({ user_group_id: id, name: id });
+    await client.update({ user_group_id: 'b', properties: { plan: 'gold' } });
+  });
+  after(() => service.end());
+
+  it('iterates over events, the newest first, and filters them', async () => {
+    const events: Event[] = [];
+    for await (const event of client.events({ limit: 2 })) events.push(event);
+    assert.deepEqual(events.map(({ type, target }) => `${type} ${target.id}`).slice(0, 4), [
+      'user_group.updated b',
+      'user_group.created c',
+      'user_group.created b',
+      'user_group.created a',
+    ]);
+    assert.deepEqual(events[0]!.changes, { properties: { plan: { to: 'gold' } } });
+    const target = { type: 'user_group', id: 'b' };
+    const page = await client.eventPage({ target, type: 'user_group.created', order: 'oldest' });
+    assert.deepEqual(page.events, [events[2]]);
+  });
+
+  it('follows the feed, and continues from a cursor', { timeout: 20_000 }, async () => {
+    const stop = new AbortController();
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    const follow = async (until: string): Promise<void> => {
+      const options = { pollIntervalMs: 10, signal: stop.signal };
+      for await (const { events, next_cursor } of client.eventFeed({ limit: 2, cursor }, options)) {
+        ids.push(...events.map(({ target }) => target.id));
+        cursor = next_cursor;
+        if (ids.includes(until)) return;
+      }
+    };
+    await follow('c');
+    const following = follow('late');
+    await client.getOrCreate({ user_group_id: 'late', name: 'Late' });
+    await following;
+    assert.deepEqual(ids.slice(1), ['a', 'b', 'c', 'b', 'late']);
+    const endless = follow('never');
+    stop.abort(new Error('stopped'));
+    await assert.rejects(endless, /stopped/);
+  });
+});

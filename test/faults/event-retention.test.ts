@@ -1,0 +1,122 @@
+// Old events are deleted in the background, in small batches. What a deleted user group was is no longer in the database,
+// nor in the files of SQLite.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+
+const DAY_MS = 86_400_000;
+const OLD_EVENTS = 450;
+
+describeOnEachDatabase('The retention of events', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database, { env: { UGS_EVENT_RETENTION_DAYS: '30' } });
+  });
+  after(() => service.end());
+
+  const events = async (): Promise<string[]> => {
+    const rows = await runSql(service.database, 'select target_id from events order by position');
+    return rows.map(({ target_id }) => String(target_id));
+  };
+
+  it('deletes what is older, of every environment, and nothing else', async () => {
+    const { token: testing } = await service.apiToken({ environment: 'Testing' });
+    for (let index = 0; index < OLD_EVENTS; index++) {
+      const name = `N ${index}`;
+      await service.call('PUT', '/v1/user-groups/old', { name });
+    }
+    await service.get({ user_group_id: 'old too', name: 'N' }, { token: testing });
+    service.clockAheadMs = 29 * DAY_MS;
+    await service.app.eventRetention.run();
+    assert.equal((await events()).length, OLD_EVENTS + 3);
+    await service.get({ user_group_id: 'new', name: 'N' });
+    service.clockAheadMs = 31 * DAY_MS;
+    const [first, second] = [service.app.eventRetention.run(), service.app.eventRetention.run()];
+    await Promise.all([first, second]);
+    assert.deepEqual(await events(), ['new']);
+  });
+
+  it('deletes finished deliveries, but no pending ones', async () => {
+    const columns =
+      'bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position, state, attempts, next_attempt_at, created_at';
+    const delivery = (endpoint: string, days: number, next: string) => {
+      const time = (Date.now() + service.clockAheadMs - days * DAY_MS).toString(16).padStart(12, '0');
+      return `(1, 1, 'Customer', '${endpoint}', 'evt_${time}${days}', 'user_group.created', 'user_group', 'g', 1, 'x', 1, ${next}, 1)`;
+    };
+    const rows = [
+      delivery('a', 31, 'null'),
+      delivery('a', 29, 'null'),
+      delivery('a', 32, '1'),
+      delivery('b', 40, 'null'),
+      delivery('c', 29, 'null'),
+    ];
+    await runSql(service.database, `insert into deliveries (${columns}) values ${rows.join(', ')}`);
+    await service.app.eventRetention.run();
+    const left = await runSql(
+      service.database,
+      `select endpoint_id, event_id from deliveries order by endpoint_id, event_id`,
+    );
+    assert.deepEqual(
+      left.map(({ endpoint_id, event_id }) => `${endpoint_id} ${String(event_id).slice(16)}`),
+      ['a 32', 'a 29', 'c 29'],
+    );
+    await runSql(service.database, 'delete from deliveries');
+  });
+
+  it('continues the feed of a reader whose events were deleted', async () => {
+    const { json } = await service.call('GET', '/v1/events?order=oldest&limit=1');
+    await service.get({ user_group_id: 'next', name: 'N' });
+    service.clockAheadMs += 60 * DAY_MS;
+    await service.app.eventRetention.run();
+    assert.deepEqual(await events(), []);
+    await service.get({ user_group_id: 'after', name: 'N' });
+    const page = await service.call('GET', `/v1/events?order=oldest&cursor=${json.next_cursor}`);
+    assert.deepEqual(
+      page.json.events.map(({ target }: { target: { id: string } }) => target.id),
+      ['after'],
+    );
+  });
+
+  it('removes the values of a deleted group with many events, in several transactions', async () => {
+    for (let index = 0; index < 230; index++)
+      await service.call('PUT', '/v1/user-groups/many', { name: `marker ${index}` });
+    await service.call('DELETE', '/v1/user-groups/many');
+    const rows = await runSql(service.database, "select changes from events where target_id = 'many'");
+    assert.equal(rows.length, 231);
+    assert.ok(rows.every(({ changes }) => changes === null));
+  });
+
+  it('leaves no value of a deleted group in the database', async () => {
+    const marker = (index: number) => `marker-${index}-of-the-deleted-group`;
+    const properties = (index: number) => ({ short: marker(index), long: marker(index).repeat(1_000) });
+    await service.get({ user_group_id: 'marked', name: marker(0), properties: properties(1) });
+    for (let index = 2; index < 12; index++)
+      await service.put({ user_group_id: 'marked', name: marker(index), properties: properties(index) });
+    await service.call('DELETE', '/v1/user-groups/marked');
+    const rows = await runSql(service.database, 'select changes from events');
+    assert.doesNotMatch(JSON.stringify(rows), /of-the-deleted-group/);
+    if (database.name !== 'SQLite') return;
+    await service.app.eventRetention.run();
+    const file = service.database.url.slice('sqlite:'.length);
+    for (const path of [file, `${file}-wal`])
+      assert.ok(!readFileSync(path).includes('of-the-deleted-group'), path);
+  });
+});
+
+describe('The retention of events in the background', () => {
+  describeOnEachDatabase('', (database) => {
+    it('stops at once when the service stops', async () => {
+      const service = await TestService.start(database);
+      const running = service.app.eventRetention.run();
+      const start = performance.now();
+      await service.stop();
+      await running;
+      assert.ok(performance.now() - start < 2_000);
+      await service.database.drop();
+    });
+  });
+});
