@@ -1,10 +1,10 @@
 // Executes batches of commands of one kind. A batch is split into parts, each of which changes the database with one
 // statement; a batch of a single repeatable part needs no explicit transaction.
 
-import { keyToString, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import { keyToString, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
-import { groupIndexes, scatter } from './batch.ts';
+import { groupIndexes, scatter, type Transaction } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
 import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
@@ -12,7 +12,7 @@ import { createUserGroups } from './create-user-group.ts';
 import { deleteOldDeliveries } from './delete-old-deliveries.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { deleteOldEvents, eraseChanges } from './event.ts';
+import { deleteOldEvents, eraseChanges, recordAtCommit } from './event.ts';
 import { gatherStatistics } from './gather-statistics.ts';
 import { importUserGroups } from './import-user-group.ts';
 import { leaseIds } from './lease-ids.ts';
@@ -25,11 +25,10 @@ import { lockUserGroups } from './user-group.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
 
 interface Executor<Kind extends CommandKind> {
-  /** `locked`: the user groups that earlier parts have changed, and thereby locked, by key. */
   execute: (
     session: Session,
     commands: readonly Command<Kind>[],
-    locked: Map<string, UserGroup>,
+    transaction: Transaction,
   ) => Promise<CommandResult<Kind>[]>;
   /** The part of each command, from 0. */
   partsOf: (commands: readonly Command<Kind>[]) => number[];
@@ -123,16 +122,17 @@ export async function runCommands(
   const parts = [...groupIndexes(partsOf(commands)).values()];
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
-    const locked = new Map<string, UserGroup>();
+    const transaction: Transaction = { locked: new Map(), recordings: [] };
     for (const [part, places] of parts.entries()) {
       const ofPart = places.map((place) => commands[place]!);
       const locksFirst = part === 0 && (parts.length > 1 || session.isAfterConflict);
       const [ofPlaces] = await session.pipelined(() => {
         const locking = locksFirst && lock?.(session, ofPart);
-        return Promise.all([execute(session, ofPart, locked), locking]);
+        return Promise.all([execute(session, ofPart, transaction), locking]);
       });
       scatter(results, places, ofPlaces);
     }
+    await recordAtCommit(session, transaction.recordings);
     return results;
   };
   const takesTransaction =

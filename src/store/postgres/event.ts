@@ -265,6 +265,13 @@ export async function record(session: Session, recordings: readonly Recording[])
   await Promise.all([session.query(INSERT, columnsOf(recordings)), recordDeliveries(session, recordings)]);
 }
 
+/** The same as the last step of a transaction: in the round trip of the commit. */
+export async function recordAtCommit(session: Session, recordings: readonly Recording[]): Promise<void> {
+  if (recordings.length === 0) return;
+  if (session.isDistributed) await record(session, recordings);
+  else session.atCommit(() => record(session, recordings));
+}
+
 /** Sends its statements before it awaits. Not for Citus. */
 export async function recordForTokens(
   session: Session,

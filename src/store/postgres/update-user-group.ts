@@ -1,17 +1,16 @@
-// Updates user groups with one statement, which touches only rows that change. Rows that did not change are read to
-// explain why.
+// Updates user groups with one statement, which touches only rows that change. The groups are read in the same round
+// trip, for the events of those that changed and to explain the others.
 
 import { userGroupChanges } from '../../domain/event.ts';
 import { isMet } from '../../domain/precondition.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group.ts';
 import type { CommandResult, UserGroupUpdate } from '../port.ts';
 import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { isUnchanged } from '../user-group-update.ts';
+import type { Transaction } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record, recordings } from './event.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
-import { applyOrConflict, columnsOfKeys, explainUnapplied } from './user-group.ts';
+import { applyOrConflict, columnsOfKeys, findByKey } from './user-group.ts';
 
 /** Qualified, because the other table in the statement has columns of the same names. */
 export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
@@ -34,7 +33,6 @@ export const UPDATE: Statement = {
         $8::boolean[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::bigint[])
       as sent (bucket, workspace_id, environment, provided_id, name, sets_mapping, mapping, sets_properties,
         properties, versions, excluded_versions, updated_at, sets_suspended, suspended_at)
-    join user_groups as old using (bucket, workspace_id, environment, provided_id)
     where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
       and stored.environment = sent.environment and stored.provided_id = sent.provided_id
       and ${MEETS_PRECONDITION}
@@ -42,9 +40,7 @@ export const UPDATE: Statement = {
         or sent.sets_mapping and stored.mapping is distinct from sent.mapping
         or sent.sets_properties and stored.properties is distinct from sent.properties
         or sent.sets_suspended and (stored.suspended_at is null) <> (sent.suspended_at is null))
-      -- A concurrent change fails the condition: what is returned as old is what this statement replaces.
-      and old.version = stored.version
-    returning ${STORED_COLUMNS}, old.name, old.mapping, old.properties, old.suspended_at`,
+    returning ${STORED_COLUMNS}`,
 };
 
 type Result = CommandResult<'updateUserGroup'>;
@@ -56,7 +52,7 @@ type Result = CommandResult<'updateUserGroup'>;
 export async function updateUserGroups(
   session: Session,
   commands: readonly UserGroupUpdate[],
-  locked: Map<string, UserGroup>,
+  { locked, recordings }: Transaction,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
   for (const command of commands) {
@@ -65,33 +61,36 @@ export async function updateUserGroups(
     if (result) results.set(keyToString(command.key), result);
   }
   const unsettled = commands.filter(({ key }) => !results.has(keyToString(key)));
-  await applyOrConflict(unsettled, (rest) => update(session, rest, results, locked));
+  await applyOrConflict(unsettled, (rest) => update(session, rest, results, { locked, recordings }));
   return commands.map(({ key }) => results.get(keyToString(key))!);
 }
 
-/** Returns the commands whose group changed between the two statements. */
+/**
+ * Returns the commands whose group changed between the two statements: an event must have what its change replaced. The
+ * next attempt locks them first.
+ */
 async function update(
   session: Session,
   commands: readonly UserGroupUpdate[],
   results: Map<string, Result>,
-  locked: Map<string, UserGroup>,
+  { locked, recordings }: Transaction,
 ): Promise<UserGroupUpdate[]> {
-  const changes = new Map<string, JsonText | null>();
-  for (const row of await session.query(UPDATE, columnsOf(commands))) {
-    const userGroup = toUserGroup(row)!;
-    const key = keyToString(userGroup);
-    results.set(key, userGroup);
-    locked.set(key, userGroup);
-    changes.set(key, userGroupChanges(toOld(row), userGroup));
-  }
-  await record(
-    session,
-    recordings(commands, ({ key }, event) => {
-      const updated = changes.has(keyToString(key)) && (results.get(keyToString(key)) as UserGroup);
-      return updated ? { event, version: updated.version, changes: changes.get(keyToString(key))! } : null;
-    }),
+  const [before, rows] = await session.pipelined(() =>
+    Promise.all([findByKey(session, commands), session.query(UPDATE, columnsOf(commands))]),
   );
-  return explainUnapplied(session, commands, results, whyUntouched);
+  const updated = new Map(rows.map((row) => [keyToString(toUserGroup(row)!), toUserGroup(row)!]));
+  return commands.filter((command, index) => {
+    const key = keyToString(command.key);
+    const [old, group] = [before[index]!, updated.get(key)];
+    const result = group ?? whyUntouched(command, old);
+    if (result === null || (group !== undefined && group.version !== (old?.version ?? 0) + 1)) return true;
+    results.set(key, result);
+    if (group === undefined) return false;
+    locked.set(key, group);
+    const { event } = command;
+    if (event) recordings.push({ event, version: group.version, changes: userGroupChanges(old, group) });
+    return false;
+  });
 }
 
 /** null if what is stored now does not explain it. */
@@ -99,18 +98,6 @@ function whyUntouched(command: UserGroupUpdate, stored: UserGroup | null): Resul
   if (stored === null) return 'not_found';
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   return isUnchanged(command, stored) ? stored : null;
-}
-
-type OldColumns = [
-  name: string,
-  mapping: JsonText | null,
-  properties: JsonText | null,
-  suspendedAt: number | null,
-];
-
-function toOld(row: readonly unknown[]) {
-  const [name, mapping, properties, suspendedAt] = row.slice(-4) as OldColumns;
-  return { name, mapping, properties, suspendedAt };
 }
 
 function columnsOf(commands: readonly UserGroupUpdate[]): unknown[][] {

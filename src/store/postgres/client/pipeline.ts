@@ -36,6 +36,8 @@ export class Pipeline implements pg.Submittable {
   /** `pg` wraps it to learn when the pipeline ends. */
   callback!: (error: unknown, results?: unknown[][][]) => void;
   readonly query_timeout: number;
+  /** What the server confirmed of the last statement. */
+  command = '';
   /** The rows of each statement, each row an array of its columns. Rejects if one fails; then none is applied. */
   readonly results: Promise<unknown[][][]>;
 
@@ -90,7 +92,8 @@ export class Pipeline implements pg.Submittable {
     this.#results[this.#current]!.push(row);
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text }: { text: string }): void {
+    this.command = text;
     // The server described no columns: the statement never returns rows.
     if (!numberColumns.has(this.text)) numberColumns.set(this.text, []);
     this.#current++;

@@ -34,7 +34,11 @@ const CONNECTION_LIMIT_PAUSE_MS = 1_000;
 /** A read-only error on a connection younger than this says that reconnecting the others would not help. */
 const FRESH_CONNECTION_MS = 1_000;
 
+/** After a conflict further ones are likely: changes lock first for this long. */
+const CONTENDED_MS = 1_000;
+
 const BEGIN_STATEMENT: SentStatement = { name: undefined, text: BEGIN, values: [] };
+const COMMIT_STATEMENT: SentStatement = { name: undefined, text: 'commit', values: [] };
 
 export interface ConnectionCounts {
   open: number;
@@ -57,6 +61,7 @@ export class ConnectionPool {
   readonly #open = new Set<Connection>();
   readonly #observer: StoreObserver | undefined;
   #generation = 0;
+  #lastConflictAt = Number.NEGATIVE_INFINITY;
   /** Whether the server is unreachable, so that only the probe tries to connect. */
   #isCircuitOpen = false;
   #atConnectionLimitUntil = 0;
@@ -141,6 +146,8 @@ export class ConnectionPool {
   }
 
   #releaseAfter(error: unknown, client: Client): void {
+    if (error instanceof TransientError && error.outcome === 'conflict')
+      this.#lastConflictAt = performance.now();
     if (error instanceof TransientError && error.connection === 'good') {
       client.release();
       return;
@@ -211,28 +218,41 @@ export class ConnectionPool {
   }
 
   async #transact<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
+    const session = this.#session(client, attempt, [BEGIN_STATEMENT]);
     let result: Result;
     try {
-      result = await this.#workOrRollBack(client, attempt, work);
+      result = await this.#orRollBack(client, attempt, work(session));
     } catch (error) {
       throw errorBeforeCommit(error);
     }
-    const command = await this.#end(client, attempt, 'commit');
+    const command = await this.#commit(client, attempt, session.last);
     // PostgreSQL reports no error for the commit of a failed transaction: it rolls back.
     if (command !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${command}`);
     return result;
   }
 
   /** Keeps a connection that survived the failure. */
-  async #workOrRollBack<Result>(client: Client, attempt: Attempt, work: Work<Result>): Promise<Result> {
+  async #orRollBack<Result>(client: Client, attempt: Attempt, work: Promise<Result>): Promise<Result> {
     try {
-      return await work(this.#session(client, attempt, [BEGIN_STATEMENT]));
+      return await work;
     } catch (error) {
       if (error instanceof TransientError && error.connection === 'good') {
         await this.#end(client, attempt, 'rollback');
       }
       throw error;
     }
+  }
+
+  /** Returns the command that the server confirms. */
+  #commit(client: Client, attempt: Attempt, last: readonly PendingStatement[]): Promise<string> {
+    if (last.length === 0) return this.#end(client, attempt, 'commit');
+    const statements = [...last.map((each) => this.#toSent(each)), COMMIT_STATEMENT];
+    const committing = this.#send(attempt.deadline, async (timeoutMs) => {
+      const pipeline = new Pipeline(statements, timeoutMs);
+      await client.query(pipeline).results;
+      return pipeline.command;
+    });
+    return this.#orRollBack(client, attempt, committing);
   }
 
   /** Returns the command that the server confirms. */
@@ -246,9 +266,14 @@ export class ConnectionPool {
     client: Client,
     { deadline, isRepetition, isAfterConflict }: Attempt,
     opening: readonly SentStatement[] = [],
-  ): Session {
+  ): PipelinedSession {
     let unsent = opening;
-    const state = { isRepetition, isAfterConflict, isDistributed: this.isDistributed };
+    const isContended = performance.now() - this.#lastConflictAt < CONTENDED_MS;
+    const state = {
+      isRepetition,
+      isAfterConflict: isAfterConflict || isContended,
+      isDistributed: this.isDistributed,
+    };
     return new PipelinedSession(async (pending) => {
       const before = unsent;
       unsent = [];

@@ -20,6 +20,11 @@ export interface Session {
    * a transaction they are one transaction. Nested calls join the outer pipeline.
    */
   pipelined<Result>(work: () => Promise<Result>): Promise<Result>;
+  /**
+   * The queries that `work` makes before its first `await` travel with the commit, which fails if one of them does.
+   * Only in a transaction, as its last step.
+   */
+  atCommit(work: () => Promise<unknown>): void;
 }
 
 export interface PendingStatement {
@@ -73,6 +78,17 @@ export class PipelinedSession implements Session {
       this.#collecting--;
       this.#flush();
     }
+  }
+
+  atCommit(work: () => Promise<unknown>): void {
+    this.#collecting++;
+    // The commit reports the failure.
+    work().catch(() => {});
+  }
+
+  /** The queries that travel with the commit. */
+  get last(): readonly PendingStatement[] {
+    return this.#pending;
   }
 
   #flush(): void {
