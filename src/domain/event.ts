@@ -99,6 +99,11 @@ export function newEventId(now: number): string {
   return `evt_${time}${sequence.toString(16).padStart(4, '0')}${takeRandomBytes(8).toString('hex')}`;
 }
 
+/** Sorts before the ids of events at and after this instant. */
+export function eventIdBefore(instant: number): string {
+  return `evt_${Math.max(0, instant).toString(16).padStart(12, '0')}`;
+}
+
 type Fields = Readonly<Record<string, JsonText | null>>;
 type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
 

@@ -9,6 +9,14 @@ import type { ConnectionPool, Session } from './client/pool.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
+import {
+  cancelDeliveries,
+  claimDeliveries,
+  deleteDeliveries,
+  finishAttempts,
+  retryDelivery,
+  setFailingSince,
+} from './delivery.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { deleteEvents, eraseChanges } from './event.ts';
 import { gatherStatistics } from './gather-statistics.ts';
@@ -17,6 +25,7 @@ import { leaseIds } from './lease-ids.ts';
 import { markSeen } from './mark-seen.ts';
 import { pingWrite } from './ping.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
+import { recordEvent } from './single-event.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroups } from './update-user-group.ts';
 import { lockUserGroups } from './user-group.ts';
@@ -61,6 +70,13 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
   resealDocument: { ...singly(resealDocument), isTransaction: () => true },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
+  recordEvent: { ...singly(recordEvent), isTransaction: () => true },
+  claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
+  finishAttempts: singly(finishAttempts),
+  retryDelivery: singly(retryDelivery),
+  cancelDeliveries: singly(cancelDeliveries),
+  deleteDeliveries: singly(deleteDeliveries),
+  setFailingSince: singly(setFailingSince),
   deleteEvents: singly(deleteEvents),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),

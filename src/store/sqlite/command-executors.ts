@@ -6,6 +6,14 @@ import type { Connection } from './connection.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroup } from './create-user-group.ts';
 import { deleteUserGroup } from './delete-user-group.ts';
+import {
+  cancelDeliveries,
+  claimDeliveries,
+  deleteDeliveries,
+  finishAttempts,
+  retryDelivery,
+  setFailingSince,
+} from './delivery.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { deleteEvents, eraseChanges } from './event.ts';
 import { importUserGroup } from './import-user-group.ts';
@@ -13,6 +21,7 @@ import { leaseIds } from './lease-ids.ts';
 import { markSeen } from './mark-seen.ts';
 import { pingWrite } from './ping.ts';
 import { resealToken, rotateToken } from './rotate-token.ts';
+import { recordEvent } from './single-event.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroup } from './update-user-group.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
@@ -41,6 +50,13 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   putDocument,
   deleteDocument,
   resealDocument,
+  recordEvent,
+  claimDeliveries,
+  finishAttempts,
+  retryDelivery,
+  cancelDeliveries,
+  deleteDeliveries,
+  setFailingSince,
   deleteEvents,
   eraseChanges,
   copyUserGroups,
