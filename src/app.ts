@@ -22,10 +22,12 @@ import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
 import { readVersion } from './version.ts';
+import { WebhookDispatcher } from './webhooks/dispatcher.ts';
 
 /** A readiness check that takes longer fails. */
 const READY_TIMEOUT_MS = 2_000;
 const IDLE_CHECK_MS = 50;
+const DAY_MS = 86_400_000;
 /**
  * Length of the queue of connections that the process has not accepted yet; the Linux default limit is the same. With
  * Node's default of 511, a burst overflows the queue and clients wait a second until TCP retransmits the SYN.
@@ -38,6 +40,7 @@ export interface App {
   /** The URL of the metrics; null if they are off. */
   readonly metricsUrl: string | null;
   readonly context: Context;
+  readonly webhooks: WebhookDispatcher;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
 }
@@ -144,6 +147,7 @@ async function serve(
   const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
   for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
   const { defaultGracePeriodSeconds } = config;
+  const allowsPrivateWebhooks = config.webhookAllowPrivate === 'on';
   const keepsEvents = config.eventRetentionDays > 0;
   const context = createContext({
     store,
@@ -151,6 +155,7 @@ async function serve(
     clock,
     defaultGracePeriodSeconds,
     keepsEvents,
+    allowsPrivateWebhooks,
     via: 'api',
   });
 
@@ -167,6 +172,15 @@ async function serve(
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
+  const webhooks = new WebhookDispatcher({
+    context,
+    allowsPrivate: allowsPrivateWebhooks,
+    retentionMs: config.eventRetentionDays * DAY_MS,
+    onError: (error) => {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
+    },
+  });
+  if (keepsEvents) webhooks.start();
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
 
   const close = async (): Promise<void> => {
@@ -178,17 +192,19 @@ async function serve(
     // Keep-alive connections whose last request has completed would otherwise stay open.
     const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
     const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);
+    const delivered = webhooks.stop(config.shutdownTimeoutMs);
     await server.close();
     clearInterval(idle);
     clearTimeout(deadline);
     // Requests whose client has disconnected may still be running.
     await running.allEnded();
+    await delivered;
     await context.usage.write();
     await registered;
     await database.close();
     await served?.server.close();
   };
-  return { url, metricsUrl: served?.server.url ?? null, context, close };
+  return { url, metricsUrl: served?.server.url ?? null, context, webhooks, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {

@@ -258,6 +258,12 @@ function faultOf(error: ErrorObject): FieldError {
       return { pointer, detail: `must have at most ${schema} characters` };
     case 'maxProperties':
       return { pointer, detail: `must have at most ${schema} entries` };
+    case 'minItems':
+      return { pointer, detail: `must have at least ${schema} entry` };
+    case 'uniqueItems':
+      return { pointer, detail: 'must not have duplicate entries' };
+    case 'enum':
+      return { pointer, detail: `must be one of ${(schema as unknown[]).join(', ')}` };
     case 'minimum':
       return { pointer, detail: `must be at least ${schema}` };
     case 'maximum':
