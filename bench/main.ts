@@ -17,6 +17,7 @@ import { measurePostgres } from './postgres.ts';
 import { profile } from './profile.ts';
 import { figuresAsJson, printFigures } from './report.ts';
 import { measureScaling } from './scaling.ts';
+import { measureWebhooks } from './webhooks.ts';
 import { compareWriters } from './writer-thread.ts';
 import { requireWrk, WrkMissing } from './wrk.ts';
 
@@ -112,6 +113,13 @@ program
   .action((flags) => measureFilters({ ...flags, folder: prepare(), report }));
 
 program
+  .command('webhooks')
+  .summary('measure the delivery of webhooks to one receiver while user groups are created')
+  .option('--events <events>', 'number of events', positive, 20_000)
+  .option('--database-url <url>', 'an empty database; a new SQLite file if absent')
+  .action((flags) => measureWebhooks({ ...flags, folder: prepareFolder(), report }));
+
+program
   .command('pg-pipelining')
   .summary('compare our PostgreSQL pipeline with the one of pg')
   .addOption(secondsOption(2))
@@ -163,6 +171,10 @@ function groupsOption(fallback: number): Option {
 /** A folder for databases, which is removed when the process exits. Throws `WrkMissing`. */
 function prepare(): string {
   requireWrk();
+  return prepareFolder();
+}
+
+function prepareFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'user-group-service-bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

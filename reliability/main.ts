@@ -31,6 +31,7 @@ import { rollingRestart } from './rolling-restart.ts';
 import { runSequences } from './sequence.ts';
 import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
+import { killDelivering } from './webhooks.ts';
 
 interface RigFlags {
   seed: number;
@@ -73,6 +74,20 @@ const program = new Command('node reliability/main.ts')
         const figures = await crash({ kind, kills, processes, seed, onKill: (done) => bar.show(done) });
         bar.end();
         show({ rig: 'crash', database, processes, seed, ...figures }, json);
+      }),
+  )
+  .addCommand(
+    rig('webhooks', 'kill the service while it delivers webhooks')
+      .option('--kills <kills>', 'number of kills', positive, 20)
+      .addOption(databaseOption())
+      .action(async ({ kills, database, seed, json }: RigFlags & CrashFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        using bar = progressBar('kills', kills);
+        const onKill = (done: number) => bar.show(done);
+        const figures = await killDelivering({ kind, kills, processes, seed, onKill });
+        bar.end();
+        show({ rig: 'webhooks', database, processes, seed, ...figures }, json);
       }),
   )
   .addCommand(

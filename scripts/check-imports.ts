@@ -13,6 +13,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/store/postgres/', ['src/store/', 'src/domain/']],
   ['src/store/', ['src/domain/']],
   ['src/operations/', ['src/store/', 'src/domain/', 'src/problem.ts']],
+  ['src/webhooks/', ['src/operations/', 'src/store/', 'src/domain/']],
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
@@ -29,6 +30,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     [
       'src/http/',
       'src/metrics/',
+      'src/webhooks/',
       'src/operations/',
       'src/database.ts',
       'src/database-outage.ts',

@@ -23,6 +23,7 @@ import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
 import { readVersion } from './version.ts';
+import { WebhookDispatcher } from './webhooks/dispatcher.ts';
 
 /** A readiness check that takes longer fails. */
 const READY_TIMEOUT_MS = 2_000;
@@ -40,6 +41,7 @@ export interface App {
   readonly metricsUrl: string | null;
   readonly context: Context;
   readonly eventRetention: EventRetention;
+  readonly webhooks: WebhookDispatcher;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
 }
@@ -146,6 +148,7 @@ async function serve(
   const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
   for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
   const { defaultGracePeriodSeconds } = config;
+  const allowsPrivateWebhooks = config.webhookAllowPrivate === 'on';
   const keepsEvents = config.eventRetentionDays > 0;
   const context = createContext({
     store,
@@ -153,6 +156,7 @@ async function serve(
     clock,
     defaultGracePeriodSeconds,
     keepsEvents,
+    allowsPrivateWebhooks,
     via: 'api',
   });
 
@@ -170,6 +174,14 @@ async function serve(
     await checkDatabase(context);
   });
   const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
+  const webhooks = new WebhookDispatcher({
+    context,
+    allowsPrivate: allowsPrivateWebhooks,
+    onError: (error) => {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
+    },
+  });
+  if (keepsEvents) webhooks.start();
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   eventRetention.start();
 
@@ -182,18 +194,21 @@ async function serve(
     // Keep-alive connections whose last request has completed would otherwise stay open.
     const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
     const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);
+    const delivered = webhooks.stop(config.shutdownTimeoutMs);
     await server.close();
     clearInterval(idle);
     clearTimeout(deadline);
     // Requests whose client has disconnected may still be running.
     await running.allEnded();
     await eventRetention.stop();
+    await delivered;
     await context.usage.write();
     await registered;
     await database.close();
     await served?.server.close();
   };
-  return { url, metricsUrl: served?.server.url ?? null, context, eventRetention, close };
+  const metricsUrl = served?.server.url ?? null;
+  return { url, metricsUrl, context, eventRetention, webhooks, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {

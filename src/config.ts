@@ -174,6 +174,14 @@ export const settings = {
     parse: integer(0, 3_650),
     meaning: 'How long events are kept. 0 records none, and webhooks then deliver nothing.',
   },
+  webhookAllowPrivate: {
+    env: 'UGS_WEBHOOK_ALLOW_PRIVATE',
+    flag: '--webhook-allow-private <mode>',
+    fallback: 'off',
+    parse: oneOf(['on', 'off']),
+    meaning:
+      'Whether webhooks may be sent to private, local and reserved addresses: on or off. With on, everybody with an admin token can reach the network of this process.',
+  },
   allowedOrigins: {
     env: 'UGS_ALLOWED_ORIGINS',
     flag: '--allowed-origins <origins>',

@@ -15,7 +15,7 @@ import type { Context } from '../src/operations/context.ts';
 import type { ProblemCode } from '../src/problem.ts';
 import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from './support/api-description.ts';
 import { describeOnEachDatabase } from './support/database.ts';
-import { EXISTING, errorRequests, requestOf } from './support/described-refusal.ts';
+import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from './support/described-refusal.ts';
 import { send, type TestRequest, type TestResponse } from './support/http.ts';
 import { causes } from './support/problem-cause.ts';
 import { TestService } from './support/service.ts';
@@ -129,13 +129,17 @@ describe('The description of the API', () => {
   }
 });
 
+/** Nothing listens there. */
+const ENDPOINT = { url: 'http://127.0.0.1:1025/', event_types: ['*'] };
+
 describeOnEachDatabase('The responses of the service match the API description', (database) => {
   let service: TestService;
   before(async () => {
-    service = await TestService.start(database);
+    service = await TestService.start(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
     // For every operation.
     service.token = (await service.apiToken({ permission: 'admin' })).token;
     await service.get(EXISTING);
+    await service.call('PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, ENDPOINT);
   });
   after(() => service.end());
 
@@ -166,7 +170,7 @@ describeOnEachDatabase('The responses of the service match the API description',
     const { token } = drifted.json.user_group;
     await call('rotateUserGroupToken', { body: { current_token: token, grace_period_seconds: 60 } });
     assert.equal((await call('resolveUserGroupToken', { body: { token } })).json.token.status, 'retiring');
-    const read = await call('readUserGroup', { path });
+    const read = await call('readUserGroup', { path, ...(await service.apiToken()) });
     await call('readUserGroup', { path, headers: { 'if-none-match': read.headers.etag } });
     await call('resolveUserGroupToken', { body: { token: read.json.user_group.token } });
     assert.equal('token' in (await call('readUserGroup', { path, ...readOnly })).json.user_group, false);
@@ -194,6 +198,16 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('rotateApiToken', { path: `${apiTokenPath}/rotate` });
     await call('readApiToken', { path: apiTokenPath });
     await call('revokeApiToken', { path: apiTokenPath });
+    const endpoint = '/v1/webhook-endpoints/described';
+    for (const _ of ['created', 'replaced'])
+      await call('putWebhookEndpoint', { path: endpoint, body: ENDPOINT });
+    await call('readWebhookEndpoint', { path: endpoint });
+    await call('listWebhookEndpoints', { path: '/v1/webhook-endpoints?limit=1' });
+    await call('rotateWebhookEndpointSecret', { path: `${endpoint}/rotate` });
+    const { event_id } = (await call('testWebhookEndpoint', { path: `${endpoint}/test` })).json;
+    await call('listWebhookDeliveries', { path: `${endpoint}/deliveries` });
+    await call('redeliverWebhook', { path: `${endpoint}/deliveries/${event_id}/redeliver` });
+    await call('deleteWebhookEndpoint', { path: endpoint });
     const publicOperations = description.operations.filter(({ security }) => security.length === 0);
     for (const { operationId } of publicOperations) await call(operationId, { token: null });
 

@@ -54,11 +54,19 @@ export function checkedEntityTag(name: string, etag: string): string {
 }
 
 export function pathOf(userGroupId: string): string {
-  const id = wellFormed('userGroupId', userGroupId);
+  return `/v1/user-groups/${segmentOf('userGroupId', 'user group', userGroupId)}`;
+}
+
+export function webhookPathOf(webhookEndpointId: string): string {
+  return `/v1/webhook-endpoints/${segmentOf('webhookEndpointId', 'webhook endpoint', webhookEndpointId)}`;
+}
+
+/** `name`: of the argument. */
+export function segmentOf(name: string, noun: string, text: string): string {
+  const id = wellFormed(name, text);
   // URLs treat "." and ".." as path segments to resolve, even when percent-encoded.
-  if (['', '.', '..'].includes(id))
-    throw new TypeError(`A URL path cannot contain the user group id "${id}".`);
-  return `/v1/user-groups/${encodeURIComponent(id)}`;
+  if (['', '.', '..'].includes(id)) throw new TypeError(`A URL path cannot contain the ${noun} id "${id}".`);
+  return encodeURIComponent(id);
 }
 
 export function apiTokenPathOf(apiTokenId: number): string {

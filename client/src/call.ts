@@ -119,9 +119,9 @@ function isRetryable(request: CallRequest, { code, status }: UserGroupServiceErr
 
 const EMPTY: ApiResponse<unknown> = { status: 204, body: undefined, etag: '', drift: [] };
 
-/** A retried deletion finds no group if the response to the first attempt was lost. */
+/** A retried deletion finds nothing if the response to the first attempt was lost. */
 function isAlreadyDeleted(request: CallRequest, error: UserGroupServiceError): boolean {
-  return request.method === 'DELETE' && error.code === 'user_group_not_found';
+  return request.method === 'DELETE' && (error.code === 'user_group_not_found' || error.code === 'not_found');
 }
 
 /**

@@ -9,6 +9,8 @@ import {
   checkedToken,
   checkedUrl,
   pathOf,
+  segmentOf,
+  webhookPathOf,
   wellFormed,
 } from './argument.ts';
 import {
@@ -22,6 +24,14 @@ import {
 } from './call.ts';
 import { tokenNotFound } from './error.ts';
 import type { ApiResponse } from './response.ts';
+import type {
+  PageRequest,
+  PutWebhookEndpointResult,
+  RotatedWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointRequest,
+} from './webhook.ts';
 import type {
   ApiToken,
   ApiTokenListQuery,
@@ -51,6 +61,7 @@ import type {
 
 export type { CallOptions, Fetch, FetchRequest, FetchResponse, JsonCodec } from './call.ts';
 export { type ErrorCode, type FieldError, UserGroupServiceError } from './error.ts';
+export type * from './webhook.ts';
 export type * from './wire.ts';
 
 export interface ClientOptions {
@@ -409,6 +420,120 @@ export class UserGroupClient {
     const path = `/v1/events${queryOf({ order, type, target: about, limit, cursor })}`;
     const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
     return { events: body.events, next_cursor: body.next_cursor };
+  }
+
+  /**
+   * Creates the webhook endpoint, or replaces its fields. The result of a create has the secret that signs the webhooks,
+   * which is not shown again. Not retried if it may have been applied: if a response is lost, rotate the secret.
+   */
+  async putWebhookEndpoint(
+    webhookEndpointId: string,
+    endpoint: WebhookEndpointRequest,
+    { ifMatch, ifNoneMatch, ...options }: ReplaceOptions = {},
+  ): Promise<PutWebhookEndpointResult> {
+    const { body, etag } = await this.#call<Omit<PutWebhookEndpointResult, 'etag'>>(
+      {
+        method: 'PUT',
+        path: webhookPathOf(webhookEndpointId),
+        body: endpoint,
+        ifMatch,
+        ifNoneMatch,
+        isIdempotent: false,
+      },
+      options,
+    );
+    const { webhook_endpoint, secret } = body;
+    return { webhook_endpoint, ...(secret !== undefined && { secret }), etag };
+  }
+
+  /** Fails with `not_found`. */
+  async readWebhookEndpoint(
+    webhookEndpointId: string,
+    options: CallOptions = {},
+  ): Promise<{ webhook_endpoint: WebhookEndpoint; etag: string }> {
+    const { body, etag } = await this.#call<{ webhook_endpoint: WebhookEndpoint }>(
+      { method: 'GET', path: webhookPathOf(webhookEndpointId) },
+      options,
+    );
+    return { webhook_endpoint: body.webhook_endpoint, etag };
+  }
+
+  /** Deletes the endpoint and its deliveries. Fails with `not_found`. */
+  async deleteWebhookEndpoint(
+    webhookEndpointId: string,
+    { ifMatch, ...options }: ChangeOptions = {},
+  ): Promise<void> {
+    await this.#call({ method: 'DELETE', path: webhookPathOf(webhookEndpointId), ifMatch }, options);
+  }
+
+  /** Replaces the secret; for a day, webhooks carry signatures of both. Not retried if it may have been applied. */
+  async rotateWebhookSecret(
+    webhookEndpointId: string,
+    { ifMatch, ...options }: ChangeOptions = {},
+  ): Promise<RotatedWebhookEndpoint> {
+    const path = `${webhookPathOf(webhookEndpointId)}/rotate`;
+    const { body, etag } = await this.#call<Omit<RotatedWebhookEndpoint, 'etag'>>(
+      { method: 'POST', path, ifMatch, isIdempotent: false },
+      options,
+    );
+    const { webhook_endpoint, secret, previous_secret_expires_at } = body;
+    return { webhook_endpoint, secret, previous_secret_expires_at, etag };
+  }
+
+  /** Iterates over all webhook endpoints. */
+  listWebhookEndpoints(
+    query: PageRequest = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<WebhookEndpoint, void, void> {
+    return this.#pages('/v1/webhook-endpoints', 'webhook_endpoints', query, options);
+  }
+
+  /** Iterates over the deliveries of an endpoint, the newest first. */
+  listWebhookDeliveries(
+    webhookEndpointId: string,
+    query: PageRequest = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<WebhookDelivery, void, void> {
+    return this.#pages(`${webhookPathOf(webhookEndpointId)}/deliveries`, 'deliveries', query, options);
+  }
+
+  /** Sends an event `webhook_endpoint.tested` to the endpoint. */
+  async testWebhookEndpoint(
+    webhookEndpointId: string,
+    options: CallOptions = {},
+  ): Promise<{ event_id: string }> {
+    const path = `${webhookPathOf(webhookEndpointId)}/test`;
+    const { body } = await this.#call<{ event_id: string }>({ method: 'POST', path }, options);
+    return { event_id: body.event_id };
+  }
+
+  /** Delivers an event to the endpoint again. Fails with `not_found`. */
+  async redeliverWebhook(
+    webhookEndpointId: string,
+    eventId: string,
+    options: CallOptions = {},
+  ): Promise<void> {
+    const delivery = `deliveries/${segmentOf('eventId', 'event', eventId)}`;
+    const path = `${webhookPathOf(webhookEndpointId)}/${delivery}/redeliver`;
+    await this.#call({ method: 'POST', path }, options);
+  }
+
+  async *#pages<Entry>(
+    path: string,
+    member: string,
+    { limit, cursor }: PageRequest,
+    options: CallOptions,
+  ): AsyncGenerator<Entry, void, void> {
+    let next: string | null = cursor ?? null;
+    do {
+      const page = `${path}${queryOf({ limit, cursor: next ?? undefined })}`;
+      const { body }: ApiResponse<Record<string, unknown>> = await this.#call(
+        { method: 'GET', path: page },
+        options,
+      );
+      yield* body[member] as Entry[];
+      next = body.next_cursor as string | null;
+    } while (next !== null);
   }
 
   #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {

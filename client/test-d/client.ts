@@ -293,3 +293,23 @@ new UserGroupClient({ url: 'http://127.0.0.1:8080' });
 new UserGroupClient({ url: 'http://127.0.0.1:8080', apiToken: 'x', timeout: 1 });
 // @ts-expect-error: the API token cannot be read back.
 client.apiToken;
+
+export async function webhooks(): Promise<void> {
+  const { secret, etag } = await client.putWebhookEndpoint('a', {
+    url: 'https://a.example/',
+    event_types: ['*'],
+  });
+  same<typeof secret, string | undefined>();
+  await client.putWebhookEndpoint('a', {
+    url: 'https://a.example/',
+    event_types: ['newer.type'],
+    enabled: false,
+  });
+  const rotated = await client.rotateWebhookSecret('a', { ifMatch: etag });
+  same<typeof rotated.secret, string>();
+  for await (const { enabled } of client.listWebhookEndpoints({ limit: 2 })) same<typeof enabled, boolean>();
+  for await (const { state } of client.listWebhookDeliveries('a'))
+    same<typeof state, 'pending' | 'delivered' | 'failed'>();
+  // @ts-expect-error: the types of event are required.
+  await client.putWebhookEndpoint('a', { url: 'https://a.example/' });
+}

@@ -8,6 +8,7 @@ import { operations } from './operations.ts';
 import { postgres } from './postgres.ts';
 import { sqlite } from './sqlite.ts';
 import { store } from './store.ts';
+import { webhooks } from './webhooks.ts';
 
 export const mutantsByArea: Record<string, readonly Mutant[]> = {
   domain,
@@ -17,4 +18,5 @@ export const mutantsByArea: Record<string, readonly Mutant[]> = {
   postgres,
   http,
   commands,
+  webhooks,
 };

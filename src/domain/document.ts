@@ -14,6 +14,15 @@ export interface DocumentKey extends Tenant {
   readonly id: string;
 }
 
+/** What is common to the documents of one kind. */
+export interface DocumentDefinition {
+  readonly kind: DocumentKind;
+  /** For messages. */
+  readonly noun: string;
+  /** Documents per workspace and environment. */
+  readonly limit: number;
+}
+
 /** A stored document. Instants are milliseconds since 1970. */
 export interface Document extends DocumentKey {
   /** Starts at 1 and increases with every change. */

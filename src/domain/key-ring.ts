@@ -1,6 +1,6 @@
-// Encryption of user group tokens at rest: AES-256-GCM with a ring of keys. The first key encrypts; any of them
-// decrypts. The row of the token is the additional authenticated data, so a ciphertext that is moved to another row does
-// not decrypt.
+// Encryption of user group tokens, and of the secrets of documents, at rest: AES-256-GCM with a ring of keys. The first
+// key encrypts; any of them decrypts. The row is the additional authenticated data, so a ciphertext that is moved to
+// another row does not decrypt.
 
 import {
   createCipheriv,
@@ -10,6 +10,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
+import type { DocumentKey } from './document.ts';
 import { takeRandomBytes } from './random-bytes.ts';
 import { Secret } from './secret.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from './user-group.ts';
@@ -22,7 +23,9 @@ const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 /** The row of the token. Its digest prevents an older ciphertext of the same row from decrypting. */
 export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId' | 'tokenDigest'>;
 
-/** A stored token cannot be decrypted: a key is missing, or the row is damaged or was tampered with. */
+export type SecretOwner = TokenOwner | DocumentKey;
+
+/** A stored token or secret cannot be decrypted: a key is missing, or the row is damaged or was tampered with. */
 export class TokenUnreadable extends Error {
   override readonly name = 'TokenUnreadable';
 }
@@ -87,7 +90,7 @@ export class KeyRing {
     return keyIds.filter((id) => !this.#keys.has(id));
   }
 
-  seal(token: Secret, owner: TokenOwner): SealedToken {
+  seal(token: Secret, owner: SecretOwner): SealedToken {
     const nonce = takeRandomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#active.key, nonce);
     cipher.setAAD(Buffer.from(additionalData(owner)));
@@ -100,8 +103,8 @@ export class KeyRing {
     return { keyId: this.#active.id, ciphertext: sealed.toString('base64url') };
   }
 
-  /** Decrypts a token that was encrypted for this owner. Throws `TokenUnreadable`. */
-  open(sealed: SealedToken, owner: TokenOwner): Secret {
+  /** Decrypts a secret that was encrypted for this owner. Throws `TokenUnreadable`. */
+  open(sealed: SealedToken, owner: SecretOwner): Secret {
     const key = this.#keys.get(sealed.keyId);
     if (key === undefined) throw new TokenUnreadable(`the key ring has no key ${sealed.keyId}`);
     const bytes = Buffer.from(sealed.ciphertext, 'base64url');
@@ -119,14 +122,15 @@ export class KeyRing {
       return new Secret(text);
     } catch {
       throw new TokenUnreadable(
-        `the encrypted token does not decrypt with key ${sealed.keyId} for this user group`,
+        `the encrypted token does not decrypt with key ${sealed.keyId} for this ${'kind' in owner ? 'document' : 'user group'}`,
       );
     }
   }
 }
 
-/** Different owners have different texts: only the last part may contain a slash. */
-function additionalData(owner: TokenOwner): string {
+/** Different owners have different texts: only the last part may contain a slash, and only documents start with a name. */
+function additionalData(owner: SecretOwner): string {
+  if ('kind' in owner) return `document/${owner.workspaceId}/${owner.environment}/${owner.kind}/${owner.id}`;
   return `${owner.workspaceId}/${owner.environment}/${owner.teamId}/${owner.tokenDigest}/${owner.providedId}`;
 }
 

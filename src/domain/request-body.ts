@@ -258,6 +258,10 @@ function faultOf(error: ErrorObject): FieldError {
       return { pointer, detail: `must have at most ${schema} characters` };
     case 'maxProperties':
       return { pointer, detail: `must have at most ${schema} entries` };
+    case 'minItems':
+      return { pointer, detail: `must have at least ${schema} entry` };
+    case 'uniqueItems':
+      return { pointer, detail: 'must not have duplicate entries' };
     case 'minimum':
       return { pointer, detail: `must be at least ${schema}` };
     case 'maximum':

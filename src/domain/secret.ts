@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 
 /** Tokens and keys of this service, complete, truncated or percent-encoded; see `token.ts` and `key-ring.ts`. */
-const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|\b[0-9a-f]{8}:[\w-]{43}/gi;
+const SECRET_TEXT = /ug[ta](?:_|%5f)[0-9a-z]{16,}|whsec(?:_|%5f)[0-9a-z+/=%]{16,}|\b[0-9a-f]{8}:[\w-]{43}/gi;
 /** Possible imported tokens: most have at least this many characters. */
 const LONG_TEXT = /[\w-]{32,}/g;
 const LONG_WORD = /[0-9A-Za-z]{32,}/g;

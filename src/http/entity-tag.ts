@@ -1,9 +1,9 @@
-// The version of a user group in headers: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13).
+// The version of a resource in headers: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13).
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Precondition, Versions } from '../domain/precondition.ts';
-import { toVersionTag, type UserGroup, versionTag } from '../domain/user-group.ts';
+import { toVersionTag, type UserGroup, type VersionTag, versionTag } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 
 /** By their names in Node, which are in lower case. */
@@ -19,7 +19,12 @@ const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*"`;
 const ENTITY_TAGS = new RegExp(String.raw`^[ \t]*${ENTITY_TAG}(?:[ \t]*,[ \t]*${ENTITY_TAG})*[ \t]*$`);
 
 export function setEntityTag(reply: FastifyReply, userGroup: UserGroup): void {
-  reply.header('etag', `"${versionTag(userGroup)}"`);
+  setVersionTag(reply, versionTag(userGroup));
+}
+
+/** The same for a resource that is not a user group. */
+export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
+  reply.header('etag', `"${tag}"`);
 }
 
 /** Returns undefined if the request has none. Throws `invalid_request` if it is malformed or not supported. */
@@ -48,7 +53,7 @@ export function refusePreconditionOf({ raw }: FastifyRequest, _reply: FastifyRep
 function refuseHeaders(
   headers: IncomingHttpHeaders,
   names: Readonly<Record<string, string>>,
-  reason = 'by this service: use If-Match or If-None-Match with the ETag of a user group.',
+  reason = 'by this service: use If-Match or If-None-Match with the ETag of a response.',
 ): void {
   for (const name in names) {
     if (headers[name] !== undefined) {

@@ -17,16 +17,35 @@ export const pathParameters = {
     description: 'Number of the API token.',
     example: 7,
   },
+  webhook_endpoint_id: {
+    schema: userGroupId,
+    description: 'Your own id of the webhook endpoint. Percent-encoded.',
+    example: 'crm',
+  },
+  event_id: {
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    description: 'The id of an event.',
+    example: 'evt_0196fe2a4c10000a3f9c0d12e45b7788',
+  },
 } as const;
 
 const faultOf = valueCheck(userGroupId);
 
 /** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
 export function userGroupIdOf({ params }: FastifyRequest): string {
-  const { user_group_id: id } = params as { user_group_id: string };
+  return checkedId('user_group_id', params);
+}
+
+/** The same for an id of another kind, with the same rules. */
+export function pathIdOf({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
+  return checkedId(name, params);
+}
+
+function checkedId(name: keyof typeof pathParameters, params: unknown): string {
+  const id = (params as Record<string, string>)[name]!;
   const fault = faultOf(id);
   if (fault === null) return id;
-  throw new Problem('invalid_request', `The user_group_id in the path ${fault}.`);
+  throw new Problem('invalid_request', `The ${name} in the path ${fault}.`);
 }
 
 /** Throws `invalid_request` if the id is not valid. */

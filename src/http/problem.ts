@@ -25,7 +25,7 @@ export const problems = {
   request_timeout: { status: 408, title: 'Timed out receiving the request' },
   api_token_inactive: { status: 409, title: 'The API token is revoked or expired' },
   limit_reached: { status: 409, title: 'There are as many as allowed' },
-  version_mismatch: { status: 412, title: 'The user group has another version' },
+  version_mismatch: { status: 412, title: 'The resource has another version' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The media type of the body is not supported' },
   rate_limited: { status: 429, title: 'Too many requests' },

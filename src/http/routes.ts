@@ -24,6 +24,16 @@ import { rotate } from './endpoints/user-group/rotate.ts';
 import { rotateById } from './endpoints/user-group/rotate-by-id.ts';
 import { resume, suspend } from './endpoints/user-group/suspend.ts';
 import { update } from './endpoints/user-group/update.ts';
+import {
+  listWebhookEndpoints,
+  putWebhookEndpoint,
+  readWebhookEndpoint,
+  removeWebhookEndpoint,
+} from './endpoints/webhook-endpoint/endpoint.ts';
+import { listWebhookDeliveries } from './endpoints/webhook-endpoint/list-deliveries.ts';
+import { redeliverWebhook } from './endpoints/webhook-endpoint/redeliver.ts';
+import { rotateWebhookEndpoint } from './endpoints/webhook-endpoint/rotate.ts';
+import { testWebhook } from './endpoints/webhook-endpoint/test.ts';
 import { Prefetcher } from './prefetch.ts';
 import { addPublicEndpoint, type PublicCall, type PublicEndpoint } from './public-endpoint.ts';
 import { UnreadLists } from './response-backpressure.ts';
@@ -60,6 +70,15 @@ export const endpoints: readonly AnyEndpoint[] = [
   revokeApiToken,
   // /v1/api-tokens/{api_token_id}/rotate
   rotateApiToken,
+  // /v1/webhook-endpoints
+  listWebhookEndpoints,
+  putWebhookEndpoint,
+  readWebhookEndpoint,
+  removeWebhookEndpoint,
+  rotateWebhookEndpoint,
+  testWebhook,
+  listWebhookDeliveries,
+  redeliverWebhook,
 ];
 
 /** /healthz, /readyz, /openapi.json, /docs, /errors. */

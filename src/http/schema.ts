@@ -25,6 +25,8 @@ export interface Schema {
   readonly 'x-max-bytes'?: number;
   readonly 'x-max-levels'?: number;
   readonly items?: Schema;
+  readonly minItems?: number;
+  readonly uniqueItems?: boolean;
   readonly oneOf?: readonly Schema[];
 }
 

@@ -28,15 +28,20 @@ export interface Context {
   origin: Origin;
   /** Whether changes are recorded as events. */
   keepsEvents: boolean;
+  /** Whether webhooks may be sent to addresses that are not public. */
+  allowsPrivateWebhooks: boolean;
 }
 
 export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
-  Partial<Pick<Context, 'clock' | 'defaultGracePeriodSeconds' | 'keepsEvents'>> & { via: Origin['via'] };
+  Partial<Pick<Context, 'clock' | 'defaultGracePeriodSeconds' | 'keepsEvents' | 'allowsPrivateWebhooks'>> & {
+    via: Origin['via'];
+  };
 
 export function createContext({ store, via, clock = Date.now, ...options }: ContextOptions): Context {
   return {
     defaultGracePeriodSeconds: 0,
     keepsEvents: true,
+    allowsPrivateWebhooks: false,
     ...options,
     store,
     clock,

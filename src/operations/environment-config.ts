@@ -2,7 +2,7 @@
 // version together with its API token, so what is kept is either right or not used.
 
 import type { Caller } from '../domain/api-token.ts';
-import type { Document } from '../domain/document.ts';
+import type { Document, DocumentKind } from '../domain/document.ts';
 import type { EventType, Tenant } from '../domain/event.ts';
 import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -10,6 +10,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 export class EnvironmentConfig {
   readonly version: number;
   readonly documents: readonly Document[];
+  #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
   #endpoints: WebhookEndpoint[] | null = null;
 
   constructor(version: number, documents: readonly Document[]) {
@@ -17,17 +18,31 @@ export class EnvironmentConfig {
     this.documents = documents;
   }
 
+  /** By id, in the order of ids. */
+  ofKind(kind: DocumentKind): ReadonlyMap<string, Document> {
+    this.#byKind ??= indexByKind(this.documents);
+    return this.#byKind.get(kind) ?? EMPTY_MAP;
+  }
+
   /** The ids of the webhook endpoints that receive events of this type. */
   endpointsFor(type: EventType): readonly string[] {
     if (this.documents.length === 0) return NONE;
-    this.#endpoints ??= this.documents
-      .filter(({ kind }) => kind === 'webhook_endpoint')
-      .map(webhookEndpointOf);
+    this.#endpoints ??= [...this.ofKind('webhook_endpoint').values()].map(webhookEndpointOf);
     return this.#endpoints.filter((endpoint) => endpoint.receives(type)).map(({ id }) => id);
   }
 }
 
+function indexByKind(documents: readonly Document[]): Map<DocumentKind, Map<string, Document>> {
+  const byKind = new Map<DocumentKind, Map<string, Document>>();
+  for (const document of documents) {
+    const ofKind = byKind.get(document.kind) ?? new Map<string, Document>();
+    byKind.set(document.kind, ofKind.set(document.id, document));
+  }
+  return byKind;
+}
+
 const NONE: readonly string[] = [];
+const EMPTY_MAP: ReadonlyMap<string, Document> = new Map();
 const EMPTY = new EnvironmentConfig(0, []);
 const MAX_ENVIRONMENTS = 1_000;
 

@@ -1,9 +1,10 @@
-// Re-encrypts the stored tokens with the active key of the ring while the service may be running.
+// Re-encrypts the stored tokens, and the secrets of documents, with the active key of the ring while the service may be running.
 
+import type { Document } from '../domain/document.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import { openStoredToken } from './open-stored-token.ts';
+import { openStoredSecret, openStoredToken } from './open-stored-token.ts';
 
 /** A process that was not restarted still encrypts tokens with another key. */
 export class OtherKeyInUse extends Error {
@@ -13,8 +14,8 @@ export class OtherKeyInUse extends Error {
 const PAGE = 256;
 
 /**
- * Processes all groups in key order. Skips a group whose token is rotated concurrently, because the rotation has
- * encrypted the new token. Can be interrupted and run again.
+ * Processes all groups in key order, then all documents. Skips a group whose token is rotated concurrently, because the
+ * rotation has encrypted the new token. Can be interrupted and run again.
  * Throws `StoredTokenUnreadable`, or `OtherKeyInUse` if tokens were encrypted with another key in the meantime.
  */
 export async function reencryptTokens(
@@ -33,6 +34,7 @@ export async function reencryptTokens(
     if (page.length < PAGE) break;
     after = page.at(-1)!;
   }
+  await reencryptSecrets(context);
   await store.write({ kind: 'removeTokenKeyIds', keep: keyRing.activeKeyId });
   const others = (await store.read({ kind: 'listTokenKeyIds' })).filter((id) => id !== keyRing.activeKeyId);
   if (others.length > 0) {
@@ -41,6 +43,31 @@ export async function reencryptTokens(
     );
   }
   return { seen, reencrypted };
+}
+
+async function reencryptSecrets(context: { store: BatchingStore; keyRing: KeyRing }): Promise<void> {
+  for (let after: Document | null = null; ; ) {
+    const page: Document[] = await context.store.read({ kind: 'scanDocuments', after, limit: PAGE });
+    for (const document of page) await reencryptSecret(context, document);
+    if (page.length < PAGE) return;
+    after = page.at(-1)!;
+  }
+}
+
+async function reencryptSecret(
+  { store, keyRing }: { store: BatchingStore; keyRing: KeyRing },
+  document: Document,
+): Promise<void> {
+  if (document.secret?.keyId === keyRing.activeKeyId) return;
+  const secret = openStoredSecret(document, keyRing);
+  if (secret === null) return;
+  const { workspaceId, environment, kind, id } = document;
+  await store.write({
+    kind: 'resealDocument',
+    key: { workspaceId, environment, kind, id },
+    expected: document.secret!,
+    secret: keyRing.seal(secret, document),
+  });
 }
 
 /** Returns whether it changed the stored token. */

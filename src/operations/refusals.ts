@@ -18,10 +18,10 @@ export function userGroupNotFound(hint = ''): Problem {
   return new Problem('user_group_not_found', `No user group has this user_group_id.${hint}`);
 }
 
-export function versionMismatch(): Problem {
+export function versionMismatch(noun = 'user group'): Problem {
   return new Problem(
     'version_mismatch',
-    'The user group does not meet the If-Match or If-None-Match of the request. Read it again before you retry.',
+    `The ${noun} does not meet the If-Match or If-None-Match of the request. Read it again before you retry.`,
   );
 }
 

@@ -1,5 +1,6 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
+import type { WebhookEndpointKey } from '../domain/delivery.ts';
 import { isSameAddress } from '../domain/token.ts';
 import { isSameKey, sizeOf } from '../domain/user-group.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
@@ -18,6 +19,7 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'listWorkspaces',
   'scanDocuments',
   'listEvents',
+  'listDeliveries',
 ]);
 
 /** A lookup of one group, which can be sent before it is known whether it is needed. */
@@ -38,12 +40,25 @@ function charactersOf(command: Command): number {
 /** Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
+/** The webhook endpoints that have a due delivery after the command. */
+function endpointsOf(command: Command): readonly WebhookEndpointKey[] {
+  if (command.kind === 'retryDelivery') return [command.of];
+  const event = 'event' in command ? command.event : undefined;
+  if (event === undefined || event.endpoints.length === 0) return NONE;
+  const { workspaceId, environment } = event;
+  return event.endpoints.map((endpointId) => ({ workspaceId, environment, endpointId }));
+}
+
+const NONE: readonly WebhookEndpointKey[] = [];
+
+type DeliveryListener = (of: WebhookEndpointKey) => void;
 
 interface Batchers {
   reads: Batcher<Query, QueryResult>;
   lists: Batcher<Query, QueryResult>;
   writes: Batcher<Command, CommandResult>;
   admission: Admission;
+  onDeliveries: DeliveryListener | null;
 }
 
 export class BatchingStore {
@@ -65,7 +80,10 @@ export class BatchingStore {
       observer: observers?.write,
     });
     const admission = new Admission(reads, lists, writes, cooldown);
-    return new BatchingStore({ reads, lists, writes, admission }, Number.POSITIVE_INFINITY);
+    return new BatchingStore(
+      { reads, lists, writes, admission, onDeliveries: null },
+      Number.POSITIVE_INFINITY,
+    );
   }
 
   private constructor(batchers: Batchers, startBy: number) {
@@ -80,6 +98,11 @@ export class BatchingStore {
    */
   until(startBy: number): BatchingStore {
     return new BatchingStore(this.#batchers, startBy);
+  }
+
+  /** Calls the listener for each webhook endpoint to which a committed command of this process has made a delivery due. */
+  onDeliveries(listener: DeliveryListener): void {
+    this.#batchers.onDeliveries = listener;
   }
 
   /** The promise, limited by the deadline of this request. Drops what was prefetched, which is old by then. */
@@ -125,12 +148,21 @@ export class BatchingStore {
     return batcher.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
   }
 
+  #announce(endpoints: readonly WebhookEndpointKey[]): void {
+    for (const endpoint of endpoints) this.#batchers.onDeliveries?.(endpoint);
+  }
+
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
     // The write makes it stale.
     this.#prefetched = null;
     // Every create waits for a lease of ids.
     const isUrgent = command.kind === 'leaseIds';
     const { writes } = this.#batchers;
-    return writes.submit(command as Command, this.#startBy, isUrgent) as Promise<CommandResult<Kind>>;
+    const written = writes.submit(command as Command, this.#startBy, isUrgent);
+    const endpoints = endpointsOf(command as Command);
+    if (endpoints.length > 0) written.then(() => this.#announce(endpoints), ignore);
+    return written as Promise<CommandResult<Kind>>;
   }
 }
+
+function ignore(): void {}

@@ -4,8 +4,10 @@
 import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
+import type { Delivery, FinishedAttempt, WebhookEndpointKey } from '../domain/delivery.ts';
 import type { Document, DocumentKey } from '../domain/document.ts';
 import type {
+  EventKey,
   EventPosition,
   EventTarget,
   EventType,
@@ -88,10 +90,18 @@ interface Queries {
   };
   /** The documents of one environment, with the version that every change of one increments. */
   findConfig: { query: { of: Tenant }; result: Config };
+  findDocument: { query: { key: DocumentKey }; result: Document | null };
   /** All documents in key order, after `after`; from the first if it is null. */
   scanDocuments: { query: { after: DocumentKey | null; limit: number }; result: Document[] };
   /** A page of one feed or history. */
   listEvents: { query: EventSearch; result: EventPage };
+  findEvent: { query: { key: EventKey }; result: StoredEvent | null };
+  /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
+  listDeliveries: { query: DeliverySearch; result: Delivery[] };
+  /** The first webhook endpoint after `after` that has pending deliveries, and when its first one is due; or null. */
+  findPendingEndpoint: { query: { after: WebhookEndpointKey | null }; result: PendingEndpoint | null };
+  /** Counts at most `atMost`. */
+  countPendingDeliveries: { query: { atMost: number }; result: number };
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant: { query: { after: Tenant | null }; result: Tenant | null };
   /** Fails if the database does not respond. */
@@ -175,6 +185,22 @@ interface Commands {
   /** When tokens were last used. Does not change the version of a group. */
   markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
+  /** Records an event that changes nothing. */
+  recordEvent: { command: { event: NewEvent }; result: null };
+  /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
+  claimDeliveries: { command: DeliveryClaim; result: ClaimedDeliveries };
+  finishAttempts: { command: { attempts: readonly FinishedAttempt[] }; result: null };
+  /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
+  retryDelivery: { command: { of: WebhookEndpointKey; eventId: string; now: number }; result: boolean };
+  /** Gives up up to `limit` pending deliveries; returns their number. */
+  cancelDeliveries: {
+    command: { of: WebhookEndpointKey; error: string; limit: number };
+    result: number;
+  };
+  /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
+  deleteDeliveries: { command: { of: WebhookEndpointKey; limit: number }; result: number };
+  /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns what is stored then. */
+  setFailingSince: { command: { of: WebhookEndpointKey; since: number | null }; result: number | null };
   /** Deletes those of the `limit` oldest events that occurred before this instant; returns their number. */
   deleteOldEvents: { command: { of: Tenant; before: number; limit: number }; result: number };
   /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
@@ -239,6 +265,31 @@ export interface EventPage {
   last: EventPosition | null;
   /** Whether no more events follow now. */
   isEnd: boolean;
+}
+
+export interface DeliverySearch {
+  of: WebhookEndpointKey;
+  /** An event id; null: from the newest. */
+  before: string | null;
+  limit: number;
+}
+
+export interface PendingEndpoint {
+  endpoint: WebhookEndpointKey;
+  dueAt: number;
+}
+
+export interface DeliveryClaim {
+  of: WebhookEndpointKey;
+  now: number;
+  until: number;
+  limit: number;
+}
+
+export interface ClaimedDeliveries {
+  deliveries: readonly Delivery[];
+  /** Since when no delivery to the endpoint has succeeded; null if the last one did. */
+  failingSince: number | null;
 }
 
 /** `secret`: undefined keeps the stored one. */

@@ -2,6 +2,7 @@
 
 import type { ApiToken, Permission } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
+import type { Delivery, DeliveryState } from '../domain/delivery.ts';
 import type { Document, DocumentKind } from '../domain/document.ts';
 import type { Actor, EventType, NewEvent, StoredEvent, TargetType } from '../domain/event.ts';
 import type { JsonText } from '../domain/strict-json.ts';
@@ -232,6 +233,50 @@ export function fromEvent(
     ...([bucket, workspaceId, environment, target.type, target.id, eventId] as const),
     ...([event.type, event.occurredAt, actor, event.requestId, version, changes] as const),
   ];
+}
+
+export const DELIVERY_COLUMNS =
+  'bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, state, attempts, ' +
+  'next_attempt_at, last_attempt_at, response_status, error, created_at, position';
+
+type DeliveryRow = [
+  Bucket,
+  number,
+  Environment,
+  string,
+  string,
+  EventType,
+  TargetType,
+  string,
+  DeliveryState,
+  number,
+  number | null,
+  number | null,
+  number | null,
+  string | null,
+  number,
+  number,
+];
+
+export function toDelivery(row: readonly unknown[]): Delivery {
+  const columns = row as DeliveryRow;
+  return {
+    bucket: columns[0],
+    workspaceId: columns[1],
+    environment: columns[2],
+    endpointId: columns[3],
+    eventId: columns[4],
+    eventType: columns[5],
+    target: { type: columns[6], id: columns[7] },
+    state: columns[8],
+    attempts: columns[9],
+    nextAttemptAt: columns[10],
+    lastAttemptAt: columns[11],
+    responseStatus: columns[12],
+    error: columns[13],
+    createdAt: columns[14],
+    position: columns[15],
+  };
 }
 
 export const DOCUMENT_COLUMNS =

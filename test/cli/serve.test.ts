@@ -29,6 +29,7 @@ const invalidValues = {
   bootstrapEnvironment: 'customer',
   defaultGracePeriodSeconds: '2592001',
   eventRetentionDays: '-1',
+  webhookAllowPrivate: 'yes',
   allowedOrigins: 'https://app.example.com/path',
   rateLimitPerMinute: ' 1',
   failedAuthenticationLimitPerMinute: '-1',

@@ -7,8 +7,19 @@ import type { TestRequest } from './http.ts';
 
 /** An existing group, and the id of the first API token. Operations with an id in the path are called with its path. */
 export const EXISTING = { user_group_id: 'there', name: 'There' };
-const ids = { user_group_id: EXISTING.user_group_id, api_token_id: '1' };
-const missing = { user_group_id: 'missing', api_token_id: '999999999' };
+export const EXISTING_ENDPOINT = 'endpoint';
+const ids = {
+  user_group_id: EXISTING.user_group_id,
+  api_token_id: '1',
+  webhook_endpoint_id: EXISTING_ENDPOINT,
+  event_id: 'evt_0',
+};
+const missing = {
+  user_group_id: 'missing',
+  api_token_id: '999999999',
+  webhook_endpoint_id: 'missing',
+  event_id: 'missing',
+};
 
 /** The request that the operation's first example shows. */
 export function requestOf({ method, path, requestBody }: DescribedOperation): TestRequest {
@@ -46,7 +57,7 @@ export function errorRequests(operation: DescribedOperation): Partial<Record<Pro
 }
 
 function pathWith(path: string, of: typeof ids): string {
-  return path.replace(/\{(\w+)\}/, (_, name: keyof typeof ids) => of[name]);
+  return path.replace(/\{(\w+)\}/g, (_, name: keyof typeof ids) => of[name]);
 }
 
 function errorBodies(body: object): Partial<Record<ProblemCode, TestRequest>> {

@@ -4,9 +4,9 @@
 import type { TestResponse } from './http.ts';
 
 /** Tokens and key ring lines. */
-const SECRET = /ug[ta]_[0-9A-Za-z]{49,52}|\b[0-9a-f]{8}:[\w-]{43}\b/g;
+const SECRET = /ug[ta]_[0-9A-Za-z]{49,52}|whsec_[0-9A-Za-z+/=]{32,88}|\b[0-9a-f]{8}:[\w-]{43}\b/g;
 /** The same, truncated or percent-encoded. */
-const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|\b[0-9a-f]{8}:[\w-]{43}/i;
+const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|whsec(?:_|%5f)[0-9a-z+/=]{16}|\b[0-9a-f]{8}:[\w-]{43}/i;
 /** A token of any format in a response: an imported one has the format of the system that issued it. */
 const RETURNED_TOKEN = /"token":"([\w-]{25,})"/g;
 /** Requests whose response has the text of an API token. */

@@ -145,7 +145,8 @@ export const problemDescriptions = {
   not_found: {
     occurrence: 'path parameter',
     meaning:
-      'The path does not exist. An id with a slash that is not percent-encoded results in another path.',
+      'The path does not exist, or nothing has the id in it; `detail` says which. An id with a slash that is not ' +
+      'percent-encoded results in another path.',
     remedy: 'Compare the path with the documentation, and percent-encode ids: `a/b` is `a%2Fb`.',
     example: nothingAtPath(),
   },
@@ -180,9 +181,9 @@ export const problemDescriptions = {
   version_mismatch: {
     occurrence: 'precondition',
     meaning:
-      'The user group does not have a version that `If-Match` names, because it was changed or does not exist, or it ' +
+      'The user group, or other resource, does not have a version that `If-Match` names, because it was changed or does not exist, or it ' +
       'has one that `If-None-Match` excludes; with `*`: it exists. Nothing was changed.',
-    remedy: 'Read the group again, decide whether to change it, and send the change with the new `ETag`.',
+    remedy: 'Read it again, decide whether to change it, and send the change with the new `ETag`.',
     example: versionMismatch(),
   },
   body_too_large: {

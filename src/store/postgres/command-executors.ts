@@ -11,6 +11,14 @@ import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
 import { deleteOldDeliveries } from './delete-old-deliveries.ts';
 import { deleteUserGroups } from './delete-user-group.ts';
+import {
+  cancelDeliveries,
+  claimDeliveries,
+  deleteDeliveries,
+  finishAttempts,
+  retryDelivery,
+  setFailingSince,
+} from './delivery.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { deleteOldEvents, eraseChanges, recordAtCommit } from './event.ts';
 import { gatherStatistics } from './gather-statistics.ts';
@@ -19,6 +27,7 @@ import { leaseIds } from './lease-ids.ts';
 import { markSeen } from './mark-seen.ts';
 import { pingWrite } from './ping.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
+import { recordEvent } from './single-event.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroups } from './update-user-group.ts';
 import { lockUserGroups } from './user-group.ts';
@@ -67,6 +76,13 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyEvents: { ...singly(copyEvents), isTransaction: () => true },
   deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
   deleteOldDeliveries: singly(deleteOldDeliveries),
+  recordEvent: { ...singly(recordEvent), isTransaction: () => true },
+  claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
+  finishAttempts: singly(finishAttempts),
+  retryDelivery: singly(retryDelivery),
+  cancelDeliveries: singly(cancelDeliveries),
+  deleteDeliveries: singly(deleteDeliveries),
+  setFailingSince: singly(setFailingSince),
   eraseChanges: singly(eraseChanges),
   addTokenKeyId: singly(addTokenKeyId),
   removeTokenKeyIds: singly(removeTokenKeyIds),

@@ -81,6 +81,13 @@ export async function findConfig(session: Session, { of }: Query<'findConfig'>):
   return { version: row[0] as number, documents: documents.map(toDocument) };
 }
 
+export async function findDocument(
+  session: Session,
+  { key }: Query<'findDocument'>,
+): Promise<Document | null> {
+  return find(session, key);
+}
+
 export async function scanDocuments(
   session: Session,
   { after, limit }: Query<'scanDocuments'>,

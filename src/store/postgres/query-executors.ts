@@ -4,12 +4,14 @@ import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiTokenById, findApiTokens, listApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
-import { findConfig, scanDocuments } from './document.ts';
+import { countPendingDeliveries, findPendingEndpoint, listDeliveries } from './delivery.ts';
+import { findConfig, findDocument, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
 import { findImportedTokens } from './imported-token.ts';
 import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
+import { findEvents } from './single-event.ts';
 import { listTokenKeyIds } from './token-key.ts';
 import { countUserGroups, findByKey, findByToken, scanUserGroups } from './user-group.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
@@ -40,8 +42,13 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listTokenKeyIds: once(listTokenKeyIds),
   countUserGroups: singly(countUserGroups),
   findConfig: singly(findConfig),
+  findDocument: singly(findDocument),
   scanDocuments: singly(scanDocuments),
   listEvents: singly(listEvents),
+  findEvent: findEvents,
+  listDeliveries: singly(listDeliveries),
+  findPendingEndpoint: singly(findPendingEndpoint),
+  countPendingDeliveries: singly(countPendingDeliveries),
   findNextTenant: singly(findNextTenant),
   ping: once(ping),
 };

@@ -8,6 +8,14 @@ import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroup } from './create-user-group.ts';
 import { deleteOldDeliveries } from './delete-old-deliveries.ts';
 import { deleteUserGroup } from './delete-user-group.ts';
+import {
+  cancelDeliveries,
+  claimDeliveries,
+  deleteDeliveries,
+  finishAttempts,
+  retryDelivery,
+  setFailingSince,
+} from './delivery.ts';
 import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { deleteOldEvents, eraseChanges } from './event.ts';
 import { importUserGroup } from './import-user-group.ts';
@@ -15,6 +23,7 @@ import { leaseIds } from './lease-ids.ts';
 import { markSeen } from './mark-seen.ts';
 import { pingWrite } from './ping.ts';
 import { resealToken, rotateToken } from './rotate-token.ts';
+import { recordEvent } from './single-event.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
 import { updateUserGroup } from './update-user-group.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
@@ -45,6 +54,13 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   resealDocument,
   deleteOldEvents,
   deleteOldDeliveries,
+  recordEvent,
+  claimDeliveries,
+  finishAttempts,
+  retryDelivery,
+  cancelDeliveries,
+  deleteDeliveries,
+  setFailingSince,
   eraseChanges,
   copyUserGroups,
   copyDocuments,

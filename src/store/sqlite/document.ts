@@ -37,6 +37,10 @@ export function findConfig(connection: Connection, { of }: Query<'findConfig'>):
   return { version: row[0] as number, documents: connection.all(OF_ENVIRONMENT, tenant).map(toDocument) };
 }
 
+export function findDocument(connection: Connection, { key }: Query<'findDocument'>): Document | null {
+  return find(connection, key);
+}
+
 export function scanDocuments(connection: Connection, { after, limit }: Query<'scanDocuments'>): Document[] {
   const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
   return connection.all(SCAN, [workspaceId, environment, kind, id, limit]).map(toDocument);

@@ -5,12 +5,14 @@ import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
 import type { Connection } from './connection.ts';
-import { findConfig, scanDocuments } from './document.ts';
+import { countPendingDeliveries, findPendingEndpoint, listDeliveries } from './delivery.ts';
+import { findConfig, findDocument, scanDocuments } from './document.ts';
 import { findNextTenant, listEvents } from './event.ts';
 import { findImportedToken } from './imported-token.ts';
 import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
+import { findEvent } from './single-event.ts';
 import { listTokenKeyIds } from './token-key.ts';
 import { charactersOf, countUserGroups, findByKey, findByToken, scanUserGroups } from './user-group.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
@@ -33,8 +35,13 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listTokenKeyIds,
   countUserGroups,
   findConfig,
+  findDocument,
   scanDocuments,
   listEvents,
+  findEvent,
+  listDeliveries,
+  findPendingEndpoint,
+  countPendingDeliveries,
   findNextTenant,
   ping,
 };

@@ -1,5 +1,6 @@
 // Lookups of user groups.
 
+import type { StoredEvent } from '../../domain/event.ts';
 import type { TokenAddress } from '../../domain/token.ts';
 import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { Query, QueryResult } from '../port.ts';
@@ -51,6 +52,7 @@ export function countUserGroups(connection: Connection, { of }: Query<'countUser
 
 /** Characters of JSON in the result of a lookup. */
 export function charactersOf({ kind }: Query, result: QueryResult): number {
+  if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
   const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken';
   return isGroup && result !== null ? sizeOf(result as UserGroup) : 0;
 }

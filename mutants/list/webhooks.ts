@@ -1,0 +1,93 @@
+import type { Mutant } from '../mutant.ts';
+
+const address = 'src/domain/webhook-address.ts';
+const delivery = 'src/operations/delivery.ts';
+const document = 'src/operations/document.ts';
+const endpoint = 'src/operations/webhook-endpoint.ts';
+const lane = 'src/webhooks/lane.ts';
+const lookup = 'src/webhooks/public-lookup.ts';
+const postgres = 'src/store/postgres/delivery.ts';
+const sender = 'src/webhooks/sender.ts';
+const signature = 'src/domain/webhook-signature.ts';
+
+export const webhooks: readonly Mutant[] = [
+  {
+    name: 'addresses that a name resolves to are not checked',
+    file: lookup,
+    find: 'found.filter(({ address }) => isPublicAddress(address))',
+    replace: 'found',
+    tests: ['test/webhook-address.test.ts'],
+  },
+  {
+    name: 'literal addresses are not checked when connecting',
+    file: sender,
+    find: 'if (!this.#allowsPrivate && !isPublicHost(target.hostname))',
+    replace: 'if (false)',
+    tests: ['test/webhook-address.test.ts'],
+  },
+  {
+    name: 'names of this machine are public',
+    file: address,
+    find: String.raw`return !/(?:^|\.)localhost\.?$/i.test(hostname);`,
+    replace: 'return true;',
+    tests: ['test/webhook-address.test.ts'],
+  },
+  {
+    name: 'the URL of an endpoint is not checked',
+    file: endpoint,
+    find: 'if (fault !== null) throw',
+    replace: 'if (fault === undefined) throw',
+    tests: ['test/webhook-address.test.ts'],
+  },
+  {
+    name: 'the replaced secret does not sign',
+    file: signature,
+    find: 'secrets.previousExpiresAt > now;',
+    replace: 'secrets.previousExpiresAt < now;',
+    tests: ['test/webhook.test.ts'],
+  },
+  {
+    name: 'a success does not end the failures of an endpoint',
+    file: lane,
+    find: 'await recordHealth(context, this.#of, null);',
+    replace: '',
+    tests: ['test/webhook.test.ts'],
+  },
+  {
+    name: 'an endpoint that fails for five days stays enabled',
+    file: lane,
+    find: 'if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;',
+    replace: 'if (!isGone(outcome)) return;',
+    tests: ['test/webhook.test.ts'],
+  },
+  {
+    name: 'deliveries are claimed without an expiry in the future',
+    file: delivery,
+    find: 'until: now + CLAIM_MS',
+    replace: 'until: now',
+    tests: ['test/webhook.test.ts', 'test/process/webhook.test.ts'],
+  },
+  {
+    name: 'two processes claim the same deliveries (PostgreSQL)',
+    file: postgres,
+    find: 'where ${OF_SENT} and stored.next_attempt_at = sent.next_attempt_at',
+    replace: 'where ${OF_SENT}',
+    tests: ['test/process/webhook.test.ts'],
+  },
+  {
+    name: 'a failing receiver keeps its concurrency',
+    file: lane,
+    find: 'this.#concurrency = Math.max(1, this.#concurrency >> 1);',
+    replace: '',
+    tests: ['test/webhook.test.ts'],
+    equivalent:
+      'a claim sets the concurrency of a failing endpoint to 1; halving only acts earlier, which takes no test seconds to see',
+  },
+  {
+    name: 'a replaced document gets the secret of a new one',
+    file: document,
+    find: ': { precondition: { ifMatch: ',
+    replace: ': { secret: secret ?? null, precondition: { ifMatch: ',
+    tests: ['test/webhook-endpoint.test.ts', 'test/webhook.test.ts'],
+  },
+];

@@ -1,0 +1,45 @@
+// Where webhooks may be sent: only to public addresses, unless the operator allows others. Otherwise a caller could use
+// the service to reach the network that it runs in.
+
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export const MAX_URL_LENGTH = 2_048;
+/** Lower ports, apart from those of HTTP, belong to other protocols. */
+const FIRST_USER_PORT = 1_024;
+const INVISIBLE = /[^\x21-\u{10ffff}]|[\x7f-\xa0]/u;
+const GLOBAL_UNICAST_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
+
+/** What is wrong with the URL of an endpoint, or null. Names are resolved, and their addresses checked, on connecting. */
+export function urlFault(text: string, allowsPrivate: boolean): string | null {
+  const url = INVISIBLE.test(text) ? null : URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an https or http URL';
+  if (url.username !== '' || url.password !== '') return 'must not have a user name or password';
+  if (text.includes('#')) return 'must not have a fragment';
+  const port = Number(url.port || 443);
+  if (port !== 80 && port !== 443 && port < FIRST_USER_PORT)
+    return `must have port 80, 443, or one from ${FIRST_USER_PORT}`;
+  if (allowsPrivate || isPublicHost(url.hostname)) return null;
+  return 'must have a public address: this service does not call private, local or reserved ones';
+}
+
+/** false for an address that is not public, and for names of this machine; true for other names. */
+export function isPublicHost(hostname: string): boolean {
+  const address = addressOf(hostname);
+  if (address !== null) return isPublicAddress(address);
+  return !/(?:^|\.)localhost\.?$/i.test(hostname);
+}
+
+/** The address in the host of a URL, without brackets; null for a name. */
+function addressOf(hostname: string): string | null {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) === 0 ? null : address;
+}
+
+/** Of IPv6 only the allocated unicast space: addresses that embed an IPv4 address (mapped, NAT64, 6to4) lie outside. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST_IPV6);
+}

@@ -1,0 +1,274 @@
+// The endpoints of a kind of document: PUT, GET and DELETE of one, and a list. A kind defines its fields and texts.
+
+import type { Caller, Permission } from '../domain/api-token.ts';
+import { type Document, type DocumentDefinition, documentFields, documentTag } from '../domain/document.ts';
+import * as field from '../domain/field.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import { type BodyType, noBody } from '../domain/request-body.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { Context } from '../operations/context.ts';
+import {
+  deleteDocument,
+  listDocuments,
+  type PageQuery,
+  readDocument,
+  type StoredDocument,
+} from '../operations/document.ts';
+import type { EndpointDescription, Example } from './description.ts';
+import { type AnyEndpoint, endpoint } from './endpoint.ts';
+import { setVersionTag } from './entity-tag.ts';
+import { type Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
+import { pathIdOf, type pathParameters } from './path-parameter.ts';
+import { noQuery, queryType } from './query.ts';
+import { type NamedSchema, objectSchema, type Schema, successSchema } from './schema.ts';
+import { timestamp, timestampSchema } from './timestamp.ts';
+
+export interface DocumentKindApi<Body> {
+  definition: DocumentDefinition;
+  /** In paths, such as `webhook-endpoints`. */
+  collection: string;
+  /** Names the schemas and operations, such as `WebhookEndpoint`. */
+  name: string;
+  tag: EndpointDescription['tag'];
+  /** The id of a document, as a parameter in paths and as a member of responses. */
+  idParameter: keyof typeof pathParameters;
+  readPermissions: readonly Permission[];
+  writePermissions: readonly Permission[];
+  body: BodyType<Body>;
+  /** The stored fields in responses. */
+  fields: Readonly<Record<string, Schema>>;
+  example: Readonly<Record<string, unknown>>;
+  requests: Readonly<Record<string, Example>>;
+  texts: Readonly<Record<'put' | 'read' | 'list' | 'remove', string>>;
+  /** Stores it; `secret` is shown in the response. */
+  put(
+    context: Context,
+    caller: Caller,
+    id: string,
+    body: Body,
+    precondition: Precondition | undefined,
+  ): Promise<StoredDocument & { secret?: Secret | null }>;
+  /** `deleteDocument` if absent. */
+  remove?(
+    context: Context,
+    caller: Caller,
+    id: string,
+    precondition: Precondition | undefined,
+  ): Promise<void>;
+  /** Of the secret that the response to a create shows. */
+  secretSchema?: Schema;
+  exampleSecret?: string;
+}
+
+interface DocumentEndpoints {
+  put: AnyEndpoint;
+  read: AnyEndpoint;
+  list: AnyEndpoint;
+  remove: AnyEndpoint;
+}
+
+/** The fields are written as they are stored. */
+export function documentJson(idParameter: string, document: Document): Json {
+  const fields = Object.entries(documentFields(document)).map(([name, text]) => [name, raw(text)] as const);
+  return jsonObject({
+    [idParameter]: document.id,
+    ...Object.fromEntries(fields),
+    version: document.version,
+    created_at: timestamp(document.createdAt),
+    updated_at: timestamp(document.updatedAt),
+  });
+}
+
+/** The schema of a document in responses. */
+export function documentSchema({
+  idParameter,
+  definition: { noun },
+  fields,
+}: Pick<DocumentKindApi<unknown>, 'idParameter' | 'definition' | 'fields'>): Schema {
+  return objectSchema({
+    [idParameter]: { ...field.userGroupId, description: `The id in the path of the ${noun}.` },
+    ...fields,
+    version: { type: 'integer', minimum: 1, description: 'Starts at 1 and increases with every change.' },
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+  });
+}
+
+const pageParameters = {
+  limit: { ...field.pageLimit, description: 'Maximum number of entries per page.' },
+  cursor: {
+    ...field.cursor,
+    description: 'The `next_cursor` of the previous page. Absent for the first page.',
+  },
+};
+
+export const pageQuery = queryType<PageQuery>({
+  parameters: pageParameters,
+  convert: (values) => ({ limit: field.pageLimit.default, ...values }),
+});
+
+export const nextCursorSchema = {
+  type: ['string', 'null'],
+  description: 'The `cursor` of the next page; null on the last one.',
+} as const satisfies Schema;
+
+export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints {
+  const { definition, collection, name, tag, idParameter } = kind;
+  const member = definition.kind;
+  const members = `${member}s`;
+  const path = `/v1/${collection}/:${idParameter}`;
+  const schema = documentSchema(kind);
+  const Stored = successSchema(`Stored${name}`, { [member]: schema });
+  const stored = { success: 1, [member]: kind.example };
+  const shared = { access: 'read', query: noQuery, body: noBody } as const;
+
+  const put = endpoint<Body, null>({
+    operationId: `put${name}`,
+    method: 'PUT',
+    paths: [path],
+    permissions: kind.writePermissions,
+    purpose: `change ${definition.noun}s`,
+    access: 'write',
+    query: noQuery,
+    body: kind.body,
+    isConditional: true,
+    handle: async ({ context, caller, body, precondition, request, reply }) => {
+      const id = pathIdOf(request, idParameter);
+      const { created, document, secret } = await kind.put(context, caller, id, body, precondition);
+      if (created) reply.code(201);
+      setVersionTag(reply, documentTag(document));
+      return successBody({ [member]: documentJson(idParameter, document), secret: secret?.reveal() });
+    },
+    description: {
+      tag,
+      summary: `Create or replace a ${definition.noun}`,
+      text: kind.texts.put,
+      requests: kind.requests,
+      responses: {
+        200: {
+          description: `The existing ${definition.noun}, with the sent fields.`,
+          headers: ['ETag'],
+          schema: Stored,
+          examples: { replaced: { summary: 'Replaced', value: stored } },
+        },
+        201: {
+          description: `The ${definition.noun} that this call created.`,
+          headers: ['ETag'],
+          schema: createdSchema(kind, schema, Stored),
+          examples: {
+            created: {
+              summary: 'Created',
+              value: { ...stored, ...(kind.exampleSecret && { secret: kind.exampleSecret }) },
+            },
+          },
+        },
+      },
+      problems: ['limit_reached'],
+    },
+  });
+
+  const read = endpoint({
+    ...shared,
+    operationId: `read${name}`,
+    method: 'GET',
+    paths: [path],
+    permissions: kind.readPermissions,
+    purpose: `read ${definition.noun}s`,
+    isConditional: false,
+    handle: async ({ context, caller, request, reply }) => {
+      const document = await readDocument(context, caller, definition, pathIdOf(request, idParameter));
+      setVersionTag(reply, documentTag(document));
+      return successBody({ [member]: documentJson(idParameter, document) });
+    },
+    description: {
+      tag,
+      summary: `Read a ${definition.noun}`,
+      text: kind.texts.read,
+      responses: {
+        200: {
+          description: `The ${definition.noun}.`,
+          headers: ['ETag'],
+          schema: Stored,
+          examples: { stored: { summary: `A ${definition.noun}`, value: stored } },
+        },
+      },
+    },
+  });
+
+  const list = endpoint<null, PageQuery>({
+    ...shared,
+    operationId: `list${name}s`,
+    method: 'GET',
+    paths: [`/v1/${collection}`],
+    permissions: kind.readPermissions,
+    purpose: `list ${definition.noun}s`,
+    query: pageQuery,
+    isConditional: false,
+    handle: async ({ context, caller, query }) => {
+      const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
+      return successBody({
+        [members]: jsonArray(documents.map((document) => documentJson(idParameter, document))),
+        next_cursor: nextCursor,
+      });
+    },
+    description: {
+      tag,
+      summary: `List ${definition.noun}s`,
+      text: kind.texts.list,
+      responses: {
+        200: {
+          description: `A page of ${definition.noun}s, in the order of their ids.`,
+          schema: successSchema(`${name}Page`, {
+            [members]: { type: 'array', items: schema },
+            next_cursor: nextCursorSchema,
+          }),
+          examples: {
+            last: {
+              summary: 'The last page',
+              value: { success: 1, [members]: [kind.example], next_cursor: null },
+            },
+          },
+        },
+      },
+    },
+  });
+
+  const remove = endpoint({
+    ...shared,
+    operationId: `delete${name}`,
+    method: 'DELETE',
+    paths: [path],
+    permissions: kind.writePermissions,
+    purpose: `delete ${definition.noun}s`,
+    access: 'write',
+    isConditional: true,
+    handle: async ({ context, caller, precondition, request, reply }) => {
+      const id = pathIdOf(request, idParameter);
+      if (kind.remove) await kind.remove(context, caller, id, precondition);
+      else await deleteDocument(context, caller, definition, id, precondition);
+      reply.code(204);
+      return undefined;
+    },
+    description: {
+      tag,
+      summary: `Delete a ${definition.noun}`,
+      text: kind.texts.remove,
+      responses: { 204: { description: `The ${definition.noun} is deleted.` } },
+    },
+  });
+
+  return { put, read, list, remove };
+}
+
+function createdSchema(
+  {
+    name,
+    definition,
+    secretSchema,
+  }: { name: string; definition: DocumentDefinition; secretSchema?: Schema | undefined },
+  schema: Schema,
+  stored: NamedSchema,
+): NamedSchema {
+  if (secretSchema === undefined) return stored;
+  return successSchema(`Created${name}`, { [definition.kind]: schema, secret: secretSchema });
+}

@@ -1,0 +1,65 @@
+import { bodyType } from '../../../domain/request-body.ts';
+import {
+  type WebhookEndpointBody,
+  webhookEndpointDefinition,
+  webhookEndpointFields,
+} from '../../../domain/webhook-endpoint.ts';
+import { deleteWebhookEndpoint, putWebhookEndpoint as put } from '../../../operations/webhook-endpoint.ts';
+import { documentEndpoints } from '../../document-endpoints.ts';
+import { EXAMPLE_SECRET, example, idParameter, secretSchema } from './representation.ts';
+
+type SentFields = Omit<WebhookEndpointBody, 'enabled'> & { enabled?: boolean };
+
+const body = bodyType<WebhookEndpointBody>({
+  name: 'WebhookEndpoint',
+  fields: webhookEndpointFields,
+  required: ['url', 'event_types'],
+  convert: ({ value }) => ({ enabled: true, ...(value as SentFields) }),
+});
+
+const { url, event_types } = example;
+
+const endpoints = documentEndpoints({
+  definition: webhookEndpointDefinition,
+  collection: 'webhook-endpoints',
+  name: 'WebhookEndpoint',
+  tag: 'Webhooks',
+  idParameter,
+  readPermissions: ['admin'],
+  writePermissions: ['admin'],
+  body,
+  fields: webhookEndpointFields,
+  secretSchema,
+  example,
+  exampleSecret: EXAMPLE_SECRET,
+  requests: {
+    some: { summary: 'Some types of event', value: { url, event_types } },
+    all: { summary: 'All events', value: { url, event_types: ['*'] } },
+    disabled: { summary: 'Disable it', value: { url, event_types, enabled: false } },
+  },
+  put,
+  remove: deleteWebhookEndpoint,
+  texts: {
+    put:
+      'Stores exactly the sent fields under this id. The response to a create has the `secret` that signs the webhooks; ' +
+      'it is not shown again, so if that response is lost, rotate the secret. A later call keeps the secret. At most ' +
+      `${webhookEndpointDefinition.limit} endpoints.\n\nThe address must be public: loopback, private, link-local and ` +
+      'reserved ones are rejected here and again when connecting, unless the operator sets `UGS_WEBHOOK_ALLOW_PRIVATE`. ' +
+      'Changing or enabling an endpoint ends the count of its failures.\n\nWith `If-None-Match: *` the call only creates; ' +
+      'with `If-Match: "…"`, the `ETag` of an earlier response, it replaces only that version. Otherwise the response is ' +
+      '412 `version_mismatch`.',
+    read: 'Returns the endpoint, without its secret.',
+    list:
+      'The endpoints of the workspace and environment, without their secrets. Request the next page with `next_cursor` ' +
+      'until it is null.',
+    remove:
+      'Deletes the endpoint and its deliveries, delivered or not. With `If-Match: "…"` only that version is deleted.',
+  },
+});
+
+export const {
+  put: putWebhookEndpoint,
+  read: readWebhookEndpoint,
+  list: listWebhookEndpoints,
+  remove: removeWebhookEndpoint,
+} = endpoints;

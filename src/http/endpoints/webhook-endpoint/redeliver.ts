@@ -1,0 +1,44 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { redeliver } from '../../../operations/webhook-endpoint.ts';
+import { endpoint } from '../../endpoint.ts';
+import { successBody } from '../../json.ts';
+import { pathIdOf, pathParameters } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+import { successSchema } from '../../schema.ts';
+import { idParameter } from './representation.ts';
+
+export const redeliverWebhook = endpoint({
+  operationId: 'redeliverWebhook',
+  method: 'POST',
+  paths: [`/v1/webhook-endpoints/:${idParameter}/deliveries/:event_id/redeliver`],
+  permissions: ['admin'],
+  purpose: 'redeliver webhooks',
+  access: 'write',
+  query: noQuery,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, request, reply }) => {
+    const eventId = pathIdOf(request, 'event_id');
+    await redeliver(context, caller, pathIdOf(request, idParameter), eventId);
+    reply.code(202);
+    return successBody({ event_id: eventId });
+  },
+  description: {
+    tag: 'Webhooks',
+    summary: 'Deliver an event again',
+    text:
+      'Makes the delivery pending and due, whatever its state, with the `webhook-id` of the first time and all its ' +
+      'retries. The endpoint must be enabled.',
+    responses: {
+      202: {
+        description: 'The event will be delivered.',
+        schema: successSchema('WebhookRedelivery', {
+          event_id: { type: 'string', description: 'The id of the event.' },
+        }),
+        examples: {
+          due: { summary: 'Due', value: { success: 1, event_id: pathParameters.event_id.example } },
+        },
+      },
+    },
+  },
+});

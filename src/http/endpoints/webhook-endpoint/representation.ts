@@ -1,0 +1,95 @@
+// Webhook endpoints and deliveries in responses.
+
+import { type Delivery, deliveryStates } from '../../../domain/delivery.ts';
+import { eventTypes } from '../../../domain/event.ts';
+import { webhookEndpointDefinition, webhookEndpointFields } from '../../../domain/webhook-endpoint.ts';
+import { documentSchema } from '../../document-endpoints.ts';
+import { type Json, jsonObject } from '../../json.ts';
+import { pathParameters } from '../../path-parameter.ts';
+import { objectSchema, type Schema } from '../../schema.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
+
+export const idParameter = 'webhook_endpoint_id';
+
+export const webhookEndpointSchema = documentSchema({
+  idParameter,
+  definition: webhookEndpointDefinition,
+  fields: webhookEndpointFields,
+});
+
+export const secretSchema = {
+  type: 'string',
+  description:
+    '`whsec_` and base64. Signs the webhooks of this endpoint (Standard Webhooks 1.0). Shown only in this response: store it with the receiver.',
+} as const satisfies Schema;
+
+/** Not a secret of any endpoint. */
+export const EXAMPLE_SECRET = `whsec_${Buffer.from('example only, do not use this..').toString('base64')}`;
+
+export const example = {
+  webhook_endpoint_id: 'crm',
+  url: 'https://crm.example.com/webhooks/user-groups',
+  event_types: ['user_group.created', 'user_group.deleted'],
+  enabled: true,
+  version: 1,
+  created_at: '2026-03-02T09:30:00.000Z',
+  updated_at: '2026-03-02T09:30:00.000Z',
+};
+
+export function deliveryJson(delivery: Delivery): Json {
+  return jsonObject({
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    next_attempt_at: timestampOrNull(delivery.nextAttemptAt),
+    last_attempt_at: timestampOrNull(delivery.lastAttemptAt),
+    response_status: delivery.responseStatus,
+    error: delivery.error,
+    created_at: timestamp(delivery.createdAt),
+  });
+}
+
+const instantOrNull = { ...timestampSchema, type: ['string', 'null'] } as const;
+
+export const deliverySchema = objectSchema({
+  event_id: {
+    type: 'string',
+    description: 'The id of the event, which is the `webhook-id` of every attempt.',
+  },
+  event_type: { type: 'string', enum: eventTypes },
+  state: {
+    type: 'string',
+    enum: deliveryStates,
+    description:
+      '`pending`: not delivered yet; `delivered`: the receiver returned 2xx; `failed`: given up after the last retry, or ' +
+      'because the endpoint is disabled.',
+  },
+  attempts: { type: 'integer', minimum: 0, description: 'Since the event, or since the last redelivery.' },
+  next_attempt_at: {
+    ...instantOrNull,
+    description: 'Null unless pending. While an attempt runs: when another process would take over.',
+  },
+  last_attempt_at: instantOrNull,
+  response_status: {
+    type: ['integer', 'null'],
+    description: 'The HTTP status of the last attempt; null if there was no response.',
+  },
+  error: {
+    type: ['string', 'null'],
+    description: 'Why the last attempt failed; null after a success, or before the first attempt.',
+  },
+  created_at: timestampSchema,
+});
+
+export const exampleDelivery = {
+  event_id: pathParameters.event_id.example,
+  event_type: 'user_group.created',
+  state: 'pending',
+  attempts: 1,
+  next_attempt_at: '2026-03-02T09:30:06.120Z',
+  last_attempt_at: '2026-03-02T09:30:00.210Z',
+  response_status: 503,
+  error: 'the receiver returned 503',
+  created_at: '2026-03-02T09:30:00.180Z',
+};

@@ -1,0 +1,73 @@
+import { documentTag } from '../../../domain/document.ts';
+import { noBody } from '../../../domain/request-body.ts';
+import { rotateWebhookSecret } from '../../../operations/webhook-endpoint.ts';
+import { documentJson } from '../../document-endpoints.ts';
+import { endpoint } from '../../endpoint.ts';
+import { setVersionTag } from '../../entity-tag.ts';
+import { successBody } from '../../json.ts';
+import { pathIdOf } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+import { successSchema } from '../../schema.ts';
+import { timestampOrNull, timestampSchema } from '../../timestamp.ts';
+import {
+  EXAMPLE_SECRET,
+  example,
+  idParameter,
+  secretSchema,
+  webhookEndpointSchema,
+} from './representation.ts';
+
+export const rotateWebhookEndpoint = endpoint({
+  operationId: 'rotateWebhookEndpointSecret',
+  method: 'POST',
+  paths: [`/v1/webhook-endpoints/:${idParameter}/rotate`],
+  permissions: ['admin'],
+  purpose: 'rotate the secrets of webhook endpoints',
+  access: 'write',
+  query: noQuery,
+  body: noBody,
+  isConditional: true,
+  handle: async ({ context, caller, precondition, request, reply }) => {
+    const id = pathIdOf(request, idParameter);
+    const { document, secrets } = await rotateWebhookSecret(context, caller, id, precondition);
+    setVersionTag(reply, documentTag(document));
+    return successBody({
+      webhook_endpoint: documentJson(idParameter, document),
+      secret: secrets.current.reveal(),
+      previous_secret_expires_at: timestampOrNull(secrets.previousExpiresAt),
+    });
+  },
+  description: {
+    tag: 'Webhooks',
+    summary: 'Rotate the secret of a webhook endpoint',
+    text:
+      'Creates a new secret, shown only in this response. For a day, webhooks carry two signatures, of the new secret and ' +
+      'of the replaced one, so that the receiver can change over. A second rotation within that day ends the secret that ' +
+      'the first one replaced: to be able to retry, send `If-Match: "…"`.',
+    responses: {
+      200: {
+        description: 'The endpoint with its new secret.',
+        headers: ['ETag'],
+        schema: successSchema('RotatedWebhookEndpoint', {
+          webhook_endpoint: webhookEndpointSchema,
+          secret: secretSchema,
+          previous_secret_expires_at: {
+            ...timestampSchema,
+            description: 'Until when the replaced secret signs too.',
+          },
+        }),
+        examples: {
+          rotated: {
+            summary: 'Rotated',
+            value: {
+              success: 1,
+              webhook_endpoint: { ...example, version: 2, updated_at: '2026-03-09T10:00:00.000Z' },
+              secret: EXAMPLE_SECRET,
+              previous_secret_expires_at: '2026-03-10T10:00:00.000Z',
+            },
+          },
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,43 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { testWebhookEndpoint } from '../../../operations/webhook-endpoint.ts';
+import { endpoint } from '../../endpoint.ts';
+import { successBody } from '../../json.ts';
+import { pathIdOf, pathParameters } from '../../path-parameter.ts';
+import { noQuery } from '../../query.ts';
+import { successSchema } from '../../schema.ts';
+import { idParameter } from './representation.ts';
+
+export const testWebhook = endpoint({
+  operationId: 'testWebhookEndpoint',
+  method: 'POST',
+  paths: [`/v1/webhook-endpoints/:${idParameter}/test`],
+  permissions: ['admin'],
+  purpose: 'test webhook endpoints',
+  access: 'write',
+  query: noQuery,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, request, reply }) => {
+    const eventId = await testWebhookEndpoint(context, caller, pathIdOf(request, idParameter));
+    reply.code(202);
+    return successBody({ event_id: eventId });
+  },
+  description: {
+    tag: 'Webhooks',
+    summary: 'Send a test event',
+    text:
+      'Records an event `webhook_endpoint.tested`, which is delivered to this endpoint only, whatever its `event_types`, ' +
+      'and like any other event: see its deliveries for the result.',
+    responses: {
+      202: {
+        description: 'The event is recorded and will be delivered.',
+        schema: successSchema('WebhookTest', {
+          event_id: { type: 'string', description: 'The id of the event.' },
+        }),
+        examples: {
+          recorded: { summary: 'Recorded', value: { success: 1, event_id: pathParameters.event_id.example } },
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,129 @@
+// Delivers webhooks: those of events that this process has recorded immediately, retries and those of other processes by
+// polling. Any number of processes share the work, because each delivery is claimed in the database first.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
+import type { Context } from '../operations/context.ts';
+import type { DeliveryContext } from '../operations/delivery.ts';
+import { Lane } from './lane.ts';
+import type { WebhookObserver } from './observer.ts';
+import { OutcomeWriter } from './outcome-writer.ts';
+import { type SenderOptions, WebhookSender } from './sender.ts';
+import { Slots } from './slots.ts';
+
+/** Webhooks that this process sends at the same time. */
+const MAX_IN_FLIGHT = 256;
+const FIRST_POLL_MS = 100;
+const POLL_MS = 1_000;
+/** While nothing is pending. */
+const MAX_POLL_MS = 5_000;
+/** Endpoints per poll; the next one continues there. */
+const ENDPOINTS_PER_POLL = 256;
+const MAX_COUNTED = 10_000;
+
+export interface DispatcherOptions extends SenderOptions {
+  context: Context;
+  /** A bug: failures of the database are reported elsewhere. */
+  onError: (error: unknown) => void;
+}
+
+export class WebhookDispatcher {
+  /** For metrics. */
+  observer: WebhookObserver | null = null;
+  readonly #options: DispatcherOptions;
+  readonly #context: DeliveryContext;
+  readonly #sender: WebhookSender;
+  readonly #outcomes: OutcomeWriter;
+  readonly #slots = new Slots(MAX_IN_FLIGHT);
+  readonly #lanes = new Map<string, Lane>();
+  #isStopping = false;
+  #isAborted = false;
+  #timers: NodeJS.Timeout[] = [];
+  #after: WebhookEndpointKey | null = null;
+  #pollMs = POLL_MS;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#context = { ...options.context, origin: { via: 'service', requestId: null } };
+    this.#sender = new WebhookSender(options);
+    this.#outcomes = new OutcomeWriter(options.context.store);
+  }
+
+  start(): void {
+    this.#context.store.onDeliveries((of) => this.wake(of));
+    this.#schedule(0, FIRST_POLL_MS, () => this.poll());
+  }
+
+  /** Sends what is due to the endpoint. */
+  wake(of: WebhookEndpointKey): void {
+    if (this.#isStopping) return;
+    const name = endpointKeyToString(of);
+    let lane = this.#lanes.get(name);
+    if (lane === undefined) {
+      lane = this.#newLane(of, name);
+      this.#lanes.set(name, lane);
+    }
+    lane.wake();
+  }
+
+  #newLane(of: WebhookEndpointKey, name: string): Lane {
+    return new Lane(of, {
+      context: this.#context,
+      sender: this.#sender,
+      outcomes: this.#outcomes,
+      slots: this.#slots,
+      observer: () => this.observer,
+      onError: this.#options.onError,
+      isStopping: () => this.#isStopping,
+      isAborted: () => this.#isAborted,
+      onIdle: () => this.#lanes.delete(name),
+    });
+  }
+
+  /** For metrics: pending deliveries of all processes, counted up to `MAX_COUNTED`. */
+  countPending(): Promise<number> {
+    return this.#context.store.read({ kind: 'countPendingDeliveries', atMost: MAX_COUNTED });
+  }
+
+  /** Completes the attempts that are running; after `timeoutMs` ends them. Due deliveries are left to other processes. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    const idle = Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
+    const waiting = new AbortController();
+    await Promise.race([idle, sleep(timeoutMs, undefined, waiting).catch(() => {})]);
+    waiting.abort();
+    this.#isAborted = true;
+    this.#sender.abort();
+    await idle;
+    this.#sender.close();
+  }
+
+  #schedule(index: number, delayMs: number, work: () => Promise<number>): void {
+    if (this.#isStopping) return;
+    const jittered = delayMs * (0.8 + 0.4 * Math.random());
+    const run = async () => {
+      // The store reports that the database is unavailable.
+      const nextMs = await work().catch(() => Math.max(delayMs, POLL_MS));
+      this.#schedule(index, nextMs, work);
+    };
+    this.#timers[index] = setTimeout(() => void run(), jittered).unref();
+  }
+
+  /** Sends what is due, to every endpoint. Returns when to poll again, in milliseconds. */
+  async poll(): Promise<number> {
+    const { store, clock } = this.#context;
+    const startedAt = this.#after;
+    let after = this.#after;
+    for (let count = 0; count < ENDPOINTS_PER_POLL; count++) {
+      const pending = await store.read({ kind: 'findPendingEndpoint', after });
+      after = pending?.endpoint ?? null;
+      if (pending === null) break;
+      if (pending.dueAt <= clock()) this.wake(pending.endpoint);
+    }
+    this.#after = after;
+    const isNothingPending = startedAt === null && after === null;
+    this.#pollMs = isNothingPending ? Math.min(2 * this.#pollMs, MAX_POLL_MS) : POLL_MS;
+    return this.#pollMs;
+  }
+}

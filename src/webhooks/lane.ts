@@ -1,0 +1,177 @@
+// The deliveries to one endpoint. Its concurrency grows with each success and halves with each failure, so that a
+// receiver that hangs or fails occupies few of the connections that all endpoints share.
+
+import type { Delivery, WebhookEndpointKey } from '../domain/delivery.ts';
+import { eventJson } from '../domain/event-json.ts';
+import { type WebhookSecrets, webhookHeaders } from '../domain/webhook-signature.ts';
+import {
+  claimDue,
+  type DeliveryContext,
+  type DueDeliveries,
+  disableEndpoint,
+  finishedAttempt,
+  hasFailedTooLong,
+  isGone,
+  type Outcome,
+  recordHealth,
+} from '../operations/delivery.ts';
+import type { WebhookObserver } from './observer.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
+import type { WebhookSender } from './sender.ts';
+import type { Slots } from './slots.ts';
+
+const FIRST_CONCURRENCY = 4;
+const MAX_CONCURRENCY = 32;
+/** Attempts that run, or whose outcome is not stored yet. */
+const MAX_UNFINISHED = 128;
+
+export interface LaneOptions {
+  context: DeliveryContext;
+  sender: WebhookSender;
+  outcomes: OutcomeWriter;
+  slots: Slots;
+  observer: () => WebhookObserver | null;
+  onError: (error: unknown) => void;
+  isStopping: () => boolean;
+  /** Whether running attempts were ended. */
+  isAborted: () => boolean;
+  /** Called when nothing is due and no attempt runs. */
+  onIdle: () => void;
+}
+
+export class Lane {
+  readonly #of: WebhookEndpointKey;
+  readonly #options: LaneOptions;
+  #concurrency = FIRST_CONCURRENCY;
+  #failingSince: number | null = null;
+  #isClaiming = false;
+  #claiming: Promise<void> = Promise.resolve();
+  /** Something may have become due since the last claim began. */
+  #isWoken = false;
+  /** Requests that are running. */
+  #running = 0;
+  #onFree: () => void = () => {};
+  readonly #attempts = new Set<Promise<void>>();
+
+  constructor(of: WebhookEndpointKey, options: LaneOptions) {
+    this.#of = of;
+    this.#options = options;
+  }
+
+  wake(): void {
+    this.#isWoken = true;
+    if (!this.#isClaiming) this.#claiming = this.#claimAll();
+  }
+
+  /** Resolves when the attempts have ended; only for a dispatcher that is stopping. */
+  async idle(): Promise<void> {
+    await this.#claiming;
+    while (this.#attempts.size > 0) await Promise.all(this.#attempts);
+  }
+
+  async #claimAll(): Promise<void> {
+    this.#isClaiming = true;
+    try {
+      while (this.#isWoken && !this.#options.isStopping()) {
+        this.#isWoken = false;
+        while (await this.#claim());
+      }
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    this.#isClaiming = false;
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (!this.#isClaiming && this.#attempts.size === 0) this.#options.onIdle();
+  }
+
+  /** Returns whether more may be due. */
+  async #claim(): Promise<boolean> {
+    const { context, slots, isStopping } = this.#options;
+    while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED) await this.#free();
+    const taken = await slots.take(Math.max(1, this.#concurrency - this.#running));
+    let due: DueDeliveries | null = null;
+    try {
+      if (!isStopping()) due = await claimDue(context, this.#of, taken);
+    } finally {
+      slots.release(taken - (due?.deliveries.length ?? 0));
+    }
+    if (due === null) return false;
+    this.#failingSince = due.failingSince;
+    if (due.failingSince !== null) this.#concurrency = 1;
+    for (const delivery of due.deliveries) this.#start(delivery, due);
+    return due.deliveries.length === taken;
+  }
+
+  /** Only the loop of claims waits. */
+  #free(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onFree = resolve;
+    });
+  }
+
+  #start(delivery: Delivery, due: DueDeliveries): void {
+    this.#running++;
+    const attempt = this.#attempt(delivery, due)
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#attempts.delete(attempt);
+        this.#onFree();
+        this.#checkIdle();
+      });
+    this.#attempts.add(attempt);
+  }
+
+  /** The next request may start while the outcome of this one is being stored. */
+  #release(): void {
+    this.#running--;
+    this.#options.slots.release(1);
+    this.#onFree();
+  }
+
+  async #attempt(delivery: Delivery, { url, secrets }: DueDeliveries): Promise<void> {
+    const { context, outcomes, observer, isAborted } = this.#options;
+    const startedAt = performance.now();
+    const outcome = await this.#send(delivery, url, secrets).finally(() => this.#release());
+    // The claim of an aborted attempt expires, and another process takes over.
+    if (isAborted() && outcome?.status == null) return;
+    const now = context.clock();
+    const isFinal = outcome === null || isGone(outcome);
+    const finished = finishedAttempt(delivery, outcome ?? EVENT_DELETED, now, isFinal);
+    await outcomes.write(finished);
+    if (outcome === null) return;
+    observer()?.attempted(finished.state, performance.now() - startedAt);
+    await this.#react(outcome, now);
+  }
+
+  /** null if the event is no longer kept. */
+  async #send(delivery: Delivery, url: string, secrets: WebhookSecrets): Promise<Outcome | null> {
+    const { context, sender } = this.#options;
+    const event = await context.store.read({ kind: 'findEvent', key: delivery });
+    if (event === null) return null;
+    await context.cpu.turn(event.changes?.length ?? 0);
+    const body = eventJson(event);
+    const message = { id: event.eventId, now: context.clock(), body };
+    return sender.send(url, webhookHeaders(secrets, message), body);
+  }
+
+  async #react(outcome: Outcome, now: number): Promise<void> {
+    const { context, observer } = this.#options;
+    if (outcome.error === null) {
+      this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
+      if (this.#failingSince === null) return;
+      this.#failingSince = null;
+      await recordHealth(context, this.#of, null);
+      return;
+    }
+    this.#concurrency = Math.max(1, this.#concurrency >> 1);
+    this.#failingSince ??= await recordHealth(context, this.#of, now);
+    if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
+    if (await disableEndpoint(context, this.#of)) observer()?.disabled();
+    this.wake();
+  }
+}
+
+const EVENT_DELETED: Outcome = { status: null, error: 'the event is no longer kept' };

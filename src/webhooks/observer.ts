@@ -1,0 +1,9 @@
+import type { DeliveryState } from '../domain/delivery.ts';
+
+/** Observes deliveries, for metrics. */
+export interface WebhookObserver {
+  /** An attempt has ended; `pending`: it will be retried. */
+  attempted(state: DeliveryState, durationMs: number): void;
+  /** The service has disabled an endpoint. */
+  disabled(): void;
+}

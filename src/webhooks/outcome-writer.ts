@@ -1,0 +1,53 @@
+// Writes the results of attempts: those that end while one write is in flight go into the next one.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FinishedAttempt } from '../domain/delivery.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+
+const MAX_BATCH = 256;
+const MAX_TRIES = 5;
+const RETRY_MS = 1_000;
+
+interface Entry {
+  attempt: FinishedAttempt;
+  resolve: () => void;
+}
+
+export class OutcomeWriter {
+  readonly #store: BatchingStore;
+  #queue: Entry[] = [];
+  #isWriting = false;
+
+  constructor(store: BatchingStore) {
+    this.#store = store;
+  }
+
+  /** Resolves when the attempt is stored, or cannot be: then the webhook is delivered again. */
+  write(attempt: FinishedAttempt): Promise<void> {
+    return new Promise((resolve) => {
+      this.#queue.push({ attempt, resolve });
+      if (!this.#isWriting) void this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, MAX_BATCH);
+      await this.#writeBatch(batch.map(({ attempt }) => attempt));
+      for (const { resolve } of batch) resolve();
+    }
+    this.#isWriting = false;
+  }
+
+  async #writeBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      try {
+        await this.#store.write({ kind: 'finishAttempts', attempts });
+        return;
+      } catch {
+        if (tries < MAX_TRIES) await sleep(RETRY_MS);
+      }
+    }
+  }
+}

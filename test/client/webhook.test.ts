@@ -1,0 +1,60 @@
+// The client: webhook endpoints and deliveries, against the real service.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { UserGroupClient, type WebhookDelivery } from '../../client/src/index.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { Receiver } from '../support/webhooks/receiver.ts';
+import { env } from '../support/webhooks/tenant.ts';
+
+async function all<Item>(iterable: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of iterable) items.push(item);
+  return items;
+}
+
+describe('The client', () => {
+  let service: TestService;
+  let client: UserGroupClient;
+  before(async () => {
+    service = await TestService.start(sqlite, { env });
+    const { token } = await service.apiToken({ permission: 'admin' });
+    client = new UserGroupClient({ url: service.url, apiToken: token });
+  });
+  after(() => service.end());
+
+  it('creates, replaces, rotates, lists and deletes webhook endpoints', async () => {
+    const fields = { url: 'https://example.com/a', event_types: ['user_group.created'] };
+    const created = await client.putWebhookEndpoint('a/b', fields, { ifNoneMatch: '*' });
+    assert.match(created.secret!, /^whsec_/);
+    const replaced = await client.putWebhookEndpoint('a/b', { ...fields, enabled: false });
+    assert.equal('secret' in replaced, false);
+    const rotated = await client.rotateWebhookSecret('a/b', { ifMatch: replaced.etag });
+    assert.notEqual(rotated.secret, created.secret);
+    assert.ok(Date.parse(rotated.previous_secret_expires_at) > Date.now());
+    const read = await client.readWebhookEndpoint('a/b');
+    assert.deepEqual(read, { webhook_endpoint: rotated.webhook_endpoint, etag: rotated.etag });
+    await client.putWebhookEndpoint('c', fields);
+    const ids = (await all(client.listWebhookEndpoints({ limit: 1 }))).map(
+      (each) => each.webhook_endpoint_id,
+    );
+    assert.deepEqual(ids, ['a/b', 'c']);
+    await client.deleteWebhookEndpoint('a/b', { ifMatch: rotated.etag });
+    await assert.rejects(client.readWebhookEndpoint('a/b'), { code: 'not_found' });
+    await client.deleteWebhookEndpoint('c');
+  });
+
+  it('tests an endpoint, lists its deliveries, and delivers an event again', async () => {
+    await using receiver = await Receiver.start();
+    await client.putWebhookEndpoint('tested', { url: receiver.url, event_types: ['*'] });
+    const { event_id } = await client.testWebhookEndpoint('tested');
+    await receiver.waitFor(1);
+    await client.redeliverWebhook('tested', event_id);
+    await receiver.waitFor(2);
+    await client.testWebhookEndpoint('tested');
+    const deliveries: WebhookDelivery[] = await all(client.listWebhookDeliveries('tested', { limit: 1 }));
+    assert.deepEqual([deliveries.length, deliveries[1]!.event_id], [2, event_id]);
+    await assert.rejects(client.redeliverWebhook('tested', 'evt_0'), { code: 'not_found' });
+  });
+});

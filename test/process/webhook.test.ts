@@ -1,0 +1,75 @@
+// Several processes, and processes that stop, deliver each webhook once in the normal case.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeOnEachDatabase, postgres, type TestDatabase } from '../support/database.ts';
+import { mapConcurrently } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+import { Receiver } from '../support/webhooks/receiver.ts';
+import { env, Tenant } from '../support/webhooks/tenant.ts';
+
+describeOnEachDatabase('A process', (database) => {
+  it('completes the deliveries in flight when it stops, and another one continues', async () => {
+    await using receiver = await Receiver.start((response) => setTimeout(() => response.end(), 300));
+    const service = await TestService.start(database, { env });
+    try {
+      const tenant = await Tenant.create(service, 'default');
+      await tenant.endpoint('draining', receiver.url);
+      const ids = Array.from({ length: 20 }, (_, index) => `group-${index}`);
+      await mapConcurrently(ids, (id) => tenant.createGroup(id));
+      await receiver.waitFor(1);
+      await service.restart();
+      await receiver.waitFor(20);
+      await sleep(400);
+      const received = receiver.received.map(({ headers }) => headers['webhook-id']);
+      assert.deepEqual([received.length, new Set(received).size], [20, 20]);
+    } finally {
+      await service.end();
+    }
+  });
+});
+
+// SQLite is served by one process only.
+describe('two processes (PostgreSQL)', () => {
+  let first: TestService;
+  let second: TestService;
+  let database: TestDatabase;
+  before(async () => {
+    first = await TestService.start(postgres, { env });
+    database = first.database;
+    second = await TestService.start(postgres, { database, env });
+  });
+  after(async () => {
+    await second.stop();
+    await first.end();
+  });
+
+  it('deliver each of 1,000 events once', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await Tenant.create(first, 'default');
+    await tenant.endpoint('shared', receiver.url);
+    const ids = Array.from({ length: 1_000 }, (_, index) => `group-${index}`);
+    await mapConcurrently(ids, (id, index) => tenant.createGroup(id, index % 2 === 0 ? first : second));
+    await receiver.waitFor(1_000);
+    await sleep(1_500);
+    const received = receiver.received.map(({ headers }) => headers['webhook-id']);
+    assert.deepEqual([received.length, new Set(received).size], [1_000, 1_000]);
+  });
+
+  it('deliver what a command line has recorded', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await Tenant.create(first, 'default');
+    await tenant.endpoint('polled', receiver.url, ['api_token.revoked']);
+    await runSql(
+      database,
+      `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, state, attempts, next_attempt_at, created_at)
+       select bucket, workspace_id, environment, 'polled', event_id, type, target_type, target_id, 'pending', 0, 0, 0
+       from events where type = 'api_token.created' order by event_id limit 1`,
+    );
+    const [webhook] = await receiver.waitFor(1);
+    assert.equal(JSON.parse(webhook!.body).type, 'api_token.created');
+  });
+});

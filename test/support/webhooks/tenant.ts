@@ -1,0 +1,72 @@
+// A caller that has webhook endpoints.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestResponse } from '../http.ts';
+import type { TestService } from '../service.ts';
+
+export const PATH = '/v1/webhook-endpoints';
+export const env = { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' };
+export interface TestDelivery {
+  event_id: string;
+  state: string;
+  attempts: number;
+  next_attempt_at: string | null;
+  response_status: number | null;
+  error: string | null;
+}
+
+/** Advances the clock of the service, and sends what is due then. */
+export async function advance(service: TestService, ms: number): Promise<void> {
+  service.clockAheadMs += ms;
+  await service.app.webhooks.poll();
+}
+
+/** A workspace of its own, with an admin token. */
+export class Tenant {
+  readonly #service: TestService;
+  readonly token: string;
+
+  static async create(service: TestService, workspaceName: string): Promise<Tenant> {
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName });
+    return new Tenant(service, token);
+  }
+
+  constructor(service: TestService, token: string) {
+    this.#service = service;
+    this.token = token;
+  }
+
+  call(method: string, path: string, body?: unknown, service = this.#service): Promise<TestResponse> {
+    return service.call(method, path, body, { token: this.token });
+  }
+
+  /** Returns the secret. */
+  async endpoint(id: string, url: string, types = ['user_group.created']): Promise<string> {
+    const { json, status } = await this.call('PUT', `${PATH}/${id}`, { url, event_types: types });
+    assert.ok(status === 201 || status === 200, JSON.stringify(json));
+    return json.secret;
+  }
+
+  async createGroup(id: string, service = this.#service): Promise<void> {
+    const create = () => this.call('POST', '/v1/user-groups', { user_group_id: id, name: id }, service);
+    let response = await create();
+    // A busy machine.
+    while (response.status === 503) response = await create();
+    assert.ok(response.status === 201 || response.status === 200, response.text);
+  }
+
+  async deliveries(id: string): Promise<TestDelivery[]> {
+    return (await this.call('GET', `${PATH}/${id}/deliveries`)).json.deliveries;
+  }
+
+  /** Waits until the newest delivery meets the condition. */
+  async waitFor(id: string, isMet: (delivery: TestDelivery) => boolean): Promise<TestDelivery> {
+    for (let attempt = 0; attempt < 400; attempt++) {
+      const [newest] = await this.deliveries(id);
+      if (newest !== undefined && isMet(newest)) return newest;
+      await sleep(20);
+    }
+    throw new Error(`the delivery did not change: ${JSON.stringify((await this.deliveries(id))[0])}`);
+  }
+}
