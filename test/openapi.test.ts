@@ -186,7 +186,6 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
     await call('listUserGroupEvents', { path: `${path}/events` });
     await call('listEvents', { path: '/v1/events?order=oldest&limit=2', ...readOnly });
-    await call('deleteUserGroup', { path });
     await call('listEvents');
     await call('suspendUserGroup', { path: `${path}/suspend` });
     await call('listUserGroups', { path: '/v1/user-groups?suspended=true&match=contains&search=C' });
