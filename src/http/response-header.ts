@@ -10,7 +10,7 @@ export const responseHeaders = {
       'Identifies the request in the log of the service. An id that the caller sends in the header `X-Request-Id` is ' +
       'kept: up to 128 letters, digits and `._:=+/@-`, and nothing that looks like a token.',
     required: true,
-    schema: { type: 'string', pattern: '^[0-9A-Za-z_.:=+/@\\-]+$' },
+    schema: { type: 'string', pattern: '^[0-9A-Za-z_.:=+@\\/\\-]+$' },
     example: EXAMPLE_REQUEST_ID,
   },
   'Cache-Control': {

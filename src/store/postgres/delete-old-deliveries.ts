@@ -17,7 +17,7 @@ export const FIND_OLD: Statement = {
 };
 
 export const DELETE: Statement = {
-  name: 'delete_deliveries',
+  name: 'delete_old_deliveries',
   sql: `delete from deliveries as stored
     using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
       as sent (bucket, workspace_id, environment, endpoint_id, event_id)

@@ -14,8 +14,9 @@ const STORED_COLUMNS = `${EVENT_COLUMNS}, position`
 export const FIND: Statement = {
   name: 'find_events',
   sql: `select ${STORED_COLUMNS}
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-      as sent (bucket, workspace_id, environment, target_type, target_id, position), events as stored
+    from events as stored,
+      unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+        as sent (bucket, workspace_id, environment, target_type, target_id, position)
     where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
       and stored.environment = sent.environment and stored.target_type = sent.target_type
       and stored.target_id = sent.target_id and stored.position = sent.position`,
