@@ -44,6 +44,12 @@ export interface Actor {
   via: 'api' | 'console' | 'command_line' | 'service';
 }
 
+/** Through what a call arrived, and its request id. */
+export interface Origin {
+  via: Actor['via'];
+  requestId: string | null;
+}
+
 /** One workspace and environment. */
 export interface Tenant {
   readonly workspaceId: number;

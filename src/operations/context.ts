@@ -1,6 +1,7 @@
 // The dependencies of every operation, and steps that several of them share.
 
 import type { Caller } from '../domain/api-token.ts';
+import type { Origin } from '../domain/event.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group.ts';
@@ -8,7 +9,6 @@ import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { CpuQueue } from './cpu-queue.ts';
 import { EnvironmentConfigs } from './environment-config.ts';
-import type { Origin } from './event.ts';
 import { IdLease } from './id-lease.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { Usage } from './usage.ts';

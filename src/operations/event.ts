@@ -8,15 +8,10 @@ import {
   type EventType,
   type NewEvent,
   newEventId,
+  type Origin,
 } from '../domain/event.ts';
 import type { UserGroupKey } from '../domain/user-group.ts';
 import type { Context } from './context.ts';
-
-/** Through what a call arrived, and its request id. */
-export interface Origin {
-  via: Actor['via'];
-  requestId: string | null;
-}
 
 export type EventContext = Pick<Context, 'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
 

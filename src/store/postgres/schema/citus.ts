@@ -3,7 +3,7 @@
 // tables. Errors of Citus are classified in client/errors.ts.
 
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
-import type { Statement } from '../client/pool.ts';
+import type { Statement } from '../client/session.ts';
 import type { SchemaSession } from './session.ts';
 
 const DISTRIBUTE: Record<string, string> = {
