@@ -155,6 +155,7 @@ async function serve(
     clock,
     defaultGracePeriodSeconds,
     keepsEvents,
+    publicUrl: config.publicUrl,
     allowsPrivateWebhooks,
     via: 'api',
   });
@@ -182,6 +183,7 @@ async function serve(
   });
   if (keepsEvents) webhooks.start();
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  context.publicUrl ||= url;
 
   const close = async (): Promise<void> => {
     phase = 'draining';

@@ -8,6 +8,7 @@ export const tags = {
   'User groups': 'Your customers, each identified by your own id.',
   'User group tokens': 'Identify who is viewing a dashboard.',
   'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`.',
+  'Embed tokens': 'Signed tokens for dashboard tools, filled with the values of one user group.',
   Webhooks: 'Deliver events to your own servers. Only for the permission `admin`.',
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;
