@@ -5,6 +5,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
+import { measureMinting } from './embed-token.ts';
 import { measureEvents } from './events.ts';
 import { measureFilters } from './filters.ts';
 import { compareParsers } from './json.ts';
@@ -136,6 +137,13 @@ program
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
   .addOption(groupsOption(10_000))
   .action((flags) => measureMetrics({ ...flags, folder: prepare(), report }));
+
+program
+  .command('embed-token')
+  .summary('compare minting an ES256 token with node:crypto signing the same bytes')
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 5)
+  .action((flags) => measureMinting({ ...flags, folder: prepareFolder() }));
 
 program
   .command('json')

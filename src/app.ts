@@ -156,6 +156,7 @@ async function serve(
     clock,
     defaultGracePeriodSeconds,
     keepsEvents,
+    publicUrl: config.publicUrl,
     allowsPrivateWebhooks,
     via: 'api',
   });
@@ -184,6 +185,7 @@ async function serve(
   if (keepsEvents) webhooks.start();
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   eventRetention.start();
+  context.publicUrl ||= url;
 
   const close = async (): Promise<void> => {
     phase = 'draining';

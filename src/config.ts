@@ -182,6 +182,14 @@ export const settings = {
     meaning:
       'Whether webhooks may be sent to private, local and reserved addresses: on or off. With on, everybody with an admin token can reach the network of this process.',
   },
+  publicUrl: {
+    env: 'UGS_PUBLIC_URL',
+    flag: '--public-url <url>',
+    fallback: '',
+    parse: parsePublicUrl,
+    meaning:
+      'URL at which tools reach the service, such as https://groups.example.com: the start of the issuer of embed tokens. Default: the address that it listens on.',
+  },
   allowedOrigins: {
     env: 'UGS_ALLOWED_ORIGINS',
     flag: '--allowed-origins <origins>',
@@ -440,6 +448,17 @@ function parseHost(text: string): string {
   // Node listens on all addresses if the host is empty.
   if (text.trim() === '') throw new Error('must be an address, such as 127.0.0.1 or 0.0.0.0');
   return text;
+}
+
+/** Without a slash at the end, which would be part of every issuer. */
+function parsePublicUrl(text: string): string {
+  const url = text === '' ? null : URL.parse(text);
+  if (
+    text !== '' &&
+    (url === null || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '')
+  )
+    throw new Error('must be an http or https URL without a user, query or fragment');
+  return text.replace(/\/+$/, '');
 }
 
 function parseOrigins(text: string): string[] {

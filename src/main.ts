@@ -14,6 +14,7 @@ import { keyCommand } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
+import { signingKeyCommand } from './commands/signing-key.ts';
 import { startCommand } from './commands/start.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { redact } from './domain/secret.ts';
@@ -55,6 +56,7 @@ function program(): Command {
     .addCommand(workspaceCommand())
     .addCommand(groupCommand())
     .addCommand(keyCommand())
+    .addCommand(signingKeyCommand())
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())

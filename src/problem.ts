@@ -20,6 +20,8 @@ export type ProblemCode =
   | 'version_mismatch'
   | 'body_too_large'
   | 'unsupported_media_type'
+  | 'claim_missing'
+  | 'claim_invalid'
   | 'rate_limited'
   | 'headers_too_large'
   | 'internal_error'

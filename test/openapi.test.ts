@@ -16,6 +16,7 @@ import type { ProblemCode } from '../src/problem.ts';
 import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from './support/api-description.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from './support/described-refusal.ts';
+import { integrations } from './support/embed-token/site.ts';
 import { send, type TestRequest, type TestResponse } from './support/http.ts';
 import { causes } from './support/problem-cause.ts';
 import { TestService } from './support/service.ts';
@@ -139,6 +140,9 @@ describeOnEachDatabase('The responses of the service match the API description',
     // For every operation.
     service.token = (await service.apiToken({ permission: 'admin' })).token;
     await service.get(EXISTING);
+    const { resources: _, ...settings } = integrations.metabase.settings;
+    const metabase = { ...integrations.metabase, settings: { ...settings, resources: [{ dashboard: 7 }] } };
+    await service.call('PUT', '/v1/integrations/metabase', metabase);
     await service.call('PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, ENDPOINT);
   });
   after(() => service.end());
@@ -207,8 +211,37 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('listWebhookDeliveries', { path: `${endpoint}/deliveries` });
     await call('redeliverWebhook', { path: `${endpoint}/deliveries/${event_id}/redeliver` });
     await call('deleteWebhookEndpoint', { path: endpoint });
+    const put = (id: string, body: object) =>
+      call('putIntegration', { path: `/v1/integrations/${id}`, body });
+    for (const [id, integration] of Object.entries(integrations)) await put(`all-${id}`, integration);
+    assert.equal((await put('all-jwt', integrations.jwt)).status, 200);
+    await call('readIntegration', { path: '/v1/integrations/all-jwt' });
+    await call('listIntegrations', { path: '/v1/integrations?limit=1' });
+    const viewed = {
+      user_group_id: 'viewed',
+      name: 'V',
+      mapping: { 40: 1 },
+      properties: { region: 'r', seats: 1 },
+    };
+    await service.get(viewed);
+    for (const integration of Object.keys(integrations)) {
+      const resource = integration === 'metabase' ? { dashboard: 7 } : undefined;
+      const { json } = await call('createEmbedToken', {
+        body: { integration: `all-${integration}`, user_group_id: 'viewed', resource },
+      });
+      if (integration === 'jwt')
+        await call('resolveUserGroupToken', { body: { token: json.embed_token.token } });
+    }
+    await call('deleteIntegration', { path: '/v1/integrations/all-lightdash' });
+    await call('rotateSigningKeys', { path: '/v1/signing-keys/rotate', body: {} });
+    const { jwks_url } = (await call('listSigningKeys', {})).json;
+    const [jwks] = /\/issuers\/.*/.exec(jwks_url)!;
+    const published = await call('readKeySet', { path: jwks, token: null });
+    const headers = { 'if-none-match': published.headers.etag! };
+    await call('readKeySet', { path: jwks, token: null, headers });
     const publicOperations = description.operations.filter(({ security }) => security.length === 0);
-    for (const { operationId } of publicOperations) await call(operationId, { token: null });
+    for (const { operationId } of publicOperations.filter(({ path }) => !path.includes('{')))
+      await call(operationId, { token: null });
 
     const described = description.operations.flatMap((operation) =>
       description.statuses(operation).successes.map((status) => `${operation.operationId} ${status}`),
@@ -231,6 +264,9 @@ describeOnEachDatabase('The responses of the service match the API description',
       if (operation.operationId === 'rotateUserGroupToken') {
         const current_token = (await service.get(EXISTING)).json.user_group.token;
         requests.version_mismatch = { ...requests.version_mismatch, body: { current_token } };
+      }
+      if (operation.operationId === 'createEmbedToken') {
+        requests.user_group_not_found = { body: { integration: 'metabase', user_group_id: 'missing' } };
       }
       for (const code of description.errorCodes(operation)) {
         if (requests[code] === undefined) continue;

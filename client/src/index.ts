@@ -8,6 +8,7 @@ import {
   checkedTime,
   checkedToken,
   checkedUrl,
+  integrationPathOf,
   pathOf,
   segmentOf,
   webhookPathOf,
@@ -22,6 +23,7 @@ import {
   type JsonCodec,
   sleep,
 } from './call.ts';
+import type { EmbedToken, EmbedTokenRequest, Integration, IntegrationRequest, SigningKeys } from './embed.ts';
 import { tokenNotFound } from './error.ts';
 import type { ApiResponse } from './response.ts';
 import type {
@@ -60,6 +62,7 @@ import type {
 } from './wire.ts';
 
 export type { CallOptions, Fetch, FetchRequest, FetchResponse, JsonCodec } from './call.ts';
+export type * from './embed.ts';
 export { type ErrorCode, type FieldError, UserGroupServiceError } from './error.ts';
 export type * from './webhook.ts';
 export type * from './wire.ts';
@@ -109,6 +112,11 @@ export interface RotateApiTokenOptions extends CallOptions {
 export interface EventFeedOptions extends CallOptions {
   /** How long to wait after an empty page. Default: 1 000. */
   pollIntervalMs?: number | undefined;
+}
+
+export interface RotateSigningKeysOptions extends CallOptions {
+  /** Whether the previous keys are removed immediately, because one has leaked. */
+  revoke?: boolean | undefined;
 }
 
 /** A user group and the entity tag of its version. */
@@ -516,6 +524,87 @@ export class UserGroupClient {
     const delivery = `deliveries/${segmentOf('eventId', 'event', eventId)}`;
     const path = `${webhookPathOf(webhookEndpointId)}/${delivery}/redeliver`;
     await this.#call({ method: 'POST', path }, options);
+  }
+
+  /**
+   * Mints a token for the tool of the integration. Fails with `claim_missing` if the user group lacks a value, and with
+   * `user_group_token_not_found` or `user_group_not_found` if there is no such group or it is suspended.
+   */
+  async createEmbedToken(request: EmbedTokenRequest, options: CallOptions = {}): Promise<EmbedToken> {
+    // The viewer presents the token, so an invalid one is not a bug of the caller and must not throw a TypeError.
+    if ('token' in request && request.token !== undefined && !canBeToken(request.token))
+      throw tokenNotFound();
+    const path = '/v1/embed-tokens';
+    const { body } = await this.#call<{ embed_token: EmbedToken }>(
+      { method: 'POST', path, body: request },
+      options,
+    );
+    return body.embed_token;
+  }
+
+  /** Creates the integration, or replaces its fields; without a secret, an existing one keeps its own. */
+  async putIntegration(
+    integrationId: string,
+    integration: IntegrationRequest,
+    { ifMatch, ifNoneMatch, ...options }: ReplaceOptions = {},
+  ): Promise<{ integration: Integration; etag: string }> {
+    const path = integrationPathOf(integrationId);
+    const { body, etag } = await this.#call<{ integration: Integration }>(
+      { method: 'PUT', path, body: integration, ifMatch, ifNoneMatch },
+      options,
+    );
+    return { integration: body.integration, etag };
+  }
+
+  /** Fails with `not_found`. */
+  async readIntegration(
+    integrationId: string,
+    options: CallOptions = {},
+  ): Promise<{ integration: Integration; etag: string }> {
+    const { body, etag } = await this.#call<{ integration: Integration }>(
+      { method: 'GET', path: integrationPathOf(integrationId) },
+      options,
+    );
+    return { integration: body.integration, etag };
+  }
+
+  /** Tokens that it has minted remain valid until they expire. Fails with `not_found`. */
+  async deleteIntegration(integrationId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
+    await this.#call({ method: 'DELETE', path: integrationPathOf(integrationId), ifMatch }, options);
+  }
+
+  /** Iterates over all integrations. */
+  listIntegrations(
+    query: PageRequest = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<Integration, void, void> {
+    return this.#pages('/v1/integrations', 'integrations', query, options);
+  }
+
+  /** The issuer of embed tokens of the type `jwt`, and its keys. */
+  async readSigningKeys(options: CallOptions = {}): Promise<SigningKeys> {
+    return this.#signingKeys({ method: 'GET', path: '/v1/signing-keys' }, options);
+  }
+
+  /**
+   * Publishes new keys, which sign six minutes later; repeating the call until then changes nothing. With `revoke`, the
+   * previous keys are not trusted any more, and the call is not retried if it may have been applied.
+   */
+  async rotateSigningKeys({
+    revoke = false,
+    ...options
+  }: RotateSigningKeysOptions = {}): Promise<SigningKeys> {
+    const path = '/v1/signing-keys/rotate';
+    return this.#signingKeys(
+      { method: 'POST', path, body: { revoke }, ...(revoke && { isIdempotent: false }) },
+      options,
+    );
+  }
+
+  async #signingKeys(request: CallRequest, options: CallOptions): Promise<SigningKeys> {
+    const { body } = await this.#call<SigningKeys>(request, options);
+    const { issuer, jwks_url, signing_keys } = body;
+    return { issuer, jwks_url, signing_keys };
   }
 
   async *#pages<Entry>(

@@ -13,7 +13,12 @@ export type EventType =
   | 'webhook_endpoint.secret_rotated'
   | 'webhook_endpoint.disabled'
   | 'webhook_endpoint.tested'
-  | 'webhook_endpoint.deleted';
+  | 'webhook_endpoint.deleted'
+  | 'integration.created'
+  | 'integration.updated'
+  | 'integration.deleted'
+  | 'key_set.created'
+  | 'key_set.rotated';
 
 export interface WebhookEndpointRequest {
   url: string;

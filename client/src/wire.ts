@@ -237,5 +237,7 @@ export interface ApiTokenListQuery {
   cursor?: string | undefined;
 }
 
-/** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC). */
-export type TokenState = { status: 'current'; expires_at: null } | { status: 'retiring'; expires_at: string };
+/** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC); an embed token is valid until then at most. */
+export type TokenState =
+  | { status: 'current'; expires_at: null }
+  | { status: 'retiring' | 'embed'; expires_at: string };

@@ -215,8 +215,8 @@ export async function tokens(): Promise<void> {
   await client.rotate({});
   const { token, user_group: viewer } = await client.resolve('ugt_x');
   same<typeof token, TokenState>();
-  if (token.status === 'retiring') same<typeof token.expires_at, string>();
-  else same<typeof token.expires_at, null>();
+  if (token.status === 'current') same<typeof token.expires_at, null>();
+  else same<typeof token.expires_at, string>();
   same<typeof viewer.mapping, Mapping | null>();
   // @ts-expect-error: resolving does not return the user group token.
   viewer.token;
@@ -312,4 +312,27 @@ export async function webhooks(): Promise<void> {
     same<typeof state, 'pending' | 'delivered' | 'failed'>();
   // @ts-expect-error: the types of event are required.
   await client.putWebhookEndpoint('a', { url: 'https://a.example/' });
+}
+
+export async function embedTokens(): Promise<void> {
+  const { token, url } = await client.createEmbedToken({
+    integration: 'a',
+    user_group_id: 'b',
+    resource: { dashboard: 7 },
+  });
+  same<typeof token, string>();
+  same<typeof url, string | undefined>();
+  // @ts-expect-error: either a token or an id.
+  await client.createEmbedToken({ integration: 'a' });
+  // @ts-expect-error: not both.
+  await client.createEmbedToken({ integration: 'a', token: 'b', user_group_id: 'c' });
+  await client.putIntegration('a', {
+    type: 'jwt',
+    settings: { audience: 'b' },
+    claims: { c: { property: 'd' } },
+  });
+  // @ts-expect-error: no such template.
+  await client.putIntegration('a', { type: 'jwt', claims: { c: { sql: 'd' } } });
+  const { signing_keys } = await client.rotateSigningKeys({ revoke: true });
+  same<(typeof signing_keys)[number]['status'], 'pending' | 'signing' | 'retiring'>();
 }

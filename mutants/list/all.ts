@@ -3,6 +3,7 @@
 import type { Mutant } from '../mutant.ts';
 import { commands } from './commands.ts';
 import { domain } from './domain.ts';
+import { embedTokens } from './embed-tokens.ts';
 import { http } from './http.ts';
 import { operations } from './operations.ts';
 import { postgres } from './postgres.ts';
@@ -18,5 +19,6 @@ export const mutantsByArea: Record<string, readonly Mutant[]> = {
   postgres,
   http,
   commands,
+  'embed tokens': embedTokens,
   webhooks,
 };

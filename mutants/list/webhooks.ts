@@ -86,8 +86,8 @@ export const webhooks: readonly Mutant[] = [
   {
     name: 'a replaced document gets the secret of a new one',
     file: document,
-    find: ': { precondition: { ifMatch: ',
-    replace: ': { secret: secret ?? null, precondition: { ifMatch: ',
+    find: '...(replacesSecret && { secret })',
+    replace: 'secret',
     tests: ['test/webhook-endpoint.test.ts', 'test/webhook.test.ts'],
   },
 ];

@@ -6,7 +6,7 @@ import { type JsonObject, textOf, treeOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 import type { SealedToken, VersionTag } from './user-group.ts';
 
-export const documentKinds = ['webhook_endpoint'] as const;
+export const documentKinds = ['webhook_endpoint', 'integration', 'key_set'] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 
 export interface DocumentKey extends Tenant {
@@ -16,7 +16,8 @@ export interface DocumentKey extends Tenant {
 
 /** What is common to the documents of one kind. */
 export interface DocumentDefinition {
-  readonly kind: DocumentKind;
+  /** Not of documents without endpoints of their own. */
+  readonly kind: Exclude<DocumentKind, 'key_set'>;
   /** For messages. */
   readonly noun: string;
   /** Documents per workspace and environment. */

@@ -23,10 +23,15 @@ export const eventTypes = [
   'webhook_endpoint.disabled',
   'webhook_endpoint.tested',
   'webhook_endpoint.deleted',
+  'integration.created',
+  'integration.updated',
+  'integration.deleted',
+  'key_set.created',
+  'key_set.rotated',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-export const targetTypes = ['user_group', 'api_token', 'webhook_endpoint'] as const;
+export const targetTypes = ['user_group', 'api_token', 'webhook_endpoint', 'integration', 'key_set'] as const;
 export type TargetType = (typeof targetTypes)[number];
 
 /** What changed. The id of a user group is the caller's own id of it. */

@@ -135,6 +135,16 @@ export function valueCheck(schema: object): (value: unknown) => string | null {
   return (value) => (check(value) ? null : faultOf(check.errors!.find(isFault)!).detail);
 }
 
+/** A check of a part of a body by another schema: returns what is wrong with the value at the path. */
+export function partCheck(schema: object): (value: unknown, path: readonly string[]) => FieldError[] {
+  const check = ajv.compile(schema);
+  return (value, path) => {
+    if (check(value)) return [];
+    const faults = check.errors!.filter(isFault).slice(0, MAX_ERRORS).map(faultOf);
+    return faults.map(({ pointer, detail }) => ({ pointer: pointerOf(path) + pointer, detail }));
+  };
+}
+
 interface BodyDefinition<Body> {
   name: string;
   fields: Record<string, object>;
@@ -210,6 +220,13 @@ function isFault({ keyword }: ErrorObject): boolean {
   return keyword !== 'propertyNames';
 }
 
+/** Throws `invalid_request` unless the list is empty. */
+export function refuseFields(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return;
+  const more = Math.max(0, errors.length - MAX_ERRORS);
+  throw invalid('invalid_request', errors.slice(0, MAX_ERRORS), { more });
+}
+
 function invalid(
   code: 'invalid_request' | 'unknown_field',
   errors: readonly FieldError[],
@@ -257,11 +274,17 @@ function faultOf(error: ErrorObject): FieldError {
     case 'maxLength':
       return { pointer, detail: `must have at most ${schema} characters` };
     case 'maxProperties':
+      return { pointer, detail: `must have at most ${schema} ${schema === 1 ? 'entry' : 'entries'}` };
+    case 'minProperties':
+      return { pointer, detail: `must have at least ${schema} entry` };
+    case 'maxItems':
       return { pointer, detail: `must have at most ${schema} entries` };
     case 'minItems':
       return { pointer, detail: `must have at least ${schema} entry` };
     case 'uniqueItems':
       return { pointer, detail: 'must not have duplicate entries' };
+    case 'additionalProperties':
+      return { pointer: pointerOf([...path, params.additionalProperty]), detail: 'is not a known member' };
     case 'minimum':
       return { pointer, detail: `must be at least ${schema}` };
     case 'maximum':

@@ -9,6 +9,7 @@ export const tags = {
   'User group tokens': 'Identify who is viewing a dashboard.',
   Events: 'What changed, who changed it, and when.',
   'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`.',
+  'Embed tokens': 'Signed tokens for dashboard tools, filled with the values of one user group.',
   Webhooks: 'Deliver events to your own servers. Only for the permission `admin`.',
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;

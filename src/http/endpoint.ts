@@ -75,7 +75,8 @@ const LAST_QUERY_AFTER_MS = 1_500;
 /** Work that waits for the CPU until then still has time to query the database. */
 const LAST_CPU_TURN_AFTER_MS = 1_400;
 
-function withDeadline(context: Context, { id }: FastifyRequest): Context {
+/** For the queries of one request. */
+export function withDeadline(context: Context, { id }: FastifyRequest): Context {
   const now = performance.now();
   const store = context.store.until(now + LAST_QUERY_AFTER_MS);
   const origin = { via: context.origin.via, requestId: id };

@@ -22,6 +22,16 @@ export const pathParameters = {
     description: 'Your own id of the webhook endpoint. Percent-encoded.',
     example: 'crm',
   },
+  integration_id: {
+    schema: userGroupId,
+    description: 'Your own id of the integration. Percent-encoded.',
+    example: 'metabase',
+  },
+  issuer_id: {
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    description: 'The last part of the issuer of a token.',
+    example: '5f0c9a3be81d4c7704d0a1162',
+  },
   event_id: {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     description: 'The id of an event.',

@@ -18,20 +18,17 @@ import { userGroupIdOf } from './path-parameter.ts';
 export type FirstQuery<Body> = (caller: Caller, body: Body, request: FastifyRequest) => PrefetchQuery | null;
 
 /** For endpoints on the user group whose id is in the body. */
-export function groupOfBody(
-  { workspaceId, environment }: Caller,
-  body: { userGroupId: string },
-): PrefetchQuery {
-  return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, body.userGroupId) };
+export function groupOfBody(caller: Caller, body: { userGroupId: string }): PrefetchQuery {
+  return groupOfId(caller, body.userGroupId);
 }
 
 /** For endpoints on the user group whose id is in the path. */
-export function groupOfPath(
-  { workspaceId, environment }: Caller,
-  _body: unknown,
-  request: FastifyRequest,
-): PrefetchQuery {
-  return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, userGroupIdOf(request)) };
+export function groupOfPath(caller: Caller, _body: unknown, request: FastifyRequest): PrefetchQuery {
+  return groupOfId(caller, userGroupIdOf(request));
+}
+
+export function groupOfId({ workspaceId, environment }: Caller, userGroupId: string): PrefetchQuery {
+  return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, userGroupId) };
 }
 
 export function groupOfToken(text: string): PrefetchQuery | null {

@@ -28,6 +28,8 @@ export const problems = {
   version_mismatch: { status: 412, title: 'The resource has another version' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The media type of the body is not supported' },
+  claim_missing: { status: 422, title: 'The user group lacks a value' },
+  claim_invalid: { status: 422, title: 'A value cannot be part of the token' },
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The request headers are too large' },
   internal_error: { status: 500, title: 'Internal error' },

@@ -1,6 +1,7 @@
 // The headers of responses, for the API description.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { MAX_AGE_SECONDS } from '../domain/key-set.ts';
 
 export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
 
@@ -14,9 +15,9 @@ export const responseHeaders = {
     example: EXAMPLE_REQUEST_ID,
   },
   'Cache-Control': {
-    description: 'Caches must not store responses.',
+    description: 'Caches must not store responses, except the keys of an issuer.',
     required: true,
-    schema: { type: 'string', enum: ['no-store'] },
+    schema: { type: 'string', enum: ['no-store', `max-age=${MAX_AGE_SECONDS}`] },
     example: 'no-store',
   },
   ETag: {

@@ -8,11 +8,21 @@ import { list as listApiTokens } from './endpoints/api-token/list.ts';
 import { read as readApiToken } from './endpoints/api-token/read.ts';
 import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
 import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
+import { createEmbedToken } from './endpoints/embed-token/create.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
+import {
+  listIntegrations,
+  putIntegration,
+  readIntegration,
+  removeIntegration,
+} from './endpoints/integration/integration.ts';
 import { resolve } from './endpoints/resolve.ts';
 import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
+import { keySet } from './endpoints/service/key-set.ts';
+import { listSigningKeys } from './endpoints/signing-key/list.ts';
+import { rotateSigningKeys } from './endpoints/signing-key/rotate.ts';
 import { create } from './endpoints/user-group/create.ts';
 import { remove } from './endpoints/user-group/delete.ts';
 import { getOrCreate } from './endpoints/user-group/get-or-create.ts';
@@ -70,6 +80,16 @@ export const endpoints: readonly AnyEndpoint[] = [
   revokeApiToken,
   // /v1/api-tokens/{api_token_id}/rotate
   rotateApiToken,
+  // /v1/embed-tokens
+  createEmbedToken,
+  // /v1/integrations
+  listIntegrations,
+  putIntegration,
+  readIntegration,
+  removeIntegration,
+  // /v1/signing-keys
+  listSigningKeys,
+  rotateSigningKeys,
   // /v1/webhook-endpoints
   listWebhookEndpoints,
   putWebhookEndpoint,
@@ -81,8 +101,15 @@ export const endpoints: readonly AnyEndpoint[] = [
   redeliverWebhook,
 ];
 
-/** /healthz, /readyz, /openapi.json, /docs, /errors. */
-export const publicEndpoints: readonly PublicEndpoint[] = [alive, ready, openApiDocument, docs, errors];
+/** /healthz, /readyz, /issuers/{issuer_id}/.well-known/jwks.json, /openapi.json, /docs, /errors. */
+export const publicEndpoints: readonly PublicEndpoint[] = [
+  alive,
+  ready,
+  keySet,
+  openApiDocument,
+  docs,
+  errors,
+];
 
 export function addRoutes(
   app: FastifyInstance,
@@ -93,7 +120,8 @@ export function addRoutes(
   const unreadLists = new UnreadLists();
   const bodies = new BodyAdmission();
   for (const each of endpoints) addEndpoint(app, { ...options, prefetcher, unreadLists, bodies }, each);
-  for (const each of publicEndpoints) addPublicEndpoint(app, { isReady, openApi: openApiText }, each);
+  for (const each of publicEndpoints)
+    addPublicEndpoint(app, { context: options.context, isReady, openApi: openApiText }, each);
   addAssets(app);
 }
 

@@ -28,12 +28,19 @@ export interface Context {
   origin: Origin;
   /** Whether changes are recorded as events. */
   keepsEvents: boolean;
+  /** Where tools reach the service, without a slash at the end: the start of the issuer of tokens. */
+  publicUrl: string;
   /** Whether webhooks may be sent to addresses that are not public. */
   allowsPrivateWebhooks: boolean;
 }
 
 export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
-  Partial<Pick<Context, 'clock' | 'defaultGracePeriodSeconds' | 'keepsEvents' | 'allowsPrivateWebhooks'>> & {
+  Partial<
+    Pick<
+      Context,
+      'clock' | 'defaultGracePeriodSeconds' | 'keepsEvents' | 'publicUrl' | 'allowsPrivateWebhooks'
+    >
+  > & {
     via: Origin['via'];
   };
 
@@ -41,6 +48,7 @@ export function createContext({ store, via, clock = Date.now, ...options }: Cont
   return {
     defaultGracePeriodSeconds: 0,
     keepsEvents: true,
+    publicUrl: '',
     allowsPrivateWebhooks: false,
     ...options,
     store,

@@ -4,8 +4,10 @@ import type { Caller } from '../domain/api-token.ts';
 import type { Document, DocumentDefinition, DocumentKey } from '../domain/document.ts';
 import { documentTag } from '../domain/document.ts';
 import type { NewEvent } from '../domain/event.ts';
+import { TokenUnreadable } from '../domain/key-ring.ts';
 import { cursorAfter, idOfCursor, type ListName } from '../domain/list-cursor.ts';
 import { isMetByTag, type Precondition } from '../domain/precondition.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { SealedToken } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
@@ -24,7 +26,9 @@ export type DocumentContext = Pick<
 export interface NewDocument {
   body: JsonText;
   /** For a document that is created. */
-  secret?: SealedToken;
+  secret?: SealedToken | null;
+  /** Whether an existing document gets it too. */
+  replacesSecret?: boolean;
 }
 
 export interface StoredDocument {
@@ -88,7 +92,7 @@ export function readCursor(list: ListName, cursor: string): string {
 }
 
 /**
- * Upsert. An existing document keeps its secret. Throws `version_mismatch` if the precondition is not met, and
+ * Upsert. An existing document keeps its secret unless `replacesSecret`. Throws `version_mismatch` if the precondition is not met, and
  * `limit_reached`.
  */
 export async function putDocument(
@@ -96,7 +100,7 @@ export async function putDocument(
   caller: Caller,
   definition: DocumentDefinition,
   id: string,
-  { body, secret }: NewDocument,
+  { body, secret = null, replacesSecret = false }: NewDocument,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const { store, configs, clock } = context;
@@ -112,8 +116,8 @@ export async function putDocument(
       body,
       // Whether it exists must not change before the write: the type of the event and the secret depend on it.
       ...(stored === null
-        ? { secret: secret ?? null, precondition: { ifNoneMatch: '*' } }
-        : { precondition: { ifMatch: '*', ...precondition } }),
+        ? { secret, precondition: { ifNoneMatch: '*' } }
+        : { ...(replacesSecret && { secret }), precondition: { ifMatch: '*', ...precondition } }),
       limit,
       now: clock(),
       event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, {
@@ -149,6 +153,21 @@ export async function deleteDocument(
   });
   if (result === 'not_found') throw documentNotFound(definition);
   if (result === 'version_mismatch') throw versionMismatch(noun);
+}
+
+/** Decrypts the secret of a document. Throws `database_unavailable` if that fails. */
+export function openSecret({ keyRing }: Pick<Context, 'keyRing'>, document: Document, noun: string): Secret {
+  if (document.secret === null) throw new Error(`the ${noun} has no secret`);
+  try {
+    return keyRing.open(document.secret, document);
+  } catch (error) {
+    if (!(error instanceof TokenUnreadable)) throw error;
+    throw new Problem(
+      'database_unavailable',
+      `The stored secret of this ${noun} cannot be decrypted. The operator has to check the log of the service.`,
+      { cause: error, retryAfterSeconds: 60 },
+    );
+  }
 }
 
 /** A webhook endpoint does not receive the event that ends it. */

@@ -32,6 +32,9 @@ const commands = [
   ['key', 'generate'],
   ['key', 'list'],
   ['key', 'reencrypt'],
+  ['signing-key'],
+  ['signing-key', 'list'],
+  ['signing-key', 'rotate'],
   ['migrate'],
   ['backup'],
   ['restore'],
@@ -80,7 +83,7 @@ describe('--help', { concurrency: 2 }, () => {
   });
 
   it('lists exactly the commands of this test', async () => {
-    for (const parent of [[], ['api-token'], ['workspace'], ['group'], ['key']]) {
+    for (const parent of [[], ['api-token'], ['workspace'], ['group'], ['key'], ['signing-key']]) {
       const [, listed = ''] = (await help(...parent)).split('\nCommands:\n');
       const names = [...listed.split('\n\n')[0]!.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
       const known = commands.filter((command) => parent.every((part, index) => command[index] === part));

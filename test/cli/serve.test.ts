@@ -30,6 +30,7 @@ const invalidValues = {
   defaultGracePeriodSeconds: '2592001',
   eventRetentionDays: '-1',
   webhookAllowPrivate: 'yes',
+  publicUrl: 'ftp://groups.example.com',
   allowedOrigins: 'https://app.example.com/path',
   rateLimitPerMinute: ' 1',
   failedAuthenticationLimitPerMinute: '-1',

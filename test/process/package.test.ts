@@ -84,7 +84,7 @@ async function assertShowsDocs(url: string): Promise<void> {
 
 const CODE = /^(?:bin|dist)\/.*\.(?:js|sql|css)$/;
 const DOCUMENTATION =
-  /^(?:docs|deploy|client|bench)\/|^[A-Z]+\.md$|^LICENSE$|^compose\.yaml$|^package\.json$/;
+  /^(?:docs|deploy|examples|client|bench)\/|^[A-Z]+\.md$|^LICENSE$|^compose\.yaml$|^package\.json$/;
 
 function assertContents(folder: Folder): void {
   const files = globSync('**/*', { cwd: folder.join(INSTALLED), withFileTypes: true })

@@ -13,12 +13,16 @@ const ids = {
   api_token_id: '1',
   webhook_endpoint_id: EXISTING_ENDPOINT,
   event_id: 'evt_0',
+  integration_id: 'metabase',
+  issuer_id: '0',
 };
 const missing = {
   user_group_id: 'missing',
   api_token_id: '999999999',
   webhook_endpoint_id: 'missing',
   event_id: 'missing',
+  integration_id: 'missing',
+  issuer_id: '0',
 };
 
 /** The request that the operation's first example shows. */

@@ -22,6 +22,24 @@ export async function withService<Result>(
   }
 }
 
+/** Mints a token for a tool that needs the property `region` of the group, as a text. */
+async function mint(
+  service: TestService,
+  group: { user_group_id: string; name: string; properties?: object },
+): Promise<TestResponse> {
+  await service.get(group);
+  const { token } = await service.apiToken({ permission: 'admin' });
+  const integration = {
+    type: 'metabase',
+    secret: 'a-secret-of-metabase',
+    settings: { url: 'https://metabase.example', resources: [{ dashboard: 1 }], properties: ['region'] },
+    claims: { region: { property: 'region' } },
+  };
+  await service.call('PUT', '/v1/integrations/causes', integration, { token });
+  const { user_group_id } = group;
+  return service.call('POST', '/v1/embed-tokens', { integration: 'causes', user_group_id }, { token });
+}
+
 /** A request that causes each error code. A code that cannot be caused must not exist. */
 export const causes = (database: DatabaseKind, service: () => TestService) =>
   ({
@@ -65,6 +83,9 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
     },
     body_too_large: () => service().get(' '.repeat(256 * 1024 + 1)),
     unsupported_media_type: () => service().get({}, { headers: { 'content-type': 'text/plain' } }),
+    claim_missing: () => mint(service(), { user_group_id: 'no-region', name: 'N' }),
+    claim_invalid: () =>
+      mint(service(), { user_group_id: 'odd-region', name: 'O', properties: { region: { a: 1 } } }),
     rate_limited: () =>
       withService(database, { UGS_RATE_LIMIT_PER_MINUTE: '1' }, async (limited) => {
         await limited.resolve('unknown');

@@ -23,9 +23,14 @@ const body = bodyType<ResolveBody>({
 });
 
 const tokenState: Schema = {
-  description: 'Whether the token is current, or a replaced one in its grace period.',
+  description:
+    'Whether the token is current, a replaced one in its grace period, or an embed token of the type `jwt`.',
   oneOf: [
     objectSchema({ status: { type: 'string', const: 'current' }, expires_at: { type: 'null' } }),
+    objectSchema({
+      status: { type: 'string', const: 'embed' },
+      expires_at: { ...timestampSchema, description: 'When the embed token expires. RFC 3339, UTC.' },
+    }),
     objectSchema({
       status: { type: 'string', const: 'retiring' },
       expires_at: { ...timestampSchema, description: 'When it stops resolving. RFC 3339, UTC.' },
@@ -65,8 +70,9 @@ export const resolve = endpoint({
     tag: 'User group tokens',
     summary: 'Resolve a token',
     text:
-      'Returns the user group of a token: who is viewing. For a dashboard server, whose API token needs only the ' +
-      'permission `resolve`. A token that was rotated or deleted is rejected from the next request on: nothing is cached.',
+      'Returns the user group of a token, or of an embed token of the type `jwt`: who is viewing. For a dashboard server, whose API token needs only the ' +
+      'permission `resolve`. A token that was rotated or deleted is rejected from the next request on: nothing is cached. An embed ' +
+      'token is rejected as soon as its user group changes in any way.',
     requests: { resolve: { summary: 'Resolve', value: { token: EXAMPLE_TOKEN } } },
     responses: {
       200: {

@@ -1,6 +1,7 @@
 // The meaning of every error code and what to do about it, for /errors and the API description.
 
 import { limits } from '../../domain/field.ts';
+import { claimInvalid, claimMissing } from '../../domain/integration.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
 import { Unauthenticated } from '../../operations/authenticate.ts';
 import {
@@ -200,6 +201,27 @@ export const problemDescriptions = {
       'unsupported_media_type',
       'Send the body with "Content-Type: application/json" (UTF-8).',
     ),
+  },
+  claim_missing: {
+    occurrence: 'named',
+    meaning:
+      'The integration fills the token with a value that the user group does not have, or that is empty. `errors` points ' +
+      'to each in the user group. No token was minted.',
+    remedy: 'Set the value of the user group, or remove it from the integration.',
+    example: claimMissing([
+      {
+        pointer: '/properties/region',
+        detail: 'is missing or empty; /claims/region of the integration requires it',
+      },
+    ]),
+  },
+  claim_invalid: {
+    occurrence: 'named',
+    meaning:
+      'A value of the user group cannot be part of this type of token: it has a form that the tool does not support, ' +
+      'cannot be written into SQL safely, or the token would be too long. No token was minted.',
+    remedy: 'Change the value that `errors` points to, or the integration.',
+    example: claimInvalid([{ pointer: '/properties/region', detail: 'must not have control characters' }]),
   },
   rate_limited: {
     occurrence: 'API token',

@@ -31,7 +31,7 @@ export function operationsOf({ endpoints, publicEndpoints }: ApiSurface): Operat
     ...endpoints.map((endpoint) => ({
       operationId: endpoint.operationId,
       method: String(endpoint.method),
-      path: endpoint.paths[0]!.replace(/:(\w+)/g, '{$1}'),
+      path: pathTemplate(endpoint.paths[0]!),
       description: endpoint.description,
       ...(endpoint.body.schema !== null && {
         body: { name: endpoint.body.name, schema: endpoint.body.schema },
@@ -41,11 +41,15 @@ export function operationsOf({ endpoints, publicEndpoints }: ApiSurface): Operat
     ...publicEndpoints.map(({ operationId, path, description }) => ({
       operationId,
       method: 'GET',
-      path,
+      path: pathTemplate(path),
       description,
       endpoint: null,
     })),
   ];
+}
+
+function pathTemplate(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
 }
 
 /** The error codes that the operation can return, in the order of the table of codes. */

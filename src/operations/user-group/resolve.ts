@@ -1,8 +1,11 @@
-import type { Caller } from '../../domain/api-token.ts';
+// From a token that a viewer presents to the group: a user group token, or an embed token of the type jwt.
 
+import type { Caller } from '../../domain/api-token.ts';
+import { limits } from '../../domain/field.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
 import { tokenNotFound } from '../refusals.ts';
+import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
 
 export interface ResolveBody {
@@ -11,25 +14,49 @@ export interface ResolveBody {
 
 export interface Resolution {
   userGroup: UserGroup;
-  token: { status: 'current'; expiresAt: null } | { status: 'retiring'; expiresAt: number };
+  token:
+    | { status: 'current'; expiresAt: null }
+    | { status: 'retiring'; expiresAt: number }
+    | { status: 'embed'; expiresAt: number };
 }
 
-/** Returns the group of a token that is current or in its grace period. Throws `user_group_token_not_found`. */
+/** Returns the group of a token that is valid now. Throws `user_group_token_not_found`. */
 export async function resolveToken(
+  context: Context,
+  caller: Caller,
+  { token }: ResolveBody,
+): Promise<Resolution> {
+  const found = await identify(context, caller, token);
+  if (found === null) throw tokenNotFound();
+  return found;
+}
+
+/** The same, with null for every token that does not resolve. */
+export async function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
+  // Longer than any user group token, issued or imported.
+  if (text.length <= limits.tokenCharacters.most) return identifyByToken(context, caller, text);
+  const found = await findByEmbedToken(context, caller, text);
+  if (found === null) return null;
+  context.usage.resolved(found.userGroup);
+  return { userGroup: found.userGroup, token: { status: 'embed', expiresAt: found.expiresAt } };
+}
+
+/** Accepts only user group tokens, current or in their grace period. */
+export async function identifyByToken(
   { store, clock, usage }: Context,
   caller: Caller,
-  body: ResolveBody,
-): Promise<Resolution> {
-  const found = await findByToken(store, body.token);
-  if (found === null || !isVisible(found.userGroup, caller)) throw tokenNotFound();
+  text: string,
+): Promise<Resolution | null> {
+  const found = await findByToken(store, text);
+  if (found === null || !isVisible(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
-  if (userGroup.suspendedAt !== null) throw tokenNotFound();
+  if (userGroup.suspendedAt !== null) return null;
   if (userGroup.tokenDigest === digest) {
     usage.resolved(userGroup);
     return { userGroup, token: { status: 'current', expiresAt: null } };
   }
   const expiresAt = userGroup.previousTokenExpiresAt;
-  if (expiresAt === null || expiresAt <= clock()) throw tokenNotFound();
+  if (expiresAt === null || expiresAt <= clock()) return null;
   usage.resolved(userGroup);
   return { userGroup, token: { status: 'retiring', expiresAt } };
 }

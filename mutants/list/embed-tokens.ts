@@ -1,0 +1,142 @@
+import type { Mutant } from '../mutant.ts';
+
+const template = 'src/domain/embed-token/template.ts';
+const clause = 'src/domain/embed-token/sql-clause.ts';
+const mint = 'src/domain/embed-token/mint.ts';
+const integration = 'src/domain/integration.ts';
+const jwt = 'src/domain/json-web-token.ts';
+const keySet = 'src/domain/key-set.ts';
+const findByEmbedToken = 'src/operations/user-group/find-by-embed-token.ts';
+const rotation = 'src/operations/key-set.ts';
+const embedToken = 'src/operations/embed-token.ts';
+
+export const embedTokens: readonly Mutant[] = [
+  {
+    name: 'an empty value is part of a token',
+    file: template,
+    find: 'value === null || isEmpty(value) ? null : value',
+    replace: 'value',
+    tests: ['test/embed-token.test.ts'],
+  },
+  {
+    name: 'a list with an empty element is part of a token',
+    file: template,
+    find: ' || elements.some((element) => isEmpty(textOf(element)))',
+    replace: '',
+    tests: ['test/embed-token.test.ts'],
+  },
+  {
+    name: 'a quote in a value ends the literal of a clause',
+    file: clause,
+    find: `'\${text.replaceAll("'", "''")}'`,
+    replace: "'${text}'",
+    tests: ['test/domain/sql-clause.test.ts'],
+  },
+  {
+    name: 'a backslash is written for a database that is not known',
+    file: clause,
+    find: "escapes === null && text.includes('\\\\')",
+    replace: 'escapes === undefined',
+    tests: ['test/domain/sql-clause.test.ts'],
+  },
+  {
+    name: 'a value that Superset would evaluate is written into a clause',
+    file: clause,
+    find: 'if (TEMPLATE_SYNTAX.test(text))',
+    replace: 'if (false)',
+    tests: ['test/domain/sql-clause.test.ts'],
+  },
+  {
+    name: 'an integration without a restriction is stored',
+    file: mint,
+    find: 'isRestricted || integration.isUnrestricted',
+    replace: 'true',
+    tests: ['test/integration.test.ts'],
+  },
+  {
+    name: 'a constant counts as a restriction',
+    file: template,
+    find: "return source !== 'constant';",
+    replace: 'return source !== undefined;',
+    tests: ['test/integration.test.ts'],
+  },
+  {
+    name: 'a property leaves that is not listed',
+    file: integration,
+    find: "template.source === 'property' && !properties.includes(template.name)",
+    replace: 'properties === undefined',
+    tests: ['test/integration.test.ts'],
+  },
+  {
+    name: 'the algorithm of a token is that of its header',
+    file: jwt,
+    find: 'if (algorithm !== key.algorithm) return false;',
+    replace: '',
+    tests: ['test/embed-token-resolve.test.ts'],
+    equivalent: 'the key verifies only signatures of its own kind: an ES256 key no HS256 and no RS256 ones',
+  },
+  {
+    name: 'a critical extension of a token is ignored',
+    file: jwt,
+    find: "if (payload === null || 'crit' in header) return null;",
+    replace: 'if (payload === null) return null;',
+    tests: ['test/embed-token-resolve.test.ts'],
+    equivalent: 'the signature covers the header, and the service signs no token with an extension',
+  },
+  {
+    name: 'a token of an earlier version of the group resolves',
+    file: findByEmbedToken,
+    find: ' || userGroup.version !== claims.version',
+    replace: '',
+    tests: ['test/embed-token-resolve.test.ts'],
+  },
+  {
+    name: 'a token of a deleted group resolves to a new one with its id',
+    file: findByEmbedToken,
+    find: 'userGroup.teamId !== claims.teamId || ',
+    replace: '',
+    tests: ['test/embed-token-resolve.test.ts'],
+  },
+  {
+    name: 'an expired embed token resolves',
+    file: findByEmbedToken,
+    find: ' || claims.expiresAt <= now',
+    replace: '',
+    tests: ['test/embed-token-resolve.test.ts'],
+  },
+  {
+    name: 'a new key signs when it is published',
+    file: rotation,
+    find: 'generateKeys(now + PUBLISHED_BEFORE_MS)',
+    replace: 'generateKeys(now)',
+    tests: ['test/signing-key.test.ts'],
+  },
+  {
+    name: 'a key is removed when it stops signing',
+    file: keySet,
+    find: 'next.signsFrom + PUBLISHED_AFTER_MS',
+    replace: 'next.signsFrom',
+    tests: ['test/signing-key.test.ts'],
+  },
+  {
+    name: 'a key is published forever',
+    file: keySet,
+    find: 'return until === null || until > now;',
+    replace: 'return until === null || until > 0;',
+    tests: ['test/signing-key.test.ts'],
+  },
+  {
+    name: 'a rotation is not atomic',
+    file: rotation,
+    find: "replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] }",
+    replace: 'undefined',
+    tests: ['test/signing-key.test.ts'],
+  },
+  {
+    name: 'a token is minted for a suspended group',
+    file: embedToken,
+    find: 'userGroup === null || userGroup.suspendedAt !== null',
+    replace: 'userGroup === null',
+    tests: ['test/embed-token.test.ts'],
+  },
+];

@@ -1,0 +1,111 @@
+import { Command, Option } from 'commander';
+import type { Config } from '../config.ts';
+import { operator } from '../domain/api-token.ts';
+import {
+  issuerUrl,
+  publicKeyOf,
+  publishedKeys,
+  publishedUntil,
+  type SigningKey,
+  statusOfKey,
+} from '../domain/key-set.ts';
+import { loadKeyRing } from '../key-ring-source.ts';
+import type { DocumentContext } from '../operations/document.ts';
+import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/key-set.ts';
+import { findWorkspace } from '../operations/workspace.ts';
+import { commandContext } from './command-context.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { formatInstant, printJson, printTable } from './output.ts';
+import {
+  environmentOption,
+  unknownWorkspace,
+  type WorkspaceOptions,
+  workspaceOption,
+} from './workspace-option.ts';
+
+type Options = DatabaseOptions & WorkspaceOptions;
+
+export function signingKeyCommand(): Command {
+  return new Command('signing-key')
+    .summary('list and rotate the keys that sign embed tokens')
+    .description(
+      'Each workspace and environment has its own keys, created with its first integration that needs them. Tools verify ' +
+        'embed tokens with the public keys, which the service publishes.',
+    )
+    .addCommand(listCommand())
+    .addCommand(rotateCommand());
+}
+
+function listCommand(): Command {
+  return withPlace(new Command('list'))
+    .summary('list the published keys')
+    .action((options: Options) =>
+      atPlace(options, async (context, caller, config) =>
+        print(await findKeySet(context, caller), config, options, context.clock()),
+      ),
+    );
+}
+
+function rotateCommand(): Command {
+  return withPlace(new Command('rotate'))
+    .summary('publish new keys, which sign six minutes later')
+    .description(
+      'Publishes a new key of each algorithm. The previous keys sign for another six minutes, until every verifier has the ' +
+        'new ones, and remain published until the last token that they signed has expired.',
+    )
+    .addOption(
+      new Option(
+        '--revoke',
+        'remove the previous keys and sign with the new ones immediately, because a key has leaked',
+      ).default(false),
+    )
+    .action((options: Options & { revoke: boolean }) =>
+      atPlace(options, async (context, caller, config) => {
+        const stored = await rotateKeySet(context, caller, { revoke: options.revoke });
+        print(stored, config, options, context.clock());
+      }),
+    );
+}
+
+function withPlace(command: Command): Command {
+  return command
+    .addOption(workspaceOption('workspace of the keys'))
+    .addOption(environmentOption('environment of the keys'))
+    .addOption(databaseOption())
+    .addOption(jsonOption());
+}
+
+function atPlace(
+  options: Options,
+  work: (context: DocumentContext, caller: ReturnType<typeof operator>, config: Config) => Promise<void>,
+): Promise<void> {
+  return withExistingDatabase(options, async ({ store }, config) => {
+    const found = await findWorkspace(store, options.workspace);
+    if (found === null) throw await unknownWorkspace(store, options.workspace);
+    const keyRing = await loadKeyRing(config, store);
+    const caller = operator(found.workspaceId, options.environment);
+    await work({ ...commandContext(store, config), keyRing }, caller, config);
+  });
+}
+
+function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Options, now: number): void {
+  const keys = stored === null ? [] : publishedKeys(stored.keySet, now);
+  const describe = (key: SigningKey) => {
+    const until = publishedUntil(key, stored!.keySet.keys);
+    return {
+      kid: key.kid,
+      algorithm: key.algorithm,
+      status: statusOfKey(key, stored!.keySet, now),
+      signs_from: formatInstant(key.signsFrom),
+      published_until: until === null ? null : formatInstant(until),
+    };
+  };
+  if (json) {
+    const pem = (key: SigningKey) => publicKeyOf(key).export({ format: 'pem', type: 'spki' }).toString();
+    const issuer = stored === null || publicUrl === '' ? null : issuerUrl(publicUrl, stored.keySet);
+    printJson({ issuer, signing_keys: keys.map((key) => ({ ...describe(key), public_key: pem(key) })) });
+    return;
+  }
+  const rows = keys.map(describe).map((key) => Object.values(key).map((cell) => cell ?? '-'));
+  printTable(['KEY', 'ALGORITHM', 'STATUS', 'SIGNS FROM', 'PUBLISHED UNTIL'], rows);
+}

@@ -1,0 +1,89 @@
+// What a type of embed token defines.
+
+import type { FieldError } from '../../problem.ts';
+import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
+import { type JsonArray, textOf, treeOf } from '../json-tree.ts';
+import type { SignatureAlgorithm } from '../json-web-token.ts';
+import { type JsonText, pointerOf } from '../strict-json.ts';
+import type { GroupValues } from './template.ts';
+
+/** `secret`: signed by HS256 with the secret of the integration. */
+export type Signature = SignatureAlgorithm | 'secret';
+
+export interface Minting<Settings = unknown> {
+  integration: Integration<Settings>;
+  values: GroupValues;
+  /** The values of the claims, which are neither missing nor empty. */
+  claims: readonly (readonly [name: string, value: JsonText])[];
+  /** One of `settings.resources`; null for a type without resources. */
+  resource: JsonText | null;
+  viewer: string | null;
+  /** The URL of the issuer; null if the token is not signed by a key of the service. */
+  issuer: string | null;
+  /** Seconds since 1970. */
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** Members are methods, so that types with different settings fit into one table. */
+export interface EmbedTokenType<Settings> {
+  /** The JSON Schema of the settings. */
+  readonly settings: object;
+  /** Whether a token is for one of `settings.resources`. */
+  readonly hasResources: boolean;
+  /** Whether every token names the user group, and so restricts what its bearer sees. */
+  readonly namesGroup: boolean;
+  signature(settings: Settings): Signature;
+  /** The templates outside `claims`. */
+  templates?(integration: Integration<Settings>): readonly PlacedTemplate[];
+  /** What the schema cannot express. */
+  faults?(integration: Integration<Settings>): readonly FieldError[];
+  /** The payload of the token. Throws `claim_missing` and `claim_invalid`. */
+  payload(minting: Minting<Settings>): JsonText;
+  /** Where the viewer's browser opens the token. */
+  url?(settings: Settings, resource: JsonText, token: string): string;
+}
+
+/** Writes an object of texts; members that are undefined are left out. */
+export function objectText(
+  members: Iterable<readonly [name: string, value: JsonText | undefined]>,
+): JsonText {
+  let text = '';
+  for (const [name, value] of members) {
+    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+  }
+  return `{${text}}` as JsonText;
+}
+
+export function jsonText(value: string | number | object): JsonText {
+  return JSON.stringify(value) as JsonText;
+}
+
+/** The properties that may leave. Part of the settings of every type. */
+export const propertiesSetting = {
+  type: 'array',
+  maxItems: 100,
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1, maxLength: 255 },
+  description: 'The properties of user groups that may leave the service with a token.',
+} as const;
+
+export interface CommonSettings {
+  properties?: readonly string[];
+}
+
+/** Converts a value that must be a scalar or a list of scalars. Throws `claim_invalid` for any other. */
+export function scalarsText(
+  name: string,
+  value: JsonText,
+  convert: (scalar: JsonText) => JsonText,
+): JsonText {
+  const scalar = (text: JsonText): JsonText => {
+    if (text[0] !== '{' && text[0] !== '[') return convert(text);
+    const detail = 'must be a text, a number, a boolean or a list of these for this type of integration';
+    throw claimInvalid([{ pointer: pointerOf(['claims', name]), detail }]);
+  };
+  if (value[0] !== '[') return scalar(value);
+  const { elements } = treeOf(value) as JsonArray;
+  return `[${elements.map((element) => scalar(textOf(element))).join(',')}]` as JsonText;
+}

@@ -1,0 +1,75 @@
+// The condition of a row-level security rule: `column = value`, where the value is data of a user group. It is built here
+// because nobody should have to quote SQL; a value that cannot be quoted safely is rejected.
+
+import type { JsonText } from '../strict-json.ts';
+
+export const columnTypes = ['text', 'number'] as const;
+/** How the database reads a backslash in a literal: as itself, or as the start of an escape. */
+export const stringEscapes = ['standard', 'backslash'] as const;
+
+export interface ClauseColumn {
+  column: string;
+  type: (typeof columnTypes)[number];
+  /** null: not known, so a value with a backslash is rejected. */
+  escapes: (typeof stringEscapes)[number] | null;
+}
+
+/** Not quoted: databases differ in how they quote names. */
+export const COLUMN_PATTERN = '^[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?$';
+
+/**
+ * The keywords that PostgreSQL does not accept as the name of a column, and those that it evaluates: unquoted, `user` is
+ * the role of the session.
+ */
+const RESERVED = new Set(
+  (
+    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation ' +
+    'column concurrently constraint create cross current_catalog current_date current_role current_schema current_time ' +
+    'current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze ' +
+    'from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit ' +
+    'localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references ' +
+    'returning right select session_user similar some symmetric system_user table tablesample then to trailing true union ' +
+    'unique user using variadic verbose when where window with'
+  ).split(' '),
+);
+
+export function isReserved(column: string): boolean {
+  return column.split('.').some((part) => RESERVED.has(part.toLowerCase()));
+}
+
+/** A value that cannot be part of a clause. The message completes "the value …" and does not contain it. */
+export class NotQuotable extends Error {
+  override readonly name = 'NotQuotable';
+}
+
+const NUMBER = /^-?\d{1,38}(?:\.\d{1,38})?$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: databases and drivers treat them differently.
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+/** Superset evaluates a clause as a Jinja template. */
+const TEMPLATE_SYNTAX = /\{[{%#]/;
+
+/** Throws `NotQuotable`. */
+export function clauseOf({ column, type, escapes }: ClauseColumn, value: JsonText): string {
+  const decoded: unknown = JSON.parse(value);
+  if (typeof decoded !== 'string' && typeof decoded !== 'number')
+    throw new NotQuotable('must be a text or a number');
+  // The digits of a number as they are stored.
+  const text = typeof decoded === 'string' ? decoded : value;
+  return `${column} = ${type === 'number' ? numberLiteral(text) : textLiteral(text, escapes)}`;
+}
+
+function numberLiteral(text: string): string {
+  if (NUMBER.test(text)) return text;
+  throw new NotQuotable('must be a number without an exponent, for a column of the type number');
+}
+
+/** Of a number too: MySQL compares a text column with a number by the digits that the text starts with. */
+function textLiteral(text: string, escapes: ClauseColumn['escapes']): string {
+  if (CONTROL.test(text)) throw new NotQuotable('must not have control characters');
+  if (TEMPLATE_SYNTAX.test(text)) throw new NotQuotable('must not have {{, {% or {#');
+  if (escapes === 'backslash') return `'${text.replace(/['\\]/g, '\\$&')}'`;
+  if (escapes === null && text.includes('\\')) {
+    throw new NotQuotable('has a backslash: say in settings.string_escapes how the database reads it');
+  }
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,182 @@
+// A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
+
+import { claimInvalid, fault, type Integration } from '../integration.ts';
+import { type JsonArray, type JsonObject, treeOf } from '../json-tree.ts';
+import { type JsonText, pointerOf } from '../strict-json.ts';
+import {
+  type CommonSettings,
+  type EmbedTokenType,
+  jsonText,
+  type Minting,
+  objectText,
+  propertiesSetting,
+} from './embed-token-type.ts';
+import {
+  type ClauseColumn,
+  COLUMN_PATTERN,
+  clauseOf,
+  columnTypes,
+  isReserved,
+  NotQuotable,
+  stringEscapes,
+} from './sql-clause.ts';
+import { pathOfValue, type Template, templateOf, templateSchema } from './template.ts';
+
+interface Rule {
+  dataset?: number;
+  all_datasets?: true;
+  column: string;
+  type?: ClauseColumn['type'];
+}
+
+interface SupersetSettings extends CommonSettings {
+  algorithm?: 'HS256' | 'RS256';
+  audience: string;
+  row_level_security?: readonly Rule[];
+  string_escapes?: NonNullable<ClauseColumn['escapes']>;
+}
+
+const ruleSchema = {
+  type: 'object',
+  properties: {
+    dataset: { type: 'integer', minimum: 1, description: 'The id of the data set that the rule restricts.' },
+    all_datasets: {
+      type: 'boolean',
+      const: true,
+      description: 'Instead of `dataset`: the rule restricts every data set, and each must have the column.',
+    },
+    column: {
+      type: 'string',
+      pattern: COLUMN_PATTERN,
+      'x-pattern-detail':
+        'must be a name of letters, digits and underscores, optionally after that of a table and a dot',
+      description: 'Written into the SQL as it is.',
+    },
+    value: templateSchema,
+    type: { type: 'string', enum: columnTypes, default: 'text', description: 'The type of the column.' },
+  },
+  required: ['column', 'value'],
+  additionalProperties: false,
+} as const;
+
+export const superset: EmbedTokenType<SupersetSettings> = {
+  settings: {
+    type: 'object',
+    properties: {
+      algorithm: {
+        type: 'string',
+        enum: ['HS256', 'RS256'],
+        default: 'HS256',
+        description:
+          'GUEST_TOKEN_JWT_ALGO. With RS256, GUEST_TOKEN_JWT_SECRET is the public key of the service, with which nobody ' +
+          'can mint a token; after a rotation it must be replaced.',
+      },
+      audience: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        description: 'GUEST_TOKEN_JWT_AUDIENCE.',
+      },
+      resources: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 100,
+        uniqueItems: true,
+        items: {
+          type: 'object',
+          properties: {
+            type: { type: 'string', const: 'dashboard' },
+            id: { type: 'string', minLength: 1, maxLength: 64 },
+          },
+          required: ['type', 'id'],
+          additionalProperties: false,
+        },
+        description: 'The embedded dashboards that tokens may be for.',
+      },
+      row_level_security: {
+        type: 'array',
+        maxItems: 50,
+        items: ruleSchema,
+        description:
+          'The rows that a user group sees: those whose `column` equals `value`, by all rules of a data set.',
+      },
+      string_escapes: {
+        type: 'string',
+        enum: stringEscapes,
+        description:
+          'How the database reads a backslash in a literal: `standard` (PostgreSQL, Redshift, SQL Server, Oracle, Trino, ' +
+          'SQLite) or `backslash` (MySQL, MariaDB, BigQuery, Snowflake, ClickHouse, Databricks). If absent, no token is ' +
+          'minted for a value with a backslash.',
+      },
+      properties: propertiesSetting,
+    },
+    required: ['audience', 'resources'],
+    additionalProperties: false,
+  },
+  hasResources: true,
+  namesGroup: false,
+  signature: ({ algorithm }) => (algorithm === 'RS256' ? 'RS256' : 'secret'),
+  templates: (integration) =>
+    rulesOf(integration).map(({ template }, index) => ({
+      path: ['settings', 'row_level_security', index, 'value'],
+      template,
+    })),
+  faults: ({ claims, settings }) => [
+    ...claims.map(({ path }) => fault(path, 'is not possible for superset: use settings.row_level_security')),
+    ...(settings.row_level_security ?? []).flatMap((rule, index) => ruleFaults(rule, index)),
+  ],
+  payload: (minting) => {
+    const { integration, values, viewer, resource, issuedAt, expiresAt } = minting;
+    return objectText([
+      [
+        'user',
+        jsonText({ username: values.userGroup.providedId, ...(viewer !== null && { first_name: viewer }) }),
+      ],
+      ['resources', `[${resource!}]` as JsonText],
+      ['rls_rules', jsonText(clausesOf(minting))],
+      ['iat', jsonText(issuedAt)],
+      ['exp', jsonText(expiresAt)],
+      ['aud', jsonText(integration.settings.audience)],
+      ['type', jsonText('guest')],
+    ]);
+  },
+};
+
+function ruleFaults({ dataset, all_datasets, column }: Rule, index: number) {
+  const path = ['settings', 'row_level_security', index];
+  return [
+    ...((dataset === undefined) === (all_datasets === undefined)
+      ? [fault(path, 'must have either dataset or "all_datasets": true')]
+      : []),
+    ...(isReserved(column) ? [fault([...path, 'column'], 'must not be a reserved word of SQL')] : []),
+  ];
+}
+
+/** The rules with their templates, whose constants are exact. */
+function rulesOf({
+  settings,
+  settingsText,
+}: Integration<SupersetSettings>): (Rule & { template: Template })[] {
+  const { members } = treeOf(settingsText) as JsonObject;
+  const trees = (members.get('"row_level_security"') as JsonArray | undefined)?.elements ?? [];
+  return trees.map((tree, index) => ({
+    ...settings.row_level_security![index]!,
+    template: templateOf((tree as JsonObject).members.get('"value"')!),
+  }));
+}
+
+function clausesOf({
+  integration,
+  values,
+}: Minting<SupersetSettings>): { dataset?: number; clause: string }[] {
+  const { string_escapes: escapes = null } = integration.settings;
+  return rulesOf(integration).map(({ dataset, column, type = 'text', template }) => {
+    try {
+      const clause = clauseOf({ column, type, escapes }, values.valueOf(template)!);
+      return dataset === undefined ? { clause } : { dataset, clause };
+    } catch (error) {
+      if (!(error instanceof NotQuotable)) throw error;
+      throw claimInvalid([{ pointer: pointerOf(pathOfValue(template)), detail: error.message }]);
+    }
+  });
+}

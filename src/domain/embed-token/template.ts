@@ -1,0 +1,130 @@
+// Templates of the values in embed tokens. A template names a stored value of the one group that the token is for: there
+// is no way to write another group, an expression, or text that is combined with a value.
+
+import { type JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json-tree.ts';
+import type { JsonText } from '../strict-json.ts';
+import type { UserGroup } from '../user-group.ts';
+
+export const templateFields = ['provided_id', 'name', 'team_id', 'environment'] as const;
+type TemplateField = (typeof templateFields)[number];
+
+export type Template =
+  | { source: 'property' | 'mapping'; name: string }
+  | { source: 'field'; name: TemplateField }
+  | { source: 'constant'; value: JsonText };
+
+const member = { type: 'string', minLength: 1, maxLength: 255 } as const;
+
+export const templateSchema = {
+  type: 'object',
+  description:
+    'Where the value comes from. Exactly one of: `property`, a member of the properties of the user group; `mapping`, a ' +
+    'schema id of its mapping; `field`, one of its own fields; `constant`, the same value for every user group.',
+  properties: {
+    property: member,
+    mapping: member,
+    field: { type: 'string', enum: templateFields },
+    constant: {
+      description: 'Any JSON value except null, an empty text, an empty array and an empty object.',
+    },
+  },
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+} as const;
+
+/** The templates of an object, by the names of its members. */
+export const templatesSchema = {
+  type: 'object',
+  maxProperties: 50,
+  propertyNames: member,
+  additionalProperties: templateSchema,
+} as const;
+
+/** `tree` is valid by `templateSchema`. */
+export function templateOf(tree: JsonTree): Template {
+  const [[key, value]] = [...(tree as JsonObject).members] as [[string, JsonTree]];
+  const source = JSON.parse(key) as Template['source'];
+  if (source === 'constant') return { source, value: textOf(value) };
+  return { source, name: JSON.parse(textOf(value)) } as Template;
+}
+
+/** Whether the value depends on the user group. */
+export function isOfGroup({ source }: Template): boolean {
+  return source !== 'constant';
+}
+
+/**
+ * Whether the value says nothing. Tools treat such a value as the absence of a restriction, so it is never part of a
+ * token.
+ */
+export function isEmpty(value: JsonText): boolean {
+  if (value[0] !== '[') return EMPTY.has(value);
+  const { elements } = treeOf(value) as JsonArray;
+  return elements.length === 0 || elements.some((element) => isEmpty(textOf(element)));
+}
+
+const EMPTY: ReadonlySet<string> = new Set(['null', '""', '{}']);
+
+/** The pointer of the value in the user group. */
+export function pathOfValue(template: Template): string[] {
+  if (template.source === 'constant') return [];
+  if (template.source === 'field') return [template.name];
+  return [template.source === 'property' ? 'properties' : 'mapping', template.name];
+}
+
+/** The values of one group. */
+export class GroupValues {
+  readonly userGroup: UserGroup;
+  #properties: JsonObject['members'] | null = null;
+  #mapping: JsonObject['members'] | null = null;
+
+  constructor(userGroup: UserGroup) {
+    this.userGroup = userGroup;
+  }
+
+  /** The exact stored value; null if the group has none, or an empty one. */
+  valueOf(template: Template): JsonText | null {
+    const value = this.#find(template);
+    return value === null || isEmpty(value) ? null : value;
+  }
+
+  property(name: string): JsonText | null {
+    this.#properties ??= membersOf(this.userGroup.properties);
+    return memberOf(this.#properties, name);
+  }
+
+  #find(template: Template): JsonText | null {
+    switch (template.source) {
+      case 'property':
+        return this.property(template.name);
+      case 'mapping':
+        this.#mapping ??= membersOf(this.userGroup.mapping);
+        return memberOf(this.#mapping, template.name);
+      case 'field':
+        return fieldOf(this.userGroup, template.name);
+      case 'constant':
+        return template.value;
+    }
+  }
+}
+
+function membersOf(text: JsonText | null): JsonObject['members'] {
+  const tree = text === null ? null : treeOf(text);
+  return tree instanceof JsonObject ? tree.members : new Map();
+}
+
+function memberOf(members: JsonObject['members'], name: string): JsonText | null {
+  const tree = members.get(JSON.stringify(name));
+  return tree === undefined ? null : textOf(tree);
+}
+
+function fieldOf(userGroup: UserGroup, name: TemplateField): JsonText {
+  const fields = {
+    provided_id: userGroup.providedId,
+    name: userGroup.name,
+    team_id: userGroup.teamId,
+    environment: userGroup.environment,
+  } satisfies Record<TemplateField, unknown>;
+  return JSON.stringify(fields[name]) as JsonText;
+}

@@ -1,0 +1,152 @@
+// An integration: how the tokens for one tool are made. Stored as a document; its secret is encrypted.
+
+import type { FieldError } from '../problem.ts';
+import { Problem } from '../problem.ts';
+import type { Document, DocumentDefinition } from './document.ts';
+import { isEmpty, type Template, templateOf, templatesSchema } from './embed-token/template.ts';
+import { type JsonObject, textOf, treeOf } from './json-tree.ts';
+import { MAX_TTL_SECONDS } from './key-set.ts';
+import type { Secret } from './secret.ts';
+import { type JsonText, pointerOf } from './strict-json.ts';
+
+export const integrationDefinition = {
+  kind: 'integration',
+  noun: 'integration',
+  limit: 100,
+} as const satisfies DocumentDefinition;
+
+export const integrationTypes = ['jwt', 'metabase', 'superset', 'lightdash'] as const;
+export type IntegrationType = (typeof integrationTypes)[number];
+
+/** A template, with its place in the integration. */
+export interface PlacedTemplate {
+  path: readonly (string | number)[];
+  template: Template;
+}
+
+export interface Claim extends PlacedTemplate {
+  name: string;
+}
+
+export interface Integration<Settings = unknown> {
+  type: IntegrationType;
+  ttlSeconds: number;
+  settings: Settings;
+  /** The text of the settings: the digits of constants are exact. */
+  settingsText: JsonText;
+  claims: readonly Claim[];
+  /** Whether tokens may be without a restriction. */
+  isUnrestricted: boolean;
+}
+
+/** The fields of a request; those in responses are the same without `secret`. */
+export interface IntegrationBody {
+  integration: Integration;
+  /** The stored form. */
+  text: JsonText;
+  secret: Secret | null;
+}
+
+export const integrationFields = {
+  type: { type: 'string', enum: integrationTypes, description: 'What is minted.' },
+  ttl_seconds: {
+    type: 'integer',
+    minimum: 60,
+    maximum: MAX_TTL_SECONDS,
+    default: 300,
+    description: 'How long a token is valid.',
+  },
+  settings: {
+    type: 'object',
+    additionalProperties: true,
+    default: {},
+    description: 'The settings of the type. `properties` lists the properties of user groups that may leave.',
+  },
+  claims: {
+    ...templatesSchema,
+    default: {},
+    description:
+      'Values from the user group: the `params` of metabase, the `userAttributes` of lightdash, additional claims of jwt.',
+  },
+  unrestricted: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Required to be true if no value of a token depends on the user group: every user group then sees the same data.',
+  },
+} as const;
+
+/** Only in requests. */
+export const secretField = {
+  type: 'string',
+  minLength: 16,
+  maxLength: 512,
+  pattern: '^[!-~]+$',
+  'x-pattern-detail': 'must have only visible ASCII characters',
+  description:
+    'The secret that the tool verifies tokens with. Stored encrypted and never returned; if absent, the stored one is kept.',
+} as const;
+
+/** The members of a stored integration. */
+export function integrationText(members: ReadonlyMap<string, JsonText>): JsonText {
+  const texts = Object.entries(integrationFields).map(([name, schema]) => {
+    const fallback = 'default' in schema ? JSON.stringify(schema.default) : 'null';
+    return `${JSON.stringify(name)}:${members.get(name) ?? fallback}`;
+  });
+  return `{${texts.join(',')}}` as JsonText;
+}
+
+/** `body` has valid fields. */
+export function integrationOf({ body }: Pick<Document, 'body'>): Integration {
+  const { members } = treeOf(body) as JsonObject;
+  const { type, ttl_seconds, settings, unrestricted } = JSON.parse(body) as StoredIntegration;
+  const claims = members.get('"claims"') as JsonObject;
+  return {
+    type,
+    ttlSeconds: ttl_seconds,
+    settings,
+    settingsText: textOf(members.get('"settings"')!),
+    claims: [...claims.members].map(([key, tree]) => {
+      const name = JSON.parse(key) as string;
+      return { name, path: ['claims', name], template: templateOf(tree) };
+    }),
+    isUnrestricted: unrestricted,
+  };
+}
+
+interface StoredIntegration {
+  type: IntegrationType;
+  ttl_seconds: number;
+  settings: unknown;
+  unrestricted: boolean;
+}
+
+export function fault(path: readonly (string | number)[], detail: string): FieldError {
+  return { pointer: pointerOf(path), detail };
+}
+
+/** A property may only leave if `settings.properties` lists it; an empty constant restricts nothing. */
+export function templateFaults(
+  templates: readonly PlacedTemplate[],
+  properties: readonly string[],
+): FieldError[] {
+  return templates.flatMap(({ path, template }) => {
+    if (template.source === 'property' && !properties.includes(template.name))
+      return fault([...path, 'property'], 'must be listed in settings.properties');
+    if (template.source === 'constant' && isEmpty(template.value))
+      return fault([...path, 'constant'], 'must not be null or empty: tools read that as no restriction');
+    return [];
+  });
+}
+
+/** Nothing is minted. */
+export function claimMissing(errors: readonly FieldError[]): Problem {
+  const missing = errors.map(({ pointer }) => pointer.slice(1)).join(', ');
+  return new Problem('claim_missing', `The user group lacks ${missing}. No token was minted.`, { errors });
+}
+
+/** Nothing is minted. */
+export function claimInvalid(errors: readonly FieldError[]): Problem {
+  const details = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`.trim());
+  return new Problem('claim_invalid', `${details.join('; ')}. No token was minted.`, { errors });
+}

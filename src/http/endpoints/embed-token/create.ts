@@ -1,0 +1,142 @@
+import * as field from '../../../domain/field.ts';
+import { integrationTypes } from '../../../domain/integration.ts';
+import { bodyType, refuseFields } from '../../../domain/request-body.ts';
+import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token.ts';
+import { endpoint } from '../../endpoint.ts';
+import { jsonObject, successBody } from '../../json.ts';
+import { groupOfId, groupOfToken } from '../../prefetch.ts';
+import { noQuery } from '../../query.ts';
+import { objectSchema, successSchema } from '../../schema.ts';
+import { timestamp, timestampSchema } from '../../timestamp.ts';
+import { EXAMPLE_TOKEN } from '../user-group/representation.ts';
+
+interface Sent {
+  integration: string;
+  token?: string;
+  user_group_id?: string;
+  viewer?: string;
+}
+
+const body = bodyType<EmbedTokenBody>({
+  name: 'EmbedTokenRequest',
+  fields: {
+    integration: { ...field.userGroupId, description: 'The id of the integration.' },
+    token: {
+      ...field.token,
+      description: 'The user group token that the viewer presents. Either this or `user_group_id`.',
+    },
+    user_group_id: field.userGroupId,
+    viewer: {
+      ...field.userGroupId,
+      description:
+        'Your own id of the person who views. Part of the token, for types that have a place for it.',
+    },
+    resource: {
+      type: 'object',
+      maxProperties: 10,
+      additionalProperties: true,
+      description: 'One of `settings.resources` of the integration. May be absent if that has only one.',
+    },
+  },
+  required: ['integration'],
+  convert: ({ value, members }) => {
+    const { integration, token, user_group_id: userGroupId, viewer = null } = value as Sent;
+    if ((token === undefined) === (userGroupId === undefined)) {
+      refuseFields([{ pointer: '/token', detail: 'or user_group_id is required, and not both' }]);
+    }
+    const group = token === undefined ? { userGroupId: userGroupId! } : { token };
+    return { integration, group, viewer, resource: members.get('resource') ?? null };
+  },
+});
+
+const EXAMPLE_JWT = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleGFtcGxlIjp0cnVlfQ.bm90LWEtc2lnbmF0dXJl';
+
+const text = { type: 'string', minLength: 1 } as const;
+
+export const createEmbedToken = endpoint<EmbedTokenBody, null>({
+  operationId: 'createEmbedToken',
+  method: 'POST',
+  paths: ['/v1/embed-tokens'],
+  permissions: ['read-write', 'embed'],
+  purpose: 'mint embed tokens',
+  access: 'read',
+  query: noQuery,
+  body,
+  isConditional: false,
+  prefetch: (caller, { group }) =>
+    'token' in group ? groupOfToken(group.token) : groupOfId(caller, group.userGroupId),
+  handle: async ({ context, caller, body, reply }) => {
+    const { token, type, expiresAt, url } = await mintEmbedToken(context, caller, body);
+    reply.code(201);
+    return successBody({
+      embed_token: jsonObject({
+        token: token.reveal(),
+        type,
+        expires_at: timestamp(expiresAt),
+        url: url?.reveal(),
+      }),
+    });
+  },
+  description: {
+    tag: 'Embed tokens',
+    summary: 'Mint an embed token',
+    text:
+      'Mints a token for the tool of the integration, filled with the stored values of one user group: that of the ' +
+      'token that the viewer presents, or the one with the given id. Nothing is stored: mint another token when this one ' +
+      'expires. If the user group lacks a value that the integration requires, nothing is minted.\n\nThe token is for the ' +
+      "viewer's browser or the tool; it is a credential until `expires_at`, and no later than the end of the grace period " +
+      'of the user group token that it was minted for.',
+    requests: {
+      token: {
+        summary: 'For the viewer who presents a user group token',
+        value: { integration: 'metabase', token: EXAMPLE_TOKEN },
+      },
+      id: {
+        summary: 'For a user group that your backend has authenticated',
+        value: {
+          integration: 'metabase',
+          user_group_id: 'acme-7',
+          viewer: 'user-31',
+          resource: { dashboard: 7 },
+        },
+      },
+    },
+    responses: {
+      201: {
+        description: 'The token.',
+        schema: successSchema('EmbedToken', {
+          embed_token: objectSchema(
+            {
+              token: { ...text, description: 'A signed JWT.' },
+              type: { type: 'string', enum: integrationTypes },
+              expires_at: timestampSchema,
+              url: { ...text, description: 'Where a browser opens the token; only for the type `metabase`.' },
+            },
+            ['url'],
+          ),
+        }),
+        examples: {
+          minted: {
+            summary: 'For Metabase',
+            value: {
+              success: 1,
+              embed_token: {
+                token: EXAMPLE_JWT,
+                type: 'metabase',
+                expires_at: '2026-03-02T09:40:00.000Z',
+                url: `https://metabase.example.com/embed/dashboard/${EXAMPLE_JWT}`,
+              },
+            },
+          },
+        },
+      },
+    },
+    problems: [
+      'not_found',
+      'user_group_not_found',
+      'user_group_token_not_found',
+      'claim_missing',
+      'claim_invalid',
+    ],
+  },
+});

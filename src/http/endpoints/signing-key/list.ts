@@ -1,0 +1,32 @@
+import { noBody } from '../../../domain/request-body.ts';
+import { findKeySet } from '../../../operations/key-set.ts';
+import { endpoint } from '../../endpoint.ts';
+import { noQuery } from '../../query.ts';
+import { example, SigningKeys, signingKeysBody } from './representation.ts';
+
+export const listSigningKeys = endpoint({
+  operationId: 'listSigningKeys',
+  method: 'GET',
+  paths: ['/v1/signing-keys'],
+  permissions: ['admin'],
+  purpose: 'list signing keys',
+  access: 'read',
+  query: noQuery,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller }) => signingKeysBody(context, await findKeySet(context, caller)),
+  description: {
+    tag: 'Embed tokens',
+    summary: 'List the signing keys',
+    text:
+      'The issuer of embed tokens of the type `jwt` in this workspace and environment, and its published keys. The keys ' +
+      'are created with the first integration that needs them.',
+    responses: {
+      200: {
+        description: 'The issuer and its keys.',
+        schema: SigningKeys,
+        examples: { keys: { summary: 'One key', value: example } },
+      },
+    },
+  },
+});

@@ -1,0 +1,82 @@
+// The signing keys of an environment in responses.
+
+import { signatureAlgorithms } from '../../../domain/json-web-token.ts';
+import {
+  issuerUrl,
+  publicKeyOf,
+  publishedKeys,
+  publishedUntil,
+  statusOfKey,
+} from '../../../domain/key-set.ts';
+import type { Context } from '../../../operations/context.ts';
+import type { StoredKeySet } from '../../../operations/key-set.ts';
+import { jsonArray, jsonObject, successBody } from '../../json.ts';
+import { objectSchema, successSchema } from '../../schema.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
+
+export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKeySet | null): string {
+  if (stored === null) return successBody({ issuer: null, jwks_url: null, signing_keys: jsonArray([]) });
+  const { keySet } = stored;
+  const issuer = issuerUrl(publicUrl, keySet);
+  const now = clock();
+  const keys = publishedKeys(keySet, now).map((key) =>
+    jsonObject({
+      kid: key.kid,
+      algorithm: key.algorithm,
+      status: statusOfKey(key, keySet, now),
+      signs_from: timestamp(key.signsFrom),
+      published_until: timestampOrNull(publishedUntil(key, keySet.keys)),
+      public_key: publicKeyOf(key).export({ format: 'pem', type: 'spki' }).toString(),
+    }),
+  );
+  const jwks_url = `${issuer}/.well-known/jwks.json`;
+  return successBody({ issuer, jwks_url, signing_keys: jsonArray(keys) });
+}
+
+const urlOrNull = { type: ['string', 'null'] } as const;
+
+export const SigningKeys = successSchema('SigningKeys', {
+  issuer: { ...urlOrNull, description: 'The claim `iss`; null until the first integration that needs keys.' },
+  jwks_url: { ...urlOrNull, description: 'Where tools fetch the public keys.' },
+  signing_keys: {
+    type: 'array',
+    items: objectSchema({
+      kid: { type: 'string', description: 'The id of the key in tokens and in the published key set.' },
+      algorithm: { type: 'string', enum: signatureAlgorithms },
+      status: {
+        type: 'string',
+        enum: ['pending', 'signing', 'retiring'],
+        description: 'All are published; `pending`: does not sign yet; `retiring`: does not sign any more.',
+      },
+      signs_from: timestampSchema,
+      published_until: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'When it is removed; null if no other key follows it.',
+      },
+      public_key: { type: 'string', description: 'PEM, for tools that do not fetch keys.' },
+    }),
+  },
+});
+
+const PEM = `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEkg0WqK7nXPZ2WJbJLl2EUnBVUSVW
+cJgEnqZF0gb9oZsPe+cmNfLSSfifTMgHBbtsMGNGAuTQHcGmzmJI5lnqDg==
+-----END PUBLIC KEY-----
+`;
+
+export const example = {
+  success: 1,
+  issuer: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162',
+  jwks_url: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162/.well-known/jwks.json',
+  signing_keys: [
+    {
+      kid: 'Zb6EMvnGQUH2yJY5XrQXbBoRSCm5T5i3Ba-V5Cwk0aM',
+      algorithm: 'ES256',
+      status: 'signing',
+      signs_from: '2026-03-02T09:30:00.000Z',
+      published_until: null,
+      public_key: PEM,
+    },
+  ],
+};

@@ -1,0 +1,58 @@
+import { bodyType } from '../../../domain/request-body.ts';
+import { rotateKeySet } from '../../../operations/key-set.ts';
+import { endpoint } from '../../endpoint.ts';
+import { noQuery } from '../../query.ts';
+import { example, SigningKeys, signingKeysBody } from './representation.ts';
+
+interface KeyRotationBody {
+  revoke?: boolean;
+}
+
+const body = bodyType<KeyRotationBody>({
+  name: 'SigningKeyRotation',
+  fields: {
+    revoke: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the previous keys are no longer trusted, for example because one has leaked.',
+    },
+  },
+  required: [],
+  convert: ({ value }) => value as KeyRotationBody,
+  empty: {},
+});
+
+export const rotateSigningKeys = endpoint<KeyRotationBody, null>({
+  operationId: 'rotateSigningKeys',
+  method: 'POST',
+  paths: ['/v1/signing-keys/rotate'],
+  permissions: ['admin'],
+  purpose: 'rotate signing keys',
+  access: 'write',
+  query: noQuery,
+  body,
+  isConditional: false,
+  handle: async ({ context, caller, body: { revoke = false } }) =>
+    signingKeysBody(context, await rotateKeySet(context, caller, { revoke })),
+  description: {
+    tag: 'Embed tokens',
+    summary: 'Rotate the signing keys',
+    text:
+      'Publishes a new key of each algorithm, which signs six minutes later, when every verifier that honours `max-age` ' +
+      'has it. The previous keys sign until then, and remain published until the last token that they signed has expired. ' +
+      'Safe to retry: while new keys do not sign yet, the call returns them.\n\nWith `revoke` the new keys sign ' +
+      'immediately and the previous ones are removed: this service rejects their tokens from the next request on, other ' +
+      'verifiers when they fetch the keys again, and until then these may reject new tokens.',
+    requests: {
+      rotate: { summary: 'Without interruption', value: { revoke: false } },
+      revoke: { summary: 'A key has leaked', value: { revoke: true } },
+    },
+    responses: {
+      200: {
+        description: 'The issuer and its keys.',
+        schema: SigningKeys,
+        examples: { keys: { summary: 'One key', value: example } },
+      },
+    },
+  },
+});

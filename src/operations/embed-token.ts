@@ -1,0 +1,104 @@
+// Mints a token for a tool, from an integration and the stored values of one user group.
+
+import type { Caller } from '../domain/api-token.ts';
+import { checkLength, payloadOf, resourceOf, signatureOf, typeOf } from '../domain/embed-token/mint.ts';
+import { GroupValues } from '../domain/embed-token/template.ts';
+import type { IntegrationType } from '../domain/integration.ts';
+import { signWithKey, signWithSecret } from '../domain/json-web-token.ts';
+import { issuerUrl } from '../domain/key-set.ts';
+import { Secret } from '../domain/secret.ts';
+import type { JsonText } from '../domain/strict-json.ts';
+import { keyOf, sizeOf, type UserGroup } from '../domain/user-group.ts';
+import type { Context } from './context.ts';
+import { openSecret } from './document.ts';
+import { type FoundIntegration, findIntegration } from './integration.ts';
+import { ensureKeySet, keySetIn, signerOf } from './key-set.ts';
+import { tokenNotFound, userGroupNotFound } from './refusals.ts';
+import { identifyByToken } from './user-group/resolve.ts';
+
+export interface EmbedTokenBody {
+  integration: string;
+  /** The user group, by one of its tokens or by its id. */
+  group: { token: string } | { userGroupId: string };
+  viewer: string | null;
+  resource: JsonText | null;
+}
+
+export interface EmbedToken {
+  token: Secret;
+  type: IntegrationType;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+  url: Secret | null;
+}
+
+interface Viewed {
+  userGroup: UserGroup;
+  /** When the token ends that the viewer presented; null if it does not. */
+  until: number | null;
+}
+
+/**
+ * Throws `not_found` for the integration, `user_group_token_not_found`, `user_group_not_found`, `invalid_request` for a
+ * resource that the integration does not allow, and `claim_missing` or `claim_invalid` for values of the group.
+ */
+export async function mintEmbedToken(
+  context: Context,
+  caller: Caller,
+  { integration: id, group, viewer, resource }: EmbedTokenBody,
+): Promise<EmbedToken> {
+  const { clock, configs, cpu, store } = context;
+  const config = await configs.of(store, caller);
+  const found = findIntegration(config, id);
+  const { integration } = found;
+  const allowed = resourceOf(integration, resource);
+  const { userGroup, until } = await findViewed(context, caller, group);
+  const turn = cpu.turn(sizeOf(userGroup));
+  if (turn !== undefined) await turn;
+  const now = clock();
+  const issuedAt = Math.floor(now / 1_000);
+  const expiresAt = Math.min(
+    issuedAt + integration.ttlSeconds,
+    until === null ? Infinity : Math.floor(until / 1_000),
+  );
+  const signature = signatureOf(integration);
+  const keySet = signature === 'secret' ? null : (keySetIn(config) ?? (await ensureKeySet(context, caller)));
+  const issuer = keySet && issuerUrl(context.publicUrl, keySet.keySet);
+  const values = new GroupValues(userGroup);
+  const payload = payloadOf({ integration, values, viewer, resource: allowed, issuer, issuedAt, expiresAt });
+  const token =
+    signature === 'secret'
+      ? signWithSecret(payload, secretOf(context, found))
+      : await signWithKey(payload, signerOf(context, keySet!, signature));
+  checkLength(token);
+  const url = allowed === null ? undefined : typeOf(integration).url?.(integration.settings, allowed, token);
+  return {
+    token: new Secret(token),
+    type: integration.type,
+    expiresAt: expiresAt * 1_000,
+    url: url === undefined ? null : new Secret(url),
+  };
+}
+
+async function findViewed(context: Context, caller: Caller, group: EmbedTokenBody['group']): Promise<Viewed> {
+  if ('token' in group) {
+    const found = await identifyByToken(context, caller, group.token);
+    if (found === null) throw tokenNotFound();
+    return { userGroup: found.userGroup, until: found.token.expiresAt };
+  }
+  const key = keyOf(caller.workspaceId, caller.environment, group.userGroupId);
+  const userGroup = await context.store.read({ kind: 'findUserGroup', key });
+  if (userGroup === null || userGroup.suspendedAt !== null) {
+    throw userGroupNotFound(' A suspended user group is treated alike.');
+  }
+  context.usage.resolved(userGroup);
+  return { userGroup, until: null };
+}
+
+const secrets = new WeakMap<FoundIntegration['document'], Secret>();
+
+function secretOf(context: Pick<Context, 'keyRing'>, { document }: FoundIntegration): Secret {
+  const secret = secrets.get(document) ?? openSecret(context, document, 'integration');
+  secrets.set(document, secret);
+  return secret;
+}

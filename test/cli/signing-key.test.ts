@@ -1,0 +1,68 @@
+// The signing keys on the command line.
+
+import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { EmbedSite, integrations } from '../support/embed-token/site.ts';
+import { type Exit, Folder, run } from '../support/process.ts';
+
+const PUBLIC_URL = 'https://groups.example.com';
+
+// While the service is running; on SQLite, commands may write beside it.
+describeOnEachDatabase('signing-key', (database) => {
+  let folder: Folder;
+  let site: EmbedSite;
+  before(async () => {
+    folder = new Folder();
+    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: PUBLIC_URL } });
+  });
+  after(async () => {
+    await site.service.end();
+    folder[Symbol.dispose]();
+  });
+
+  function command(name: string, ...args: string[]): Promise<Exit> {
+    const place = ['--workspace', 'default', ...args];
+    const env = { ...site.service.database.env, UGS_PUBLIC_URL: PUBLIC_URL };
+    return run(folder, ['signing-key', name, ...place], { env });
+  }
+
+  it('lists nothing before the first integration that needs keys', async () => {
+    const { code, stdout } = await command('list', '--json');
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { issuer: null, signing_keys: [] }]);
+  });
+
+  it('lists the keys as the API does, and prints their public parts', async () => {
+    await site.put('jwt', integrations.jwt);
+    const { issuer, signing_keys } = (await site.asAdmin('GET', '/v1/signing-keys')).json;
+    const { code, stdout } = await command('list', '--json');
+    assert.equal(code, 0);
+    const listed = JSON.parse(stdout);
+    assert.deepEqual(listed, { issuer, signing_keys });
+    for (const { public_key } of listed.signing_keys)
+      assert.equal(createPublicKey(public_key).type, 'public');
+    const table = await command('list');
+    assert.match(table.stdout, /^KEY +ALGORITHM +STATUS +SIGNS FROM +PUBLISHED UNTIL\n/);
+    assert.match(table.stdout, new RegExp(`${signing_keys[0].kid} +ES256 +signing +\\S+Z +-`));
+  });
+
+  it('rotates the keys of a running service, which serves them from the next request on', async () => {
+    const { code, stdout } = await command('rotate', '--json');
+    assert.equal(code, 0);
+    const { signing_keys } = JSON.parse(stdout);
+    const statuses = signing_keys.map(({ status }: { status: string }) => status);
+    assert.deepEqual(statuses.toSorted(), ['pending', 'pending', 'signing', 'signing']);
+    assert.deepEqual((await site.asAdmin('GET', '/v1/signing-keys')).json.signing_keys, signing_keys);
+    const revoked = JSON.parse((await command('rotate', '--revoke', '--json')).stdout);
+    assert.equal(revoked.signing_keys.length, 2);
+    assert.deepEqual((await site.asAdmin('GET', '/v1/signing-keys')).json.signing_keys, revoked.signing_keys);
+  });
+
+  it('reports an unknown workspace', async () => {
+    const env = site.service.database.env;
+    const exit = await run(folder, ['signing-key', 'list', '--workspace', 'defualt'], { env });
+    assert.deepEqual([exit.code, exit.stdout], [3, '']);
+    assert.match(exit.stderr, /did you mean default/);
+  });
+});

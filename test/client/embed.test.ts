@@ -1,0 +1,77 @@
+// The client: integrations, embed tokens and signing keys, against the real service.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { UserGroupClient } from '../../client/src/index.ts';
+import { sqlite } from '../support/database.ts';
+import { integrations } from '../support/embed-token/site.ts';
+import { TestService } from '../support/service.ts';
+
+describe('The client', () => {
+  let service: TestService;
+  let client: UserGroupClient;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    const { token } = await service.apiToken({ permission: 'admin' });
+    client = new UserGroupClient({ url: service.url, apiToken: token });
+  });
+  after(() => service.end());
+
+  it('creates, replaces, reads, lists and deletes integrations', async () => {
+    const created = await client.putIntegration('a/b', integrations.metabase, { ifNoneMatch: '*' });
+    assert.deepEqual([created.integration.integration_id, created.integration.version], ['a/b', 1]);
+    const { secret: _, ...without } = integrations.metabase;
+    const replaced = await client.putIntegration(
+      'a/b',
+      { ...without, ttl_seconds: 90 },
+      { ifMatch: created.etag },
+    );
+    assert.deepEqual(await client.readIntegration('a/b'), replaced);
+    await client.putIntegration('jwt', integrations.jwt);
+    const ids: string[] = [];
+    for await (const { integration_id } of client.listIntegrations({ limit: 1 })) ids.push(integration_id);
+    assert.deepEqual(ids, ['a/b', 'jwt']);
+    await client.deleteIntegration('a/b', { ifMatch: replaced.etag });
+    await assert.rejects(client.readIntegration('a/b'), { code: 'not_found' });
+  });
+
+  it('mints embed tokens by token and by id, which resolve', async () => {
+    const { user_group } = await client.getOrCreate({
+      user_group_id: 'a',
+      name: 'A',
+      properties: { region: 'r' },
+    });
+    const byToken = await client.createEmbedToken({
+      integration: 'jwt',
+      token: user_group.token,
+      viewer: 'v',
+    });
+    assert.deepEqual(Object.keys(byToken), ['token', 'type', 'expires_at']);
+    const byId = await client.createEmbedToken({ integration: 'jwt', user_group_id: 'a' });
+    for (const { token, expires_at } of [byToken, byId]) {
+      const resolution = await client.resolve(token);
+      assert.deepEqual(resolution.token, { status: 'embed', expires_at });
+      assert.equal(resolution.user_group.provided_id, 'a');
+    }
+    await client.update({ user_group_id: 'a', properties: null });
+    const request = { integration: 'jwt', user_group_id: 'a' };
+    await assert.rejects(
+      client.createEmbedToken(request),
+      (error: { code: string; errors: { pointer: string }[] }) => {
+        assert.deepEqual([error.code, error.errors[0]!.pointer], ['claim_missing', '/properties/region']);
+        return true;
+      },
+    );
+    for (const token of ['', 'unknown'])
+      await assert.rejects(client.createEmbedToken({ integration: 'jwt', token }), {
+        code: 'user_group_token_not_found',
+      });
+  });
+
+  it('reads and rotates the signing keys', async () => {
+    const { issuer, jwks_url, signing_keys } = await client.readSigningKeys();
+    assert.deepEqual([jwks_url, signing_keys.length], [`${issuer}/.well-known/jwks.json`, 2]);
+    assert.equal((await client.rotateSigningKeys()).signing_keys.length, 4);
+    assert.equal((await client.rotateSigningKeys({ revoke: true })).signing_keys.length, 2);
+  });
+});

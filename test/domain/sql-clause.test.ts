@@ -1,0 +1,75 @@
+// The conditions of row-level security rules.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type ClauseColumn,
+  clauseOf,
+  isReserved,
+  NotQuotable,
+} from '../../src/domain/embed-token/sql-clause.ts';
+import type { JsonText } from '../../src/domain/strict-json.ts';
+
+const text: ClauseColumn = { column: 'customer', type: 'text', escapes: 'standard' };
+
+function clause(value: unknown, column: Partial<ClauseColumn> = {}): string {
+  return clauseOf({ ...text, ...column }, JSON.stringify(value) as JsonText);
+}
+
+describe('The condition of a row-level security rule', () => {
+  it('quotes text', () => {
+    assert.equal(clause('EMEA'), "customer = 'EMEA'");
+    assert.equal(clause("O'Brien"), "customer = 'O''Brien'");
+    assert.equal(clause("' or 1 = 1 --"), "customer = ''' or 1 = 1 --'");
+    assert.equal(clause('a:b %s $1 ?'), "customer = 'a:b %s $1 ?'");
+  });
+
+  it('writes a number for a text column as text: MySQL compares them by their first digits', () => {
+    assert.equal(clause(213), "customer = '213'");
+    assert.equal(clauseOf(text, '1.10' as JsonText), "customer = '1.10'");
+  });
+
+  it('writes a number for a number column, with its digits', () => {
+    assert.equal(
+      clauseOf({ ...text, type: 'number' }, '9007199254740993' as JsonText),
+      'customer = 9007199254740993',
+    );
+    assert.equal(clause('-213', { type: 'number' }), 'customer = -213');
+    for (const value of ['213 or 1 = 1', '1e3', '0x10', '', '--1', '1;', 'NaN', '١']) {
+      assert.throws(() => clause(value, { type: 'number' }), NotQuotable, value);
+    }
+  });
+
+  it('writes a backslash only for a database that is known', () => {
+    assert.equal(clause("a\\'b"), "customer = 'a\\''b'");
+    assert.equal(clause("a\\'b", { escapes: 'backslash' }), "customer = 'a\\\\\\'b'");
+    assert.throws(() => clause('a\\b', { escapes: null }), /backslash/);
+    assert.equal(clause("a'b", { escapes: null }), "customer = 'a''b'");
+  });
+
+  it('refuses what Superset would evaluate as a template, and control characters', () => {
+    for (const value of [
+      '{{ current_user_id() }}',
+      '{% raw %}',
+      '{# a #}',
+      'a\nb',
+      '\0',
+      '\u0085',
+      '\u007f',
+    ]) {
+      assert.throws(() => clause(value), NotQuotable, value);
+    }
+    assert.equal(clause('{ } }} %} #}'), "customer = '{ } }} %} #}'");
+  });
+
+  it('refuses every other type', () => {
+    for (const value of [true, null, [], ['a'], {}]) assert.throws(() => clause(value), NotQuotable);
+  });
+
+  it('refuses reserved words in either part of a name', () => {
+    for (const name of ['user', 'USER', 'True', 't.null', 'select.a'])
+      assert.equal(isReserved(name), true, name);
+    for (const name of ['customer', 'users', 'user_id', 'region', 'name', 'value'])
+      assert.equal(isReserved(name), false);
+  });
+});

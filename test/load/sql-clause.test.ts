@@ -1,0 +1,120 @@
+// A real PostgreSQL executes the conditions of row-level security rules: each selects exactly the row of its value.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import pg from 'pg';
+import { clauseOf, NotQuotable } from '../../src/domain/embed-token/sql-clause.ts';
+import type { JsonText } from '../../src/domain/strict-json.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+
+const VALUES = 100_000;
+const PER_STATEMENT = 1_000;
+const pieces = [
+  "'",
+  "''",
+  "\\'",
+  '\\',
+  '"',
+  '`',
+  '--',
+  '/*',
+  '*/',
+  ';',
+  '$$',
+  '$1',
+  '%',
+  '%s',
+  ':a',
+  '?',
+  '(',
+  ')',
+  ' or 1 = 1 ',
+  ' union select ',
+  'E',
+  'U&',
+  '{',
+  '}',
+  '{ {',
+  '\u2019',
+  '\u02bc',
+  '\uff07',
+  '\u00a0',
+  '\u200b',
+  '\ufeff',
+  '\u{1f642}',
+  'a',
+  'A',
+  'ä',
+  'a\u0308',
+  '0',
+  ' ',
+  '\t',
+  '\n',
+  '\u0085',
+  '{{',
+  '{%',
+  '{#',
+];
+const value = fc.oneof(
+  fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((text) => text.isWellFormed()),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
+);
+/** What must be refused, written independently of the implementation. */
+const refused = (text: string) =>
+  text.includes('{{') || text.includes('{%') || text.includes('{#') || /\p{Cc}/u.test(text);
+
+describe('Conditions of row-level security rules on PostgreSQL', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  before(async () => {
+    database = await postgres.create();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('create table rows (id int primary key, customer text collate "C")');
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  it(`select exactly the one row of each of ${VALUES} values`, async () => {
+    const seed = Date.now() % 1_000_000;
+    const all = new Set<string>();
+    for (let round = 0; all.size < VALUES; round++) {
+      for (const text of fc.sample(value, { numRuns: 20_000, seed: seed + round })) all.add(text);
+    }
+    const values = [...all].slice(0, VALUES);
+    const clauses = values.flatMap((text, id) => {
+      try {
+        const column = { column: 'customer', type: 'text', escapes: 'standard' } as const;
+        const clause = clauseOf(column, JSON.stringify(text) as JsonText);
+        assert.equal(refused(text), false, JSON.stringify(text));
+        return { id, clause };
+      } catch (error) {
+        assert.ok(error instanceof NotQuotable && refused(text), JSON.stringify(text));
+        return [];
+      }
+    });
+    assert.ok(clauses.length > VALUES / 4, `${clauses.length} of ${VALUES} are quoted (seed ${seed})`);
+    // PostgreSQL cannot store NUL; such a value is refused in any case.
+    const rows = values.map((text, id) => ({ id, text })).filter(({ text }) => !text.includes('\0'));
+    await client.query('insert into rows select * from unnest($1::int[], $2::text[])', [
+      rows.map(({ id }) => id),
+      rows.map(({ text }) => text),
+    ]);
+    await client.query('create index on rows (customer)');
+    await client.query('analyze rows');
+    for (let start = 0; start < clauses.length; start += PER_STATEMENT) {
+      const batch = clauses.slice(start, start + PER_STATEMENT);
+      const selects = batch.map(({ clause, id }) => `select ${id} as wanted, id from rows where (${clause})`);
+      const { rows: found } = await client.query({ text: selects.join('\nunion all\n'), rowMode: 'array' });
+      assert.deepEqual(
+        found.toSorted(([a], [b]) => a - b),
+        batch.map(({ id }) => [id, id]),
+        `seed ${seed}`,
+      );
+    }
+  });
+});

@@ -1,0 +1,129 @@
+// A service with integrations, for tests of embed tokens.
+
+import assert from 'node:assert/strict';
+import { keyOf } from '../../../src/domain/user-group.ts';
+import type { DatabaseKind } from '../database.ts';
+import type { TestResponse } from '../http.ts';
+import { TestService, type TestServiceOptions } from '../service.ts';
+
+/** Not a secret of any tool. */
+export const SECRET = 'The-secret_of.the+tool/0123456789abcdef';
+export const DASHBOARD = '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e';
+
+export const integrations = {
+  jwt: {
+    type: 'jwt',
+    settings: { audience: 'cube', properties: ['region', 'plan', 'seats'] },
+    claims: { tenant: { field: 'provided_id' }, region: { property: 'region' } },
+  },
+  metabase: {
+    type: 'metabase',
+    secret: SECRET,
+    settings: {
+      url: 'https://metabase.example.com/',
+      resources: [{ dashboard: 7 }, { question: 9 }],
+      properties: ['region'],
+    },
+    claims: { region: { property: 'region' }, source: { mapping: '40' }, tier: { constant: [1.5, 'a'] } },
+  },
+  superset: {
+    type: 'superset',
+    secret: SECRET,
+    settings: {
+      audience: 'superset',
+      resources: [{ type: 'dashboard', id: DASHBOARD }],
+      row_level_security: [
+        { dataset: 12, column: 'customer', value: { field: 'provided_id' } },
+        { all_datasets: true, column: 'source', type: 'number', value: { mapping: '40' } },
+      ],
+    },
+  },
+  lightdash: {
+    type: 'lightdash',
+    secret: SECRET,
+    settings: {
+      resources: [{ dashboardSlug: 'revenue' }],
+      options: { canExportCsv: true },
+      properties: ['seats'],
+    },
+    claims: { customer: { field: 'provided_id' }, seats: { property: 'seats' } },
+  },
+} as const;
+
+export const acme = {
+  user_group_id: "acme/7 'O''Brien\u00fc",
+  name: 'Acme',
+  mapping: { '40': 213, '41': 'own' },
+  properties: { region: 'EMEA', plan: 'gold', seats: 9007199254740993n, private: 'not for tools' },
+};
+
+/** With the digits of its numbers. */
+export const acmeText = JSON.stringify(acme, (_key, value) =>
+  typeof value === 'bigint' ? '@' : value,
+).replace('"@"', '9007199254740993');
+
+export class EmbedSite {
+  readonly service: TestService;
+  /** API tokens. */
+  admin = '';
+  embed = '';
+
+  static async start(database: DatabaseKind, options: TestServiceOptions = {}): Promise<EmbedSite> {
+    const site = new EmbedSite(await TestService.start(database, options));
+    site.admin = (await site.service.apiToken({ permission: 'admin' })).token;
+    site.embed = (await site.service.apiToken({ permission: 'embed' })).token;
+    return site;
+  }
+
+  private constructor(service: TestService) {
+    this.service = service;
+  }
+
+  /** The clock of the service. */
+  get now(): number {
+    return Date.now() + this.service.clockAheadMs;
+  }
+
+  asAdmin(method: string, path: string, body?: unknown, headers = {}): Promise<TestResponse> {
+    return this.service.call(method, path, body, { token: this.admin, headers });
+  }
+
+  put(id: string, integration: unknown, headers = {}): Promise<TestResponse> {
+    return this.asAdmin('PUT', `/v1/integrations/${encodeURIComponent(id)}`, integration, headers);
+  }
+
+  async putAll(): Promise<void> {
+    for (const [id, integration] of Object.entries(integrations)) {
+      assert.equal((await this.put(id, integration)).status, 201);
+    }
+  }
+
+  mint(body: object, token = this.embed): Promise<TestResponse> {
+    return this.service.call('POST', '/v1/embed-tokens', body, { token });
+  }
+
+  /** Mints a token, which must succeed. */
+  async token(integration: string, more: object = {}): Promise<string> {
+    const minted = await this.mint({ integration, user_group_id: acme.user_group_id, ...more });
+    assert.equal(minted.status, 201, minted.text);
+    return minted.json.embed_token.token;
+  }
+
+  async createGroup(group: string | object = acmeText): Promise<string> {
+    return (await this.service.get(group)).json.user_group.token;
+  }
+
+  /** Suspends the group with the id, or resumes it. */
+  async suspend(userGroupId: string, isSuspended = true): Promise<void> {
+    const { store, clock } = this.service.app.context;
+    const key = keyOf(1, 'Customer', userGroupId);
+    const suspendedAt = isSuspended ? clock() : null;
+    await store.write({ kind: 'updateUserGroup', key, suspendedAt, now: clock() });
+  }
+
+  async keySet(): Promise<TestResponse> {
+    const { jwks_url } = (await this.asAdmin('GET', '/v1/signing-keys')).json;
+    const [path] = /\/issuers\/.*/.exec(jwks_url)!;
+    return this.service.call('GET', path, undefined, { token: null });
+  }
+}
