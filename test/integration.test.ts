@@ -213,7 +213,16 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     const { store, keyRing } = site.service.app.context;
     const of = { workspaceId: 1, environment: 'Customer' } as const;
     const target = { type: 'integration', id: 'recorded' } as const;
-    const search = { of, target, order: 'oldest', after: null, limit: 9, maxCharacters: 1e6 } as const;
+    const search = {
+      of,
+      target,
+      type: null,
+      order: 'oldest',
+      after: null,
+      limit: 9,
+      scanLimit: 9,
+      maxCharacters: 1e6,
+    } as const;
     const { events } = await store.read({ kind: 'listEvents', ...search });
     const types = events.map(({ type }) => type);
     assert.deepEqual(types, ['integration.created', 'integration.updated', 'integration.deleted']);

@@ -189,7 +189,14 @@ describeOnEachDatabase('The signing keys', (database) => {
     const { store } = site.service.app.context;
     const of = { workspaceId: 1, environment: 'Customer' } as const;
     const search = { of, target: { type: 'key_set', id: 'default' } as const, after: null, limit: 100 };
-    const events = await store.read({ kind: 'listEvents', ...search, order: 'oldest', maxCharacters: 1e6 });
+    const { events } = await store.read({
+      kind: 'listEvents',
+      ...search,
+      type: null,
+      order: 'oldest',
+      scanLimit: 100,
+      maxCharacters: 1e6,
+    });
     assert.equal(events[0]!.type, 'key_set.created');
     assert.ok(events.slice(1).every(({ type }) => type === 'key_set.rotated') && events.length > 3);
     const { documents } = await store.read({ kind: 'findConfig', of });
