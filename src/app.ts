@@ -205,6 +205,7 @@ async function serve(
     await eventRetention.stop();
     await delivered;
     await context.usage.write();
+    await context.propertyValidator.close();
     await registered;
     await database.close();
     await served?.server.close();

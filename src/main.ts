@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
+import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
@@ -64,6 +65,7 @@ function program(): Command {
     .addCommand(copyCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())
+    .addCommand(checkCommand())
     .addCommand(helpCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);
   inheritSettings(command);

@@ -17,6 +17,8 @@ export type ProblemCode =
   | 'request_timeout'
   | 'api_token_inactive'
   | 'limit_reached'
+  | 'mapping_invalid'
+  | 'properties_invalid'
   | 'version_mismatch'
   | 'body_too_large'
   | 'unsupported_media_type'

@@ -144,6 +144,9 @@ describeOnEachDatabase('The responses of the service match the API description',
     const metabase = { ...integrations.metabase, settings: { ...settings, resources: [{ dashboard: 7 }] } };
     await service.call('PUT', '/v1/integrations/metabase', metabase);
     await service.call('PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, ENDPOINT);
+    await service.call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await service.call('PUT', '/v1/data-sources/acme-orders', { schema_id: '40', name: 'Orders' });
+    await service.call('PUT', '/v1/property-schema', { schema: {}, mode: 'off' });
   });
   after(() => service.end());
 
@@ -233,6 +236,30 @@ describeOnEachDatabase('The responses of the service match the API description',
         await call('resolveUserGroupToken', { body: { token: json.embed_token.token } });
     }
     await call('deleteIntegration', { path: '/v1/integrations/all-lightdash' });
+    for (const _ of ['created', 'replaced']) {
+      await call('putSchema', { path: '/v1/schemas/41', body: { name: 'Other' } });
+      await call('putDataSource', {
+        path: '/v1/data-sources/other',
+        body: { schema_id: '41', name: 'Other', attributes: { host: 'db' } },
+      });
+    }
+    await call('readSchema', { path: '/v1/schemas/41' });
+    await call('listSchemas', { path: '/v1/schemas' });
+    await call('readDataSource', { path: '/v1/data-sources/other' });
+    await call('listDataSources', { path: '/v1/data-sources', ...readOnly });
+    const mapped = await call('getOrCreateUserGroup', {
+      body: { user_group_id: 'mapped', name: 'M', mapping: { 41: 'other', 40: 'gone' } },
+    });
+    await call('resolveUserGroupToken', { body: { token: mapped.json.user_group.token } });
+    await call('deleteDataSource', { path: '/v1/data-sources/other' });
+    await call('deleteSchema', { path: '/v1/schemas/41' });
+    await call('putMappingPolicy', { body: { mode: 'report' } });
+    await call('readMappingPolicy');
+    await call('putMappingPolicy', { body: { mode: 'off' } });
+    await call('readPropertySchema');
+    await call('deletePropertySchema');
+    for (const _ of ['created', 'replaced'])
+      await call('putPropertySchema', { body: { schema: {}, mode: 'off' } });
     await call('rotateSigningKeys', { path: '/v1/signing-keys/rotate', body: {} });
     const { jwks_url } = (await call('listSigningKeys', {})).json;
     const [jwks] = /\/issuers\/.*/.exec(jwks_url)!;

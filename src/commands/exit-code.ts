@@ -28,7 +28,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   failed: 'internal error (a bug); the message has the details',
   usage: 'unknown command or option, or an invalid argument',
   notFound: 'database, file, workspace, API token or user group not found',
-  data: 'import refused lines, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
+  data: 'import refused lines, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database unavailable: it cannot be opened or does not respond',
   busy: 'port already in use, or another process is serving the database file',
   config: 'invalid setting or key ring, or incompatible versions of database and service',
@@ -42,6 +42,11 @@ export class NotFound extends Error {
 /** An import refused lines and has reported each of them. */
 export class LinesRefused extends Error {
   override readonly name = 'LinesRefused';
+}
+
+/** Stored user groups violate the rules, and each violation has been reported. */
+export class ViolationsFound extends Error {
+  override readonly name = 'ViolationsFound';
 }
 
 /** A workspace that is in use cannot be deleted. */
@@ -71,6 +76,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
   if (error instanceof WorkspaceNotEmpty || error instanceof BackupInvalid) return exitCodes.data;
   if (error instanceof ChecksFailed || error instanceof ApiTokenInactive) return exitCodes.data;
+  if (error instanceof ViolationsFound) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;

@@ -6,7 +6,15 @@ import { type JsonObject, textOf, treeOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 import type { SealedToken, VersionTag } from './user-group.ts';
 
-export const documentKinds = ['webhook_endpoint', 'integration', 'key_set'] as const;
+export const documentKinds = [
+  'webhook_endpoint',
+  'schema',
+  'data_source',
+  'mapping_policy',
+  'property_schema',
+  'integration',
+  'key_set',
+] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 
 export interface DocumentKey extends Tenant {

@@ -23,6 +23,17 @@ export const eventTypes = [
   'webhook_endpoint.disabled',
   'webhook_endpoint.tested',
   'webhook_endpoint.deleted',
+  'schema.created',
+  'schema.updated',
+  'schema.deleted',
+  'data_source.created',
+  'data_source.updated',
+  'data_source.deleted',
+  'mapping_policy.created',
+  'mapping_policy.updated',
+  'property_schema.created',
+  'property_schema.updated',
+  'property_schema.deleted',
   'integration.created',
   'integration.updated',
   'integration.deleted',
@@ -31,7 +42,17 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-export const targetTypes = ['user_group', 'api_token', 'webhook_endpoint', 'integration', 'key_set'] as const;
+export const targetTypes = [
+  'user_group',
+  'api_token',
+  'webhook_endpoint',
+  'schema',
+  'data_source',
+  'mapping_policy',
+  'property_schema',
+  'integration',
+  'key_set',
+] as const;
 export type TargetType = (typeof targetTypes)[number];
 
 /** What changed. The id of a user group is the caller's own id of it. */

@@ -10,6 +10,8 @@ export const tags = {
   Events: 'What changed, who changed it, and when.',
   'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`.',
   'Embed tokens': 'Signed tokens for dashboard tools, filled with the values of one user group.',
+  Catalogue:
+    'What mappings refer to: schemas and data sources; and the rules that mappings and properties must follow.',
   Webhooks: 'Deliver events to your own servers. Only for the permission `admin`.',
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;

@@ -80,7 +80,8 @@ export function withDeadline(context: Context, { id }: FastifyRequest): Context 
   const now = performance.now();
   const store = context.store.until(now + LAST_QUERY_AFTER_MS);
   const origin = { via: context.origin.via, requestId: id };
-  return { ...context, store, cpu: context.cpu.until(now + LAST_CPU_TURN_AFTER_MS), origin };
+  const cpu = context.cpu.until(now + LAST_CPU_TURN_AFTER_MS);
+  return { ...context, store, cpu, origin, violations: [] };
 }
 
 export const JSON_ONLY = ['application/json'] as const;
@@ -106,6 +107,7 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       const handle = () => endpoint.handle(call);
       const text = await (endpoint.access === 'list' ? unreadLists.track(reply.raw, handle) : handle());
       if (text === undefined) reply.removeHeader('content-type');
+      if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       return text;
     } catch (error) {
       throw context.cpu.blame(error);
@@ -115,6 +117,14 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
   };
   const { method, operationId } = endpoint;
   for (const url of endpoint.paths) app.route({ method, url, handler, config: { operationId } });
+}
+
+const MAX_VIOLATIONS = 20;
+
+/** Pointers, percent-encoded and separated by commas. */
+function setViolations(reply: FastifyReply, violations: Context['violations']): void {
+  const pointers = violations.slice(0, MAX_VIOLATIONS).map(({ pointer }) => encodeURIComponent(pointer));
+  reply.header('user-group-violations', pointers.join(', ').replaceAll('%2F', '/'));
 }
 
 async function callOf(

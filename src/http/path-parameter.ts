@@ -32,6 +32,16 @@ export const pathParameters = {
     description: 'The last part of the issuer of a token.',
     example: '5f0c9a3be81d4c7704d0a1162',
   },
+  schema_id: {
+    schema: userGroupId,
+    description: 'The id that mappings use for the schema. Percent-encoded.',
+    example: '40',
+  },
+  provided_id: {
+    schema: userGroupId,
+    description: 'Your own id of the data source. Percent-encoded.',
+    example: 'acme-orders',
+  },
   event_id: {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     description: 'The id of an event.',

@@ -8,6 +8,13 @@ import { list as listApiTokens } from './endpoints/api-token/list.ts';
 import { read as readApiToken } from './endpoints/api-token/read.ts';
 import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
 import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
+import {
+  listDataSources,
+  putDataSource,
+  readDataSource,
+  removeDataSource,
+} from './endpoints/catalogue/data-source.ts';
+import { listSchemas, putSchema, readSchema, removeSchema } from './endpoints/catalogue/schema.ts';
 import { createEmbedToken } from './endpoints/embed-token/create.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
@@ -17,6 +24,12 @@ import {
   readIntegration,
   removeIntegration,
 } from './endpoints/integration/integration.ts';
+import { putMappingPolicy, readMappingPolicy } from './endpoints/policy/mapping-policy.ts';
+import {
+  putPropertySchema,
+  readPropertySchema,
+  removePropertySchema,
+} from './endpoints/policy/property-schema.ts';
 import { resolve } from './endpoints/resolve.ts';
 import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
@@ -90,6 +103,22 @@ export const endpoints: readonly AnyEndpoint[] = [
   // /v1/signing-keys
   listSigningKeys,
   rotateSigningKeys,
+  // /v1/schemas
+  putSchema,
+  readSchema,
+  listSchemas,
+  removeSchema,
+  // /v1/data-sources
+  putDataSource,
+  readDataSource,
+  listDataSources,
+  removeDataSource,
+  // /v1/mapping-policy, /v1/property-schema
+  readMappingPolicy,
+  putMappingPolicy,
+  readPropertySchema,
+  putPropertySchema,
+  removePropertySchema,
   // /v1/webhook-endpoints
   listWebhookEndpoints,
   putWebhookEndpoint,

@@ -37,8 +37,13 @@ export interface NamedSchema {
 }
 
 /** The schema of a successful response. */
-export function successSchema(name: string, properties: Record<string, Schema>): NamedSchema {
-  return { name, schema: objectSchema({ success: { type: 'integer', const: 1 }, ...properties }) };
+export function successSchema(
+  name: string,
+  properties: Record<string, Schema>,
+  optional: readonly string[] = [],
+): NamedSchema {
+  const members = { success: { type: 'integer', const: 1 }, ...properties } as const;
+  return { name, schema: objectSchema(members, optional) };
 }
 
 /** Allows additional members: `/v1` grows, and clients must not break when it does. */

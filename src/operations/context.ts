@@ -5,12 +5,13 @@ import type { Origin } from '../domain/event.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group.ts';
-import { Problem } from '../problem.ts';
+import { type FieldError, Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { CpuQueue } from './cpu-queue.ts';
 import { EnvironmentConfigs } from './environment-config.ts';
 import { IdLease } from './id-lease.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
+import { PropertyValidator } from './property-validator.ts';
 import { Usage } from './usage.ts';
 
 export interface Context {
@@ -26,6 +27,9 @@ export interface Context {
   usage: Usage;
   /** Of this request. */
   origin: Origin;
+  propertyValidator: PropertyValidator;
+  /** Of this request: rules that its change violates, and that are only reported. */
+  violations: FieldError[];
   /** Whether changes are recorded as events. */
   keepsEvents: boolean;
   /** Where tools reach the service, without a slash at the end: the start of the issuer of tokens. */
@@ -58,6 +62,8 @@ export function createContext({ store, via, clock = Date.now, ...options }: Cont
     cpu: CpuQueue.create(),
     configs: new EnvironmentConfigs(),
     usage: new Usage(store, clock),
+    propertyValidator: new PropertyValidator(),
+    violations: [],
     origin: { via, requestId: null },
   };
 }

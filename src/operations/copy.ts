@@ -47,7 +47,7 @@ export type CopyStep = 'compared' | 'copied' | 'verified';
 type OnProgress = (step: CopyStep, userGroups: number) => void;
 
 const PAGE = 256;
-const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_id'];
+const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_id', 'data_source_id'];
 
 /**
  * Copies the rows that the target lacks, and verifies that both databases are identical. Neither may be served at the

@@ -3,7 +3,7 @@
 import type { Caller } from '../domain/api-token.ts';
 import type { Document, DocumentDefinition, DocumentKey } from '../domain/document.ts';
 import { documentTag } from '../domain/document.ts';
-import type { NewEvent } from '../domain/event.ts';
+import type { EventType, NewEvent } from '../domain/event.ts';
 import { TokenUnreadable } from '../domain/key-ring.ts';
 import { cursorAfter, idOfCursor, type ListName } from '../domain/list-cursor.ts';
 import { isMetByTag, type Precondition } from '../domain/precondition.ts';
@@ -24,7 +24,8 @@ export type DocumentContext = Pick<
 >;
 
 export interface NewDocument {
-  body: JsonText;
+  /** May depend on what is stored. */
+  body: JsonText | ((stored: Document | null) => JsonText);
   /** For a document that is created. */
   secret?: SealedToken | null;
   /** Whether an existing document gets it too. */
@@ -113,7 +114,7 @@ export async function putDocument(
     const result = await store.write({
       kind: 'putDocument',
       key,
-      body,
+      body: typeof body === 'string' ? body : body(stored),
       // Whether it exists must not change before the write: the type of the event and the secret depend on it.
       ...(stored === null
         ? { secret, precondition: { ifNoneMatch: '*' } }
@@ -144,7 +145,7 @@ export async function deleteDocument(
   precondition: Precondition | undefined,
 ): Promise<void> {
   const { kind, noun } = definition;
-  const event = await newEvent(context, caller, `${kind}.deleted`, { type: kind, id });
+  const event = await newEvent(context, caller, `${kind}.deleted` as EventType, { type: kind, id });
   const result = await context.store.write({
     kind: 'deleteDocument',
     key: documentKey(caller, definition, id),

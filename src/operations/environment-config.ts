@@ -2,16 +2,25 @@
 // version together with its API token, so what is kept is either right or not used.
 
 import type { Caller } from '../domain/api-token.ts';
-import type { Document, DocumentKind } from '../domain/document.ts';
+import { Catalogue } from '../domain/catalogue.ts';
+import { type Document, type DocumentKind, documentFields } from '../domain/document.ts';
 import type { EventType, Tenant } from '../domain/event.ts';
+import { type PolicyMode, SINGLETON_ID } from '../domain/policy.ts';
+import type { JsonText } from '../domain/strict-json.ts';
 import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+
+export interface PropertySchema {
+  schema: JsonText;
+  mode: PolicyMode;
+}
 
 export class EnvironmentConfig {
   readonly version: number;
   readonly documents: readonly Document[];
   #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
   #endpoints: WebhookEndpoint[] | null = null;
+  #catalogue: Catalogue | null = null;
 
   constructor(version: number, documents: readonly Document[]) {
     this.version = version;
@@ -22,6 +31,23 @@ export class EnvironmentConfig {
   ofKind(kind: DocumentKind): ReadonlyMap<string, Document> {
     this.#byKind ??= indexByKind(this.documents);
     return this.#byKind.get(kind) ?? EMPTY_MAP;
+  }
+
+  get catalogue(): Catalogue {
+    this.#catalogue ??= new Catalogue(this.documents);
+    return this.#catalogue;
+  }
+
+  get mappingMode(): PolicyMode {
+    const policy = this.ofKind('mapping_policy').get(SINGLETON_ID);
+    return policy === undefined ? 'off' : (JSON.parse(policy.body) as { mode: PolicyMode }).mode;
+  }
+
+  get propertySchema(): PropertySchema | null {
+    const document = this.ofKind('property_schema').get(SINGLETON_ID);
+    if (document === undefined) return null;
+    const { schema, mode } = documentFields(document);
+    return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };
   }
 
   /** The ids of the webhook endpoints that receive events of this type. */

@@ -20,6 +20,15 @@ export async function* exportLines(
   { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
   keyRing: KeyRing | null,
 ): AsyncGenerator<string[]> {
+  for await (const page of userGroupPages(store, { workspaceId, environment }))
+    yield page.map((userGroup) => lineOf(userGroup, keyRing));
+}
+
+/** Pages of all groups of an environment, ordered by id, in constant memory. */
+export async function* userGroupPages(
+  store: BatchingStore,
+  { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
+): AsyncGenerator<UserGroup[]> {
   const list: UserGroupList = { workspaceId, environment, search: '' };
   let from: Position | null = startOf(list);
   while (from !== null) {
@@ -29,7 +38,7 @@ export async function* exportLines(
       from,
       ...PAGE,
     });
-    yield userGroups.map((userGroup) => lineOf(userGroup, keyRing));
+    yield userGroups;
     from = isEnd ? null : positionAfter('id', userGroups.at(-1)!);
   }
 }

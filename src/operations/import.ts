@@ -29,6 +29,7 @@ import { type FieldError, Problem } from '../problem.ts';
 import type { Command, CommandResult } from '../store/port.ts';
 import type { Context } from './context.ts';
 import { userGroupEvent } from './event.ts';
+import { checkPolicies } from './policy.ts';
 import { findByToken } from './user-group/find-by-token.ts';
 import { driftOf, newUserGroup } from './user-group/get-or-create.ts';
 import { WorkspaceDeleted } from './workspace.ts';
@@ -137,6 +138,8 @@ async function create(
   imported: ImportedToken | null,
 ): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
   const { context, caller } = job;
+  const { mapping = null, properties = null } = body;
+  await checkPolicies(context, caller, { mapping, properties });
   const command = await commandWithNewId(context, key, body, imported);
   const event = await userGroupEvent(context, caller, 'created', key);
   const result = await context.store.write({ ...command, event });
@@ -175,6 +178,7 @@ async function reconcile(
   const result = compare(body, imported, stored, replaces);
   if (result.result !== 'updated') return result;
   const { userGroupId: _, token: __, ...fields } = body;
+  await checkPolicies(context, caller, fields);
   const updated = await context.store.write({
     kind: 'updateUserGroup',
     key,

@@ -310,7 +310,7 @@ export interface ApiTokenRotation extends Recorded {
   previousExpiresAt: number | null;
 }
 
-export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id';
+export type IdSequence = 'team_id' | 'workspace_id' | 'api_token_id' | 'data_source_id';
 
 export interface LeasedIds {
   first: number;

@@ -104,6 +104,17 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
         const responses = await Promise.all(ids.map((id) => busy.get({ user_group_id: id, name: id })));
         return responses.find(({ status }) => status === 503)!;
       }),
+    mapping_invalid: async () => {
+      const { token } = await service().apiToken({ permission: 'admin', environment: 'Testing' });
+      await service().call('PUT', '/v1/mapping-policy', { mode: 'enforce' }, { token });
+      return service().get({ user_group_id: 'a', name: 'A', mapping: { 40: 1 } }, { token });
+    },
+    properties_invalid: async () => {
+      const { token } = await service().apiToken({ permission: 'admin', environment: 'Testing' });
+      const schema = { required: ['plan'] };
+      await service().call('PUT', '/v1/property-schema', { schema, mode: 'enforce' }, { token });
+      return service().get({ user_group_id: 'a', name: 'A' }, { token });
+    },
     database_unavailable: async () => {
       await service().get({ user_group_id: 'unreadable', name: 'U' });
       await runSql(

@@ -18,7 +18,10 @@ export function assertProblem(response: TestResponse, code: ProblemCode): void {
   assert.match(detail, /^\S.*\.$/s);
   const start = { success: 0, type: `/errors#${code}`, title, status, detail, code, request_id };
   assert.equal(response.text, JSON.stringify(errors === undefined ? start : { ...start, errors }));
-  const hasErrors = ['invalid_json', 'unknown_field', 'claim_missing', 'claim_invalid'].includes(code);
+  const hasErrors = [
+    ...['invalid_json', 'unknown_field', 'claim_missing', 'claim_invalid'],
+    ...['mapping_invalid', 'properties_invalid'],
+  ].includes(code);
   if (code !== 'invalid_request') assert.equal(errors !== undefined, hasErrors);
   for (const error of errors ?? []) {
     assert.deepEqual(Object.keys(error), ['pointer', 'detail']);

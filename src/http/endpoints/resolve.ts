@@ -1,12 +1,14 @@
+import { dataSourceFields, type EffectiveMapping } from '../../domain/catalogue.ts';
 import * as field from '../../domain/field.ts';
 import { bodyType } from '../../domain/request-body.ts';
 import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
-import { jsonObject, raw, successBody } from '../json.ts';
+import { Json, jsonArray, jsonObject, raw, successBody } from '../json.ts';
 import { groupOfToken } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema, type Schema, successSchema } from '../schema.ts';
 import { timestamp, timestampSchema } from '../timestamp.ts';
+import { dataSourceIdSchema } from './catalogue/data-source.ts';
 import {
   EXAMPLE_TOKEN,
   environmentSchema,
@@ -38,6 +40,41 @@ const tokenState: Schema = {
   ],
 };
 
+/** By schema id. */
+function dataSourcesJson({ dataSources }: EffectiveMapping): Json {
+  const members = [...dataSources].map(([schemaId, { json }]) => `${JSON.stringify(schemaId)}:${json}`);
+  return new Json(`{${members.join(',')}}`);
+}
+
+function unresolvedJson({ unresolved }: EffectiveMapping): Json {
+  return jsonArray(
+    unresolved.map(({ schemaId, reference }) => jsonObject({ schema_id: schemaId, data_source: reference })),
+  );
+}
+
+const dataSourcesSchema: Schema = {
+  type: 'object',
+  additionalProperties: objectSchema({
+    data_source_id: dataSourceIdSchema,
+    provided_id: { ...dataSourceFields.schema_id, description: "The caller's own id of the data source." },
+    name: dataSourceFields.name,
+    attributes: dataSourceFields.attributes,
+  }),
+  description:
+    'The data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue.',
+};
+
+const unresolvedSchema: Schema = {
+  type: 'array',
+  items: objectSchema({
+    schema_id: { type: 'string' },
+    data_source: { type: ['string', 'integer'], description: 'What the mapping or the default refers to.' },
+  }),
+  description:
+    'Schemas whose mapping or default leads to no data source of theirs. Show an error instead of data: none of them ' +
+    'falls back to another data source. Absent without a catalogue.',
+};
+
 export const resolve = endpoint({
   operationId: 'resolveUserGroupToken',
   method: 'POST',
@@ -50,7 +87,7 @@ export const resolve = endpoint({
   isConditional: false,
   prefetch: (_caller, { token }) => groupOfToken(token),
   handle: async ({ context, caller, body }) => {
-    const { userGroup, token } = await resolveToken(context, caller, body);
+    const { userGroup, effective, token } = await resolveToken(context, caller, body);
     return successBody({
       user_group: jsonObject({
         team_id: userGroup.teamId,
@@ -60,6 +97,8 @@ export const resolve = endpoint({
         mapping: raw(userGroup.mapping),
         api_environment_tag: userGroup.environment,
       }),
+      data_sources: effective === null ? undefined : dataSourcesJson(effective),
+      unresolved: effective === null ? undefined : unresolvedJson(effective),
       token: jsonObject({
         status: token.status,
         expires_at: token.expiresAt === null ? null : timestamp(token.expiresAt),
@@ -77,23 +116,38 @@ export const resolve = endpoint({
     responses: {
       200: {
         description: 'The user group of the token.',
-        schema: successSchema('ResolvedUserGroup', {
-          user_group: objectSchema({
-            team_id: teamIdSchema,
-            provided_id: providedIdSchema,
-            name: field.name,
-            properties: field.properties,
-            mapping: field.mapping,
-            api_environment_tag: environmentSchema,
-          }),
-          token: tokenState,
-        }),
+        schema: successSchema(
+          'ResolvedUserGroup',
+          {
+            user_group: objectSchema({
+              team_id: teamIdSchema,
+              provided_id: providedIdSchema,
+              name: field.name,
+              properties: field.properties,
+              mapping: field.mapping,
+              api_environment_tag: environmentSchema,
+            }),
+            data_sources: dataSourcesSchema,
+            unresolved: unresolvedSchema,
+            token: tokenState,
+          },
+          ['data_sources', 'unresolved'],
+        ),
         examples: {
           current: {
             summary: 'The current token',
             value: {
               success: 1,
               user_group: example.resolved,
+              data_sources: {
+                '40': {
+                  data_source_id: 213,
+                  provided_id: 'acme-orders',
+                  name: 'Orders of Acme',
+                  attributes: { host: 'db-7.internal', database: 'acme' },
+                },
+              },
+              unresolved: [],
               token: { status: 'current', expires_at: null },
             },
           },
@@ -102,6 +156,8 @@ export const resolve = endpoint({
             value: {
               success: 1,
               user_group: example.resolved,
+              data_sources: {},
+              unresolved: [{ schema_id: '40', data_source: '213' }],
               token: { status: 'retiring', expires_at: '2026-03-06T16:04:12.345Z' },
             },
           },

@@ -179,6 +179,24 @@ export const problemDescriptions = {
     remedy: '`detail` names the limit. Remove those that are not used.',
     example: apiTokenLimitReached(),
   },
+  mapping_invalid: {
+    occurrence: 'named',
+    meaning:
+      'The mapping policy is `enforce`, and the mapping refers to a schema or data source that does not exist, or to a data ' +
+      'source of another schema. Nothing was changed.',
+    remedy: 'Correct the entries that `errors` names, or create what they refer to.',
+    example: new Problem('mapping_invalid', 'mapping/40 refers to a data source that does not exist.', {
+      errors: [{ pointer: '/mapping/40', detail: 'refers to a data source that does not exist' }],
+    }),
+  },
+  properties_invalid: {
+    occurrence: 'named',
+    meaning: 'The property schema is enforced, and the properties violate it. Nothing was changed.',
+    remedy: 'Correct the properties that `errors` names.',
+    example: new Problem('properties_invalid', 'properties/plan is required.', {
+      errors: [{ pointer: '/properties/plan', detail: 'is required' }],
+    }),
+  },
   version_mismatch: {
     occurrence: 'precondition',
     meaning:

@@ -8,6 +8,7 @@ import { keyOf, sizeOf, type UserGroup, type UserGroupKey } from '../../domain/u
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event.ts';
+import { checkPolicies } from '../policy.ts';
 import { overloaded, permit, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {
@@ -51,6 +52,8 @@ async function createIfNamed(
   permit(caller, ['read-write'], 'create a user group');
   if (!isMet(precondition, null)) throw versionMismatch();
   if (!context.store.admitsWrite()) throw overloaded;
+  const { mapping = null, properties = null } = body;
+  await checkPolicies(context, caller, { mapping, properties });
   const group = await createUserGroup(context, caller, key, { ...body, name });
   if (group.created) return { ...group, drift: [] };
   // A concurrent call has created it.

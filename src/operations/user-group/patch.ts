@@ -6,6 +6,7 @@ import { keyOf, keyToString, sizeOf, type UserGroupKey, versionTag } from '../..
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event.ts';
+import { checkPolicies } from '../policy.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
@@ -43,6 +44,7 @@ async function mergeInto(
     if (!isMet(precondition, stored)) throw versionMismatch();
     await cpu.turn(sizeOf(stored) + sizeOf(patch));
     const fields = mergeFields(stored, patch);
+    await checkPolicies(context, caller, fields);
     const patched = await store.write({
       kind: 'updateUserGroup',
       key,

@@ -5,6 +5,7 @@ import { keyOf } from '../../domain/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event.ts';
+import { checkPolicies } from '../policy.ts';
 import { overloaded, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
 
@@ -24,6 +25,7 @@ export async function replaceUserGroup(
 ): Promise<OpenUserGroup & { created: boolean }> {
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   const fields = { name, mapping, properties };
+  await checkPolicies(context, caller, fields);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const now = context.clock();
     const updated = await context.store.write({

@@ -1,6 +1,7 @@
 // From a token that a viewer presents to the group: a user group token, or an embed token of the type jwt.
 
 import type { Caller } from '../../domain/api-token.ts';
+import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
@@ -20,18 +21,23 @@ export interface Resolution {
     | { status: 'embed'; expiresAt: number };
 }
 
-/** Returns the group of a token that is valid now. Throws `user_group_token_not_found`. */
+/**
+ * Returns the group of a token that is valid now; `effective` is null without a catalogue. Throws
+ * `user_group_token_not_found`.
+ */
 export async function resolveToken(
   context: Context,
   caller: Caller,
   { token }: ResolveBody,
-): Promise<Resolution> {
+): Promise<Resolution & { effective: EffectiveMapping | null }> {
   const found = await identify(context, caller, token);
   if (found === null) throw tokenNotFound();
-  return found;
+  const { catalogue } = await context.configs.of(context.store, caller);
+  const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
+  return { ...found, effective };
 }
 
-/** The same, with null for every token that does not resolve. */
+/** The same without the catalogue, and with null for every token that does not resolve. */
 export async function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
   // Longer than any user group token, issued or imported.
   if (text.length <= limits.tokenCharacters.most) return identifyByToken(context, caller, text);

@@ -4,6 +4,7 @@ import type { UserGroupBody } from '../../domain/request-body.ts';
 import { keyOf } from '../../domain/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event.ts';
+import { checkPolicies } from '../policy.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**
@@ -16,6 +17,7 @@ export async function updateUserGroup(
   { userGroupId, ...fields }: UserGroupBody,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
+  await checkPolicies(context, caller, fields);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key: keyOf(caller.workspaceId, caller.environment, userGroupId),

@@ -33,6 +33,6 @@ export const create = endpoint({
         examples: { created: createdExample },
       },
     },
-    problems: ['user_group_not_found'],
+    problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],
   },
 });

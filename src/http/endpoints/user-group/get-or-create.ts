@@ -81,7 +81,7 @@ export const getOrCreate = endpoint({
         examples: { created: createdExample, ...foundExamples },
       },
     },
-    problems: ['user_group_not_found'],
+    problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],
   },
 });
 

@@ -58,6 +58,6 @@ export const patch = endpoint<UserGroupFields, null>({
         },
       },
     },
-    problems: ['user_group_not_found'],
+    problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],
   },
 });

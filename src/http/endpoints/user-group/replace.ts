@@ -67,5 +67,6 @@ export const replace = endpoint({
         examples: { created: { summary: 'Created', value: { success: 1, user_group: created } } },
       },
     },
+    problems: ['mapping_invalid', 'properties_invalid'],
   },
 });

@@ -65,6 +65,6 @@ export const update = endpoint({
         examples: { updated: { summary: 'Updated', value: { success: 1, user_group: example.updated } } },
       },
     },
-    problems: ['user_group_not_found'],
+    problems: ['user_group_not_found', 'mapping_invalid', 'properties_invalid'],
   },
 });

@@ -85,3 +85,5 @@ create table failing_webhook_endpoints (
   failing_since integer not null,
   primary key (workspace_id, environment, endpoint_id)
 ) strict, without rowid;
+
+insert into id_blocks (sequence, next) values ('data_source_id', 1);

@@ -95,3 +95,5 @@ create table failing_webhook_endpoints (
   failing_since bigint not null,
   primary key (workspace_id, environment, endpoint_id)
 );
+
+insert into id_blocks (sequence, next) values ('data_source_id', 1);

@@ -1,0 +1,61 @@
+import { Command, Option } from 'commander';
+import { checkUserGroups } from '../operations/check.ts';
+import { findWorkspace } from '../operations/workspace.ts';
+import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
+import { ViolationsFound } from './exit-code.ts';
+import { printJson } from './output.ts';
+import { progressBar } from './progress.ts';
+import {
+  environmentOption,
+  unknownWorkspace,
+  type WorkspaceOptions,
+  workspaceOption,
+} from './workspace-option.ts';
+
+type CheckOptions = DatabaseOptions & WorkspaceOptions;
+
+export function checkCommand(): Command {
+  return new Command('check')
+    .summary('check stored mappings and properties against the catalogue and the property schema')
+    .description(
+      'Reads every user group of an environment and prints what its mapping and properties violate, whatever the mapping ' +
+        'policy and the mode of the property schema are: run it before you enforce them. Changes nothing, and can run while ' +
+        'the service is running. The exit code is 65 if there are violations.',
+    )
+    .addOption(workspaceOption('workspace to check'))
+    .addOption(environmentOption('environment to check'))
+    .addOption(databaseOption())
+    .addOption(new Option('--json', 'print a JSON line for each violation, and a final one with the counts'))
+    .action((options: CheckOptions) => check(options));
+}
+
+async function check(options: CheckOptions): Promise<void> {
+  const { workspace: name, environment } = options;
+  let violating = 0;
+  let total = 0;
+  await withExistingDatabase(options, async ({ store }) => {
+    const workspace = await findWorkspace(store, name);
+    if (workspace === null) throw await unknownWorkspace(store, name);
+    const of = { workspaceId: workspace.workspaceId, environment };
+    using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
+    for await (const { checked, violations } of checkUserGroups(store, of)) {
+      for (const { userGroup, faults } of violations)
+        for (const { pointer, detail } of faults) print(options, userGroup.providedId, pointer, detail);
+      violating += violations.length;
+      total = checked;
+      bar.show(checked);
+    }
+    bar.end();
+  });
+  if (options.json) printJson({ checked: total, violating });
+  else
+    console.log(
+      `Checked ${total} user groups: ${violating === 0 ? 'none violates' : `${violating} violate`} the rules.`,
+    );
+  if (violating > 0) throw new ViolationsFound(`${violating} of ${total} user groups violate the rules`);
+}
+
+function print({ json }: CheckOptions, userGroupId: string, pointer: string, detail: string): void {
+  if (json) printJson({ user_group_id: userGroupId, pointer, detail });
+  else console.log(`${userGroupId}: ${pointer} ${detail}`);
+}

@@ -1,0 +1,212 @@
+// The catalogue: the schemas and data sources that mappings refer to. Built from the documents of one environment.
+//
+// In a mapping a number is the id of a data source; a string is the caller's own id of one or, if none has it and it is
+// all digits, the id. A reference that leads nowhere is reported and never replaced by a default: a viewer must see an
+// error, not the data of another customer.
+
+import type { Document, DocumentDefinition } from './document.ts';
+import * as field from './field.ts';
+import { type JsonObject, textOf, treeOf } from './json-tree.ts';
+import type { JsonText } from './strict-json.ts';
+
+export const schemaDefinition = {
+  kind: 'schema',
+  noun: 'schema',
+  limit: 1_000,
+} as const satisfies DocumentDefinition;
+
+export const dataSourceDefinition = {
+  kind: 'data_source',
+  noun: 'data source',
+  limit: 10_000,
+} as const satisfies DocumentDefinition;
+
+/** How a mapping refers to a data source. */
+export type Reference = string | number;
+
+export interface DataSource {
+  dataSourceId: number;
+  providedId: string;
+  schemaId: string;
+  /** As callers see it in a resolved mapping. */
+  json: JsonText;
+}
+
+export interface Unresolved {
+  schemaId: string;
+  reference: Reference;
+}
+
+/** The data source of each schema of a group. */
+export interface EffectiveMapping {
+  dataSources: ReadonlyMap<string, DataSource>;
+  unresolved: readonly Unresolved[];
+}
+
+/** What is wrong with an entry of a mapping. */
+export interface MappingViolation {
+  schemaId: string;
+  detail: string;
+}
+
+const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
+
+export class Catalogue {
+  readonly #schemas = new Map<string, Reference | null>();
+  readonly #byProvidedId = new Map<string, DataSource>();
+  readonly #byId = new Map<number, DataSource>();
+
+  constructor(documents: Iterable<Document>) {
+    for (const document of documents) {
+      if (document.kind === 'schema') this.#schemas.set(document.id, defaultOf(document));
+      if (document.kind === 'data_source') this.#add(dataSourceOf(document));
+    }
+  }
+
+  /** Whether the environment uses no catalogue: its mappings refer to data sources that others keep. */
+  get isEmpty(): boolean {
+    return this.#schemas.size === 0 && this.#byId.size === 0;
+  }
+
+  find(reference: Reference): DataSource | undefined {
+    if (typeof reference === 'number') return this.#byId.get(reference);
+    const named = this.#byProvidedId.get(reference);
+    return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
+  }
+
+  effective(mapping: JsonText | null): EffectiveMapping {
+    const dataSources = new Map<string, DataSource>();
+    const unresolved: Unresolved[] = [];
+    for (const [schemaId, reference] of this.#references(mapping)) {
+      const dataSource = this.find(reference);
+      if (dataSource?.schemaId === schemaId) dataSources.set(schemaId, dataSource);
+      else unresolved.push({ schemaId, reference });
+    }
+    return { dataSources, unresolved };
+  }
+
+  /** What the entries of a mapping violate; the defaults of schemas are not the mapping's fault. */
+  violations(mapping: JsonText | null): MappingViolation[] {
+    return Object.entries(parse(mapping)).flatMap(([schemaId, reference]) => {
+      const detail = this.#faultOf(schemaId, reference);
+      return detail === null ? [] : [{ schemaId, detail }];
+    });
+  }
+
+  #faultOf(schemaId: string, reference: Reference): string | null {
+    if (!this.#schemas.has(schemaId)) return 'is not a schema of this environment';
+    const dataSource = this.find(reference);
+    if (dataSource === undefined) return 'refers to a data source that does not exist';
+    if (dataSource.schemaId !== schemaId) return 'refers to a data source of another schema';
+    return null;
+  }
+
+  #add(dataSource: DataSource): void {
+    this.#byProvidedId.set(dataSource.providedId, dataSource);
+    this.#byId.set(dataSource.dataSourceId, dataSource);
+  }
+
+  /** Of every schema that is mapped or has a default. */
+  #references(mapping: JsonText | null): Map<string, Reference> {
+    const references = new Map<string, Reference>(Object.entries(parse(mapping)));
+    for (const [schemaId, reference] of this.#schemas) {
+      if (reference !== null && !references.has(schemaId)) references.set(schemaId, reference);
+    }
+    return references;
+  }
+}
+
+function parse(mapping: JsonText | null): Record<string, Reference> {
+  return mapping === null ? {} : (JSON.parse(mapping) as Record<string, Reference>);
+}
+
+interface SchemaBody {
+  name: string;
+  default_data_source: Reference | null;
+}
+
+function defaultOf({ body }: Document): Reference | null {
+  return (JSON.parse(body) as SchemaBody).default_data_source;
+}
+
+/** The numbers of data sources are stored with them. */
+export function dataSourceIdOf({ body }: Pick<Document, 'body'>): number {
+  return (JSON.parse(body) as { data_source_id: number }).data_source_id;
+}
+
+function dataSourceOf({ id, body }: Document): DataSource {
+  const { members } = treeOf(body) as JsonObject;
+  const text = (name: string) => textOf(members.get(JSON.stringify(name))!);
+  const json =
+    `{"data_source_id":${text('data_source_id')},"provided_id":${JSON.stringify(id)},` +
+    `"name":${text('name')},"attributes":${text('attributes')}}`;
+  return {
+    dataSourceId: Number(text('data_source_id')),
+    providedId: id,
+    schemaId: JSON.parse(text('schema_id')) as string,
+    json: json as JsonText,
+  };
+}
+
+const name = { ...field.name, description: 'For people. Need not be unique.' } as const;
+
+const reference = {
+  type: ['string', 'integer', 'null'],
+  minLength: 1,
+  maxLength: field.limits.textCodePoints,
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
+/** The fields of a schema. */
+export const schemaFields = {
+  name,
+  default_data_source: {
+    ...reference,
+    description:
+      'The data source of user groups whose mapping has no entry for this schema, as in a mapping: its number, or your id of it. null: none.',
+  },
+} as const;
+
+export const ATTRIBUTES_BYTES = 16 * 1024;
+const ATTRIBUTES_LEVELS = 8;
+
+/** The fields of a data source. */
+export const dataSourceFields = {
+  schema_id: { ...field.userGroupId, description: 'The schema that it is a data source of.' },
+  name,
+  attributes: {
+    type: 'object',
+    maxProperties: field.limits.mapEntries,
+    additionalProperties: true,
+    'x-max-bytes': ATTRIBUTES_BYTES,
+    'x-max-levels': ATTRIBUTES_LEVELS,
+    description:
+      'What a dashboard server needs to connect: host, database, region, the name of a secret in your secret store. ' +
+      'Never a credential: a member that is named like one is rejected.',
+  },
+} as const;
+
+const CREDENTIAL =
+  /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/i;
+/** Names where a secret is kept. */
+const NAME_OF_SECRET =
+  /(?:^|[_-])(?:secret|credentials?|password|token|key)[_-]?(?:name|ref|reference|id|arn|path)$/i;
+
+/** The paths of members whose names are those of credentials. */
+export function credentialsIn(
+  attributes: unknown,
+  path: readonly (string | number)[] = [],
+): (string | number)[][] {
+  if (typeof attributes !== 'object' || attributes === null) return [];
+  return Object.entries(attributes).flatMap(([key, value]) => {
+    const here = [...path, Array.isArray(attributes) ? Number(key) : key];
+    const isCredential =
+      !Array.isArray(attributes) && CREDENTIAL.test(snakeCase(key)) && !NAME_OF_SECRET.test(snakeCase(key));
+    return isCredential ? [here] : credentialsIn(value, here);
+  });
+}
+
+function snakeCase(text: string): string {
+  return text.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+}

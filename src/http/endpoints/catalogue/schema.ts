@@ -1,0 +1,51 @@
+import { schemaDefinition, schemaFields } from '../../../domain/catalogue.ts';
+import { bodyType } from '../../../domain/request-body.ts';
+import { putSchema as put, type SchemaBody } from '../../../operations/catalogue.ts';
+import { documentEndpoints } from '../../document-endpoints.ts';
+
+const body = bodyType<SchemaBody>({
+  name: 'Schema',
+  fields: schemaFields,
+  required: ['name'],
+  convert: ({ value }) => value as SchemaBody,
+});
+
+const example = {
+  schema_id: '40',
+  name: 'Orders',
+  default_data_source: null,
+  version: 1,
+  created_at: '2026-03-02T09:30:00.000Z',
+  updated_at: '2026-03-02T09:30:00.000Z',
+};
+
+const endpoints = documentEndpoints({
+  definition: schemaDefinition,
+  collection: 'schemas',
+  name: 'Schema',
+  tag: 'Catalogue',
+  idParameter: 'schema_id',
+  readPermissions: ['read-write', 'read-only'],
+  writePermissions: ['admin'],
+  body,
+  fields: schemaFields,
+  example,
+  requests: {
+    plain: { summary: 'Without a default', value: { name: 'Orders' } },
+    withDefault: {
+      summary: 'With a data source for groups that map none',
+      value: { name: 'Reference data', default_data_source: 'shared' },
+    },
+  },
+  put,
+  texts: {
+    put:
+      'Stores a schema under the id that mappings use. `default_data_source` is the data source of user groups whose ' +
+      'mapping has no entry for this schema; it never replaces an entry that leads nowhere.',
+    read: 'Returns the schema.',
+    list: 'The schemas of the workspace and environment. Request the next page with `next_cursor` until it is null.',
+    remove: 'Deletes the schema. Entries of mappings for it are reported as unresolved from then on.',
+  },
+});
+
+export const { put: putSchema, read: readSchema, list: listSchemas, remove: removeSchema } = endpoints;

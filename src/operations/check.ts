@@ -1,0 +1,37 @@
+// Checks the stored user groups of an environment against its catalogue and property schema, whatever the policies.
+
+import type { Tenant } from '../domain/event.ts';
+import type { UserGroup } from '../domain/user-group.ts';
+import type { FieldError } from '../problem.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import { EnvironmentConfig } from './environment-config.ts';
+import { userGroupPages } from './export.ts';
+import { violationsOf } from './policy.ts';
+import { PropertyValidator } from './property-validator.ts';
+
+export interface CheckedPage {
+  /** User groups checked so far. */
+  checked: number;
+  violations: readonly { userGroup: UserGroup; faults: readonly FieldError[] }[];
+}
+
+export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncGenerator<CheckedPage> {
+  const { version, documents } = await store.read({ kind: 'findConfig', of });
+  const config = new EnvironmentConfig(version, documents);
+  const propertyValidator = new PropertyValidator();
+  let checked = 0;
+  try {
+    for await (const page of userGroupPages(store, of)) {
+      const all = await Promise.all(
+        page.map(async (userGroup) => ({
+          userGroup,
+          faults: await violationsOf({ propertyValidator }, config, userGroup),
+        })),
+      );
+      checked += page.length;
+      yield { checked, violations: all.filter(({ faults }) => faults.length > 0) };
+    }
+  } finally {
+    await propertyValidator.close();
+  }
+}

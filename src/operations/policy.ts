@@ -1,0 +1,116 @@
+// The rules about mappings and properties of an environment: reported or enforced when a group is changed.
+
+import type { Caller } from '../domain/api-token.ts';
+import {
+  mappingPolicyDefinition,
+  type PolicyMode,
+  propertySchemaDefinition,
+  SINGLETON_ID,
+} from '../domain/policy.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import { invalidField, type UserGroupFields } from '../domain/request-body.ts';
+import { type JsonText, pointerOf } from '../domain/strict-json.ts';
+import { type FieldError, Problem } from '../problem.ts';
+import type { Context } from './context.ts';
+import { type DocumentContext, putDocument, type StoredDocument } from './document.ts';
+import type { EnvironmentConfig } from './environment-config.ts';
+import { PropertySchemaInvalid } from './property-validator.ts';
+
+type PolicyContext = Pick<Context, 'store' | 'configs' | 'propertyValidator' | 'violations'>;
+
+export function putMappingPolicy(
+  context: DocumentContext,
+  caller: Caller,
+  mode: PolicyMode,
+  precondition: Precondition | undefined,
+): Promise<StoredDocument> {
+  const body = JSON.stringify({ mode }) as JsonText;
+  return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, { body }, precondition);
+}
+
+/** Throws `invalid_request` if the schema cannot be used. */
+export async function putPropertySchema(
+  context: DocumentContext & Pick<Context, 'propertyValidator'>,
+  caller: Caller,
+  { schema, mode }: { schema: JsonText; mode: PolicyMode },
+  precondition: Precondition | undefined,
+): Promise<StoredDocument> {
+  try {
+    await context.propertyValidator.compile(schema);
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    throw invalidField(`/schema${error.pointer}`, error.message);
+  }
+  const body = `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
+  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
+}
+
+/**
+ * Checks the fields that a change writes; absent ones are not written. Throws `mapping_invalid` and
+ * `properties_invalid` if the rules are enforced; otherwise adds to the violations of the request.
+ */
+export async function checkPolicies(
+  context: PolicyContext,
+  caller: Caller,
+  { mapping, properties }: UserGroupFields,
+): Promise<void> {
+  if (caller.configVersion === 0) return;
+  const config = await context.configs.of(context.store, caller);
+  if (mapping !== undefined && config.mappingMode !== 'off')
+    apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));
+  if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off')
+    apply(
+      context,
+      config.propertySchema.mode,
+      'properties_invalid',
+      await propertyViolations(context, config, properties),
+    );
+}
+
+/** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
+export async function violationsOf(
+  context: Pick<Context, 'propertyValidator'>,
+  config: EnvironmentConfig,
+  { mapping = null, properties = null }: UserGroupFields,
+): Promise<FieldError[]> {
+  const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, mapping);
+  return [...ofMapping, ...(await propertyViolations(context, config, properties))];
+}
+
+function apply(
+  { violations }: PolicyContext,
+  mode: PolicyMode,
+  code: 'mapping_invalid' | 'properties_invalid',
+  faults: readonly FieldError[],
+): void {
+  if (faults.length === 0) return;
+  if (mode === 'report') {
+    violations.push(...faults);
+    return;
+  }
+  const details = faults.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  throw new Problem(code, `${details.join('; ')}.`, { errors: faults });
+}
+
+function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null): FieldError[] {
+  return config.catalogue.violations(mapping).map(({ schemaId, detail }) => ({
+    pointer: pointerOf(['mapping', schemaId]),
+    detail,
+  }));
+}
+
+/** Absent properties are checked as an empty object: a required property is missing there too. */
+async function propertyViolations(
+  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  { propertySchema }: EnvironmentConfig,
+  properties: JsonText | null,
+): Promise<FieldError[]> {
+  if (propertySchema === null) return [];
+  try {
+    const faults = await propertyValidator.check(propertySchema.schema, properties ?? '{}');
+    return faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail }));
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    return [{ pointer: '/properties', detail: `cannot be checked: the property schema ${error.message}` }];
+  }
+}

@@ -1,0 +1,290 @@
+// Contract: schemas and data sources, and what resolve makes of a mapping.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeOnEachDatabase } from './support/database.ts';
+import { assertProblem } from './support/problem.ts';
+import { TestService } from './support/service.ts';
+
+describeOnEachDatabase('The catalogue', (database) => {
+  let service: TestService;
+  let admin: { token: string };
+  before(async () => {
+    service = await TestService.start(database);
+    admin = await service.apiToken({ permission: 'admin' });
+    await putSchema('40');
+    await putSchema('41');
+  });
+  after(() => service.end());
+
+  const put = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    service.call('PUT', path, body, { token: admin.token, headers });
+  const putSchema = (id: string, more: object = {}) =>
+    put(`/v1/schemas/${id}`, { name: `Schema ${id}`, ...more });
+  const putSource = (id: string, more: object = {}) =>
+    put(`/v1/data-sources/${id}`, { schema_id: '40', name: `Source ${id}`, ...more });
+  const resolve = async (id: string, mapping: unknown) => {
+    await service.get({ user_group_id: id, name: id });
+    const { json } = await service.put({ user_group_id: id, mapping });
+    return (await service.resolve(json.user_group.token)).json;
+  };
+
+  it('gives a data source a number that it keeps, with its attributes as they were sent', async () => {
+    const created = await put(
+      '/v1/data-sources/kept',
+      '{"schema_id":"40","name":"K","attributes":{"n":1.10}}',
+    );
+    assert.equal(created.status, 201);
+    assert.match(created.text, /"attributes":\{"n":1\.10\}/);
+    const { data_source_id: id } = created.json.data_source;
+    assert.ok(Number.isSafeInteger(id) && id > 0);
+    const replaced = await putSource('kept', { name: 'Other' });
+    assert.equal(replaced.status, 200);
+    assert.equal(replaced.json.data_source.data_source_id, id);
+    assert.equal(replaced.json.data_source.version, 2);
+  });
+
+  it('gives one number to a data source that is created concurrently', async () => {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => putSource('raced')));
+    const ids = new Set(responses.map(({ json }) => json.data_source.data_source_id));
+    assert.equal(ids.size, 1);
+    assert.equal(responses.filter(({ status }) => status === 201).length, 1);
+  });
+
+  it('resolves a mapping by number, by own id, and by a number in a string', async () => {
+    const { json } = await putSource('by-reference', { attributes: { host: 'db' } });
+    const { data_source_id: number } = json.data_source;
+    for (const reference of [number, 'by-reference', String(number)]) {
+      const resolved = await resolve('referring', { 40: reference });
+      assert.deepEqual(resolved.data_sources, {
+        40: {
+          data_source_id: number,
+          provided_id: 'by-reference',
+          name: 'Source by-reference',
+          attributes: { host: 'db' },
+        },
+      });
+      assert.deepEqual(resolved.unresolved, []);
+    }
+  });
+
+  it('prefers an own id that is all digits to the number of another data source', async () => {
+    const { json } = await putSource('first');
+    const number = json.data_source.data_source_id;
+    await putSource(String(number), { name: 'Named like a number' });
+    const resolved = await resolve('digits', { 40: String(number) });
+    assert.equal(resolved.data_sources[40].name, 'Named like a number');
+  });
+
+  it('reports references that lead nowhere, and replaces none by the default of the schema', async () => {
+    await putSource('default');
+    await putSchema('42', { default_data_source: 'of-42' });
+    await putSource('of-42', { schema_id: '42' });
+    await putSource('other', { schema_id: '41' });
+    const resolved = await resolve('dangling', { 40: 'other', 42: 'gone', 99: 7 });
+    assert.deepEqual(resolved.data_sources, {});
+    assert.deepEqual(resolved.unresolved, [
+      { schema_id: '40', data_source: 'other' },
+      { schema_id: '42', data_source: 'gone' },
+      { schema_id: '99', data_source: 7 },
+    ]);
+    const unmapped = await resolve('unmapped', null);
+    assert.deepEqual(Object.keys(unmapped.data_sources), ['42']);
+  });
+
+  it('applies a change to the next request', async () => {
+    await putSource('moving', { attributes: { host: 'a' } });
+    for (const host of ['b', 'c', 'd']) {
+      await putSource('moving', { attributes: { host } });
+      assert.equal((await resolve('moved', { 40: 'moving' })).data_sources[40].attributes.host, host);
+    }
+    await service.call('DELETE', '/v1/data-sources/moving', undefined, { token: admin.token });
+    assert.deepEqual((await resolve('moved', { 40: 'moving' })).unresolved.length, 1);
+  });
+
+  it('is another one in every environment', async () => {
+    await putSource('only-here');
+    const testing = await service.apiToken({ permission: 'admin', environment: 'Testing' });
+    const read = await service.call('GET', '/v1/data-sources/only-here', undefined, { token: testing.token });
+    assertProblem(read, 'not_found');
+  });
+
+  it('is read by read-only, and changed only by admin', async () => {
+    const readOnly = await service.apiToken({ permission: 'read-only' });
+    assert.equal(
+      (await service.call('GET', '/v1/schemas', undefined, { token: readOnly.token })).status,
+      200,
+    );
+    for (const permission of ['read-write', 'read-only', 'resolve', 'embed'] as const) {
+      const { token } = await service.apiToken({ permission });
+      const response = await service.call('PUT', '/v1/schemas/40', { name: 'X' }, { token });
+      assertProblem(response, 'permission_denied');
+    }
+  });
+
+  it('refuses members of attributes that are named like credentials, at any depth', async () => {
+    for (const name of [
+      'password',
+      'dbPassword',
+      'secret',
+      'client_secret',
+      'privateKey',
+      'API-KEY',
+      'token',
+    ]) {
+      const response = await putSource('refused', { attributes: { login: [{ [name]: 'x' }] } });
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, `/attributes/login/0/${name}`);
+    }
+    for (const name of ['secret_name', 'passwordSecretArn', 'tokens_per_day', 'secretary'])
+      assert.equal((await putSource('accepted', { attributes: { [name]: 'x' } })).status < 300, true, name);
+  });
+
+  it('honours preconditions', async () => {
+    const { headers } = await putSource('conditional');
+    assertProblem(
+      await put('/v1/data-sources/conditional', { schema_id: '40', name: 'N' }, { 'if-none-match': '*' }),
+      'version_mismatch',
+    );
+    const body = { schema_id: '40', name: 'Second' };
+    assert.equal(
+      (await put('/v1/data-sources/conditional', body, { 'if-match': headers.etag! })).status,
+      200,
+    );
+    assertProblem(
+      await put('/v1/data-sources/conditional', { ...body, name: 'T' }, { 'if-match': headers.etag! }),
+      'version_mismatch',
+    );
+  });
+
+  describe('with a mapping policy', () => {
+    const setPolicy = (mode: string) => put('/v1/mapping-policy', { mode });
+    after(() => setPolicy('off'));
+
+    it('is off by default, and is read back', async () => {
+      const read = () => service.call('GET', '/v1/mapping-policy');
+      assert.equal((await read()).json.mapping_policy.mode, 'off');
+      await setPolicy('report');
+      assert.equal((await read()).json.mapping_policy.mode, 'report');
+    });
+
+    it('reports violations in a header, and stores the mapping', async () => {
+      await setPolicy('report');
+      await service.get({ user_group_id: 'reported', name: 'R' });
+      const response = await service.put({ user_group_id: 'reported', mapping: { 40: 'nowhere', 'ä/b': 1 } });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers['user-group-violations'], '/mapping/40, /mapping/%C3%A4~1b');
+    });
+
+    it('rejects violations on every call that writes a mapping', async () => {
+      await setPolicy('enforce');
+      const mapping = { 40: 'nowhere' };
+      await service.get({ user_group_id: 'enforced', name: 'E' });
+      const calls = [
+        service.get({ user_group_id: 'new', name: 'N', mapping }),
+        service.put({ user_group_id: 'enforced', mapping }),
+        service.call('PATCH', '/v1/user-groups/enforced', { mapping }),
+        service.call('PUT', '/v1/user-groups/enforced', { name: 'E', mapping }),
+        service.call('PUT', '/v1/user-groups/new', { name: 'N', mapping }),
+        service.call('POST', '/v1/user-groups', { user_group_id: 'new', name: 'N', mapping }),
+      ];
+      for (const response of await Promise.all(calls)) {
+        assertProblem(response, 'mapping_invalid');
+        assert.equal(response.json.errors[0].pointer, '/mapping/40');
+      }
+      assert.equal((await service.get({ user_group_id: 'new' })).status, 404);
+      const line = await service.importGroup({ user_group_id: 'new', name: 'N', mapping });
+      assert.equal(line.result, 'refused');
+    });
+  });
+});
+
+describeOnEachDatabase('A property schema', (database) => {
+  let service: TestService;
+  let admin: { token: string };
+  before(async () => {
+    service = await TestService.start(database);
+    admin = await service.apiToken({ permission: 'admin' });
+  });
+  after(() => service.end());
+
+  const path = '/v1/property-schema';
+  const put = (schema: unknown, mode = 'enforce') =>
+    service.call('PUT', path, { schema, mode }, { token: admin.token });
+  const create = (id: string, properties?: unknown) =>
+    service.get({ user_group_id: id, name: id, ...(properties !== undefined && { properties }) });
+
+  it('is enforced on creates, updates, patches and replacements', async () => {
+    await put({ type: 'object', properties: { plan: { enum: ['gold'] } }, required: ['plan'] });
+    assertProblem(await create('without'), 'properties_invalid');
+    const wrong = await create('wrong', { plan: 'lead' });
+    assertProblem(wrong, 'properties_invalid');
+    assert.deepEqual(wrong.json.errors, [{ pointer: '/properties/plan', detail: 'must be one of ["gold"]' }]);
+    assert.equal((await create('right', { plan: 'gold' })).status, 200);
+    const properties = { plan: null };
+    assertProblem(await service.put({ user_group_id: 'right', properties }), 'properties_invalid');
+    assertProblem(await service.call('PATCH', '/v1/user-groups/right', { properties }), 'properties_invalid');
+    assertProblem(await service.call('PUT', '/v1/user-groups/right', { name: 'R' }), 'properties_invalid');
+    assert.equal((await service.call('PATCH', '/v1/user-groups/right', { name: 'R' })).status, 200);
+  });
+
+  it('is read back exactly, and deleted', async () => {
+    await service.call('PUT', path, '{"schema":{"minimum":1.10},"mode":"report"}', { token: admin.token });
+    const read = await service.call('GET', path);
+    assert.match(read.text, /"schema":\{"minimum":1\.10\},"mode":"report"/);
+    assert.equal((await service.call('DELETE', path, undefined, { token: admin.token })).status, 204);
+    assertProblem(await service.call('GET', path), 'not_found');
+  });
+
+  const refused: Record<string, [schema: unknown, pointer: string]> = {
+    'an unknown type': [{ properties: { a: { type: 'text' } } }, '/schema/properties/a/type'],
+    'a lookahead': [{ properties: { a: { pattern: '(?=a)b' } } }, '/schema/properties/a/pattern'],
+    'a backreference': [{ patternProperties: { '(a)\\1': {} } }, '/schema/patternProperties/(a)\\1'],
+    'a reference outside': [{ $ref: 'other.json' }, '/schema/$ref'],
+    'an endless reference': [{ $ref: '#' }, '/schema'],
+  };
+  for (const [what, [schema, pointer]] of Object.entries(refused)) {
+    it(`with ${what} is refused`, async () => {
+      const response = await put(schema);
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, pointer);
+    });
+  }
+
+  it('that takes exponential time is refused, and delays no other request', async () => {
+    const $defs: Record<string, unknown> = { 0: true };
+    for (let level = 1; level < 40; level++) {
+      const $ref = `#/$defs/${level - 1}`;
+      $defs[level] = { allOf: [{ $ref }, { $ref }] };
+    }
+    const [refused, delay] = await Promise.all([put({ $defs, $ref: '#/$defs/39' }), healthDelay()]);
+    assertProblem(refused, 'invalid_request');
+    assert.ok(delay < 250, `${delay} ms`);
+  });
+
+  it('rejects properties that take too long to check, and delays no other request', async () => {
+    await put({ properties: { a: { uniqueItems: true } } });
+    const a = Array.from({ length: 9_000 }, (_, number) => ({ n: number }));
+    const [slow, delay] = await Promise.all([create('slow', { a: a.slice(0, 6_000) }), healthDelay()]);
+    assertProblem(slow, 'properties_invalid');
+    assert.ok(delay < 250, `${delay} ms`);
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+
+  /** Of a request that is sent meanwhile. */
+  async function healthDelay(): Promise<number> {
+    await sleep(20);
+    const startedAt = performance.now();
+    assert.equal((await service.call('GET', '/healthz')).status, 200);
+    return performance.now() - startedAt;
+  }
+
+  it('runs patterns in linear time', async () => {
+    await put({ properties: { a: { pattern: '^(a+)+$' } } });
+    const response = await create('linear', { a: `${'a'.repeat(40_000)}!` });
+    assertProblem(response, 'properties_invalid');
+    assert.match(response.json.detail, /must match pattern/);
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+});
