@@ -11,7 +11,7 @@ const KEYWORDS = [
   ...['propertyNames', 'additionalProperties', 'maxProperties', 'x-max-bytes', 'x-max-levels'],
 ];
 /** In JavaScript, `pattern` implies the only `not` in use. */
-const ANNOTATIONS = ['description', 'default', 'x-pattern-detail', 'not'];
+const ANNOTATIONS = ['description', 'default', 'x-pattern-detail', 'not', 'format'];
 
 const FEW_CHARACTERS = 12;
 const FEW_ENTRIES = 4;
@@ -54,7 +54,7 @@ const samples: Record<string, Json> = {
   object: {},
 };
 
-type Type = 'string' | 'integer' | 'null' | 'object';
+type Type = 'string' | 'integer' | 'boolean' | 'null' | 'object';
 
 interface Generator {
   values(schema: Schema, given: Given): fc.Arbitrary<Json>;
@@ -64,6 +64,7 @@ interface Generator {
 
 const generators: Record<Type, Generator> = {
   null: { values: () => fc.constant(null), violations: () => [] },
+  boolean: { values: () => fc.boolean(), violations: () => [] },
   string: { values: texts, violations: badTexts },
   integer: { values: integers, violations: badIntegers },
   object: { values: objects, violations: badObjects },
@@ -135,9 +136,12 @@ function texts(schema: Schema): fc.Arbitrary<string> {
     .filter((text) => patternOf(schema)(text) && [...text].length <= maxLength);
 }
 
+const notInstants = ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-03-05', '1741190652'];
+
 function badTexts(schema: Schema): fc.Arbitrary<Violation>[] {
   const { minLength = 0, maxLength, pattern, enum: choices } = schema;
   if (choices !== undefined) return [breaking('enum', fc.constantFrom('', ...odd, `${choices[0]} `))];
+  if (schema.format === 'date-time') return [breaking('format', fc.constantFrom(...notInstants))];
   const matches = patternOf(schema);
   const violations: fc.Arbitrary<Violation>[] = [];
   if (minLength > 0) violations.push(breaking('minLength', fc.constant('')));
@@ -147,7 +151,7 @@ function badTexts(schema: Schema): fc.Arbitrary<Violation>[] {
     const bad = fc.string({
       unit: invalidCharacter,
       minLength,
-      maxLength: Math.min(maxLength ?? 0, FEW_CHARACTERS),
+      maxLength: Math.min(maxLength ?? FEW_CHARACTERS, FEW_CHARACTERS),
     });
     violations.push(
       breaking(

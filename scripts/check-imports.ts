@@ -17,7 +17,18 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
-  ['src/metrics/', ['src/http/', 'src/operations/', 'src/store/', 'src/database.ts', 'src/problem.ts']],
+  [
+    'src/metrics/',
+    [
+      'src/http/',
+      'src/webhooks/',
+      'src/operations/',
+      'src/store/',
+      'src/database.ts',
+      'src/domain/',
+      'src/problem.ts',
+    ],
+  ],
   // The only file that knows the adapters.
   [
     'src/database.ts',

@@ -182,6 +182,8 @@ async function serve(
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
     },
   });
+  webhooks.observer = metrics?.webhooks ?? null;
+  metrics?.watchDeliveries(() => webhooks.countPending());
   if (keepsEvents) webhooks.start();
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   eventRetention.start();

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
 import { mintApiToken } from '../src/domain/token.ts';
@@ -15,7 +16,7 @@ import { eventually } from './support/process.ts';
 import { exchangeOne, RawConnection } from './support/raw-connection.ts';
 import { TestService } from './support/service.ts';
 
-const ENV = { UGS_METRICS_ADDRESS: '127.0.0.1:0' };
+const ENV = { UGS_METRICS_ADDRESS: '127.0.0.1:0', UGS_WEBHOOK_ALLOW_PRIVATE: 'on' };
 const DURATIONS = 'http_server_request_duration_seconds_count';
 const REJECTIONS = 'user_group_service_rejections_total';
 const FAILURES = 'user_group_service_authentication_failures_total';
@@ -159,6 +160,30 @@ describeOnEachDatabase('metrics', (database) => {
     if (database.name === 'SQLite') assert.ok(Number.isNaN(connections));
     else
       assert.ok(connections >= 1 && connections <= found.sum('user_group_service_database_connections_max'));
+  });
+
+  it('count attempts to deliver webhooks by outcome', async () => {
+    const receiver = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'));
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    try {
+      const { port } = receiver.address() as AddressInfo;
+      const { token } = await service.apiToken({ permission: 'admin' });
+      const url = `http://127.0.0.1:${port}/`;
+      const endpoint = { url, event_types: ['user_group.created'] };
+      await service.call('PUT', '/v1/webhook-endpoints/counted', endpoint, { token });
+      await assertIncreases(1, 'webhook_deliveries_total', { outcome: 'delivered' }, () =>
+        service.get({ user_group_id: 'delivered', name: 'D' }),
+      );
+      const found = await scrape();
+      assert.ok(found.sum('webhook_attempt_duration_seconds_count') >= 1);
+      assert.equal(found.sum('webhook_deliveries_pending'), 0);
+      await service.call('DELETE', '/v1/webhook-endpoints/counted', undefined, { token });
+    } finally {
+      receiver.close();
+    }
   });
 
   it('describe the process and its event loop', async () => {

@@ -7,11 +7,13 @@ import type { BatchObservers } from '../store/batching-store.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, type Build } from './process-metrics.ts';
 import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
+import { addPendingDeliveries, WebhookMetrics } from './webhook-metrics.ts';
 
 export class Metrics {
   readonly #registry = new Registry();
   readonly http = new HttpMetrics(this.#registry);
   readonly batches: BatchObservers = batchMetrics(this.#registry);
+  readonly webhooks = new WebhookMetrics(this.#registry);
 
   constructor(build: Build) {
     addProcessMetrics(this.#registry, build);
@@ -20,6 +22,11 @@ export class Metrics {
   /** `lengths` returns the length of each queue by its name. */
   watchQueues(lengths: () => Record<string, number>): void {
     addQueues(this.#registry, lengths);
+  }
+
+  /** `count` returns the pending deliveries of all processes. */
+  watchDeliveries(count: () => Promise<number>): void {
+    addPendingDeliveries(this.#registry, count);
   }
 
   watchConnections(counts: () => ConnectionCounts): void {

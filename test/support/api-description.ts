@@ -38,6 +38,7 @@ export interface Parameter extends Omit<OpenAPIV3_1.ParameterObject, 'schema'> {
 interface Operation {
   operationId: string;
   summary: string;
+  tags: string[];
   security: object[];
   parameters?: Parameter[];
   requestBody?: WithContent;

@@ -1,0 +1,62 @@
+// Deliveries to webhook endpoints.
+
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { DeliveryState } from '../domain/delivery.ts';
+import type { WebhookObserver } from '../webhooks/observer.ts';
+import { Histogram } from './histogram.ts';
+
+const SECONDS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 15];
+/** By the state of the delivery after the attempt. */
+const OUTCOMES = { delivered: 'delivered', pending: 'retried', failed: 'failed' } as const satisfies Record<
+  DeliveryState,
+  string
+>;
+
+export class WebhookMetrics implements WebhookObserver {
+  readonly #attempts: Counter<'outcome'>;
+  readonly #disabled: Counter;
+  readonly #durations: ReturnType<Histogram<never>['series']>;
+
+  constructor(registry: Registry) {
+    this.#attempts = new Counter({
+      name: 'webhook_deliveries_total',
+      help: 'Attempts to deliver a webhook: delivered, retried (failed for now) or failed (given up).',
+      labelNames: ['outcome'],
+      registers: [registry],
+    });
+    for (const outcome of Object.values(OUTCOMES)) this.#attempts.inc({ outcome }, 0);
+    this.#disabled = new Counter({
+      name: 'webhook_endpoints_disabled_total',
+      help: 'Webhook endpoints that the service has disabled, because they are gone or have failed for five days.',
+      registers: [registry],
+    });
+    const durations = new Histogram(registry, {
+      name: 'webhook_attempt_duration_seconds',
+      help: 'Duration of an attempt to deliver a webhook.',
+      labelNames: [],
+      buckets: SECONDS,
+    });
+    this.#durations = durations.series({});
+  }
+
+  attempted(state: DeliveryState, durationMs: number): void {
+    this.#attempts.inc({ outcome: OUTCOMES[state] });
+    this.#durations.observe(durationMs / 1_000);
+  }
+
+  disabled(): void {
+    this.#disabled.inc();
+  }
+}
+
+/** `count` returns the pending deliveries of all processes. */
+export function addPendingDeliveries(registry: Registry, count: () => Promise<number>): void {
+  new Gauge({
+    name: 'webhook_deliveries_pending',
+    help: 'Deliveries to webhook endpoints that are pending, of all processes, counted up to 10,000.',
+    registers: [registry],
+    async collect() {
+      this.set(await count().catch(() => Number.NaN));
+    },
+  });
+}
