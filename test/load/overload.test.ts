@@ -141,7 +141,8 @@ describe('A service whose database is slow', () => {
   it('rejects requests immediately, but none that it has admitted', async (test) => {
     const database = await postgres.create();
     const proxy = await FaultProxy.start(database.url);
-    const env = { UGS_QUEUE_LIMIT: '1' };
+    // Without events no process looks for webhooks to deliver, which would take a place in the queue.
+    const env = { UGS_QUEUE_LIMIT: '1', UGS_EVENT_RETENTION_DAYS: '0' };
     const slow = { ...database, env: { ...database.env, DATABASE_URL: proxy.url } };
     const service = await TestService.start(postgres, { database: slow, env });
     test.after(async () => {
