@@ -1,5 +1,5 @@
 // The condition of a row-level security rule: `column = value`, where the value is data of a user group. It is built here
-// because nobody should have to quote SQL; a value that cannot be quoted safely is rejected.
+// so that no caller has to quote SQL; a value that cannot be quoted safely is rejected.
 
 import type { JsonText } from '../strict-json.ts';
 

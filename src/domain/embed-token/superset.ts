@@ -68,7 +68,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
         enum: ['HS256', 'RS256'],
         default: 'HS256',
         description:
-          'GUEST_TOKEN_JWT_ALGO. With RS256, GUEST_TOKEN_JWT_SECRET is the public key of the service, with which nobody ' +
+          'GUEST_TOKEN_JWT_ALGO. With RS256, GUEST_TOKEN_JWT_SECRET is the public key of the service, with which no one ' +
           'can mint a token; after a rotation it must be replaced.',
       },
       audience: {
