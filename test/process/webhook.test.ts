@@ -65,8 +65,9 @@ describe('two processes (PostgreSQL)', () => {
     await runSql(
       database,
       `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
-         target_id, state, attempts, next_attempt_at, created_at)
-       select bucket, workspace_id, environment, 'polled', event_id, type, target_type, target_id, 'pending', 0, 0, 0
+         target_id, position, state, attempts, next_attempt_at, created_at)
+       select bucket, workspace_id, environment, 'polled', event_id, type, target_type, target_id, position, 'pending',
+         0, 0, 0
        from events where type = 'api_token.created' order by event_id limit 1`,
     );
     const [webhook] = await receiver.waitFor(1);
