@@ -38,6 +38,7 @@ const commands = [
   ['migrate'],
   ['backup'],
   ['restore'],
+  ['check'],
   ['doctor'],
   ['copy'],
   ['import'],

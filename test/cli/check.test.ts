@@ -1,0 +1,67 @@
+// The command check, while a service is running on the same database.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { Folder, run } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+
+describeOnEachDatabase('check', (database) => {
+  let service: TestService;
+  let folder: Folder;
+  before(async () => {
+    service = await TestService.start(database);
+    folder = new Folder();
+    await service.get({ user_group_id: 'plain', name: 'Plain' });
+    await service.get({
+      user_group_id: 'wrong',
+      name: 'W',
+      mapping: { 40: 'gone' },
+      properties: { plan: 7 },
+    });
+  });
+  after(async () => {
+    await service.end();
+    folder[Symbol.dispose]();
+  });
+
+  const check = (...args: string[]) =>
+    run(folder, ['check', '--workspace', 'default', ...args], { env: service.database.env });
+
+  it('finds nothing without rules', async () => {
+    const { code, stdout } = await check();
+    assert.deepEqual([code, stdout], [0, 'Checked 2 user groups: none violates the rules.\n']);
+  });
+
+  it('prints each violation of a rule that is off, and exits with 65', async () => {
+    const { token } = await service.apiToken({ permission: 'admin' });
+    await service.call('PUT', '/v1/schemas/40', { name: 'Orders' }, { token });
+    const schema = { properties: { plan: { type: 'string' } } };
+    await service.call('PUT', '/v1/property-schema', { schema, mode: 'off' }, { token });
+    const { code, stdout } = await check('--json');
+    assert.equal(code, 65);
+    assert.deepEqual(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      [
+        {
+          user_group_id: 'wrong',
+          pointer: '/mapping/40',
+          detail: 'refers to a data source that does not exist',
+        },
+        { user_group_id: 'wrong', pointer: '/properties/plan', detail: 'must be string' },
+        { checked: 2, violating: 1 },
+      ],
+    );
+  });
+
+  it('names an unknown workspace, and exits with 3', async () => {
+    const { code, stderr } = await run(folder, ['check', '--workspace', 'defualt'], {
+      env: service.database.env,
+    });
+    assert.equal(code, 3);
+    assert.match(stderr, /did you mean default/);
+  });
+});
