@@ -20,6 +20,8 @@ export const serviceCodes = [
   'version_mismatch',
   'body_too_large',
   'unsupported_media_type',
+  'mapping_invalid',
+  'properties_invalid',
   'claim_missing',
   'claim_invalid',
   'rate_limited',
