@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { startPostgres } from '../test/support/postgres/server.ts';
 
-/** Tests that kill processes, inject faults, measure load, pack packages, or run clients in other languages. */
+/** Tests that run commands, kill processes, inject faults, measure load, pack packages, or run other clients. */
 const SLOW_FOLDERS = [
+  'test/cli/',
   'test/client-matrix/',
   'test/faults/',
   'test/load/',
@@ -28,8 +29,8 @@ type Tier = 'behaviour' | 'rest' | 'all';
 
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour (npm test), rest (npm run test:rest: what kills ' +
-      'processes, injects faults, measures load, packs packages or runs other clients), or all (npm run test:all).',
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour (npm test), rest (npm run test:rest: what runs commands, ' +
+      'kills processes, injects faults, measures load, packs packages or runs other clients), or all (npm run test:all).',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
   .addOption(
