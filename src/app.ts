@@ -184,9 +184,9 @@ async function serve(
   });
   webhooks.observer = metrics?.webhooks ?? null;
   metrics?.watchDeliveries(() => webhooks.countPending());
-  if (keepsEvents) webhooks.start();
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   eventRetention.start();
+  if (keepsEvents) webhooks.start();
   context.publicUrl ||= url;
 
   const close = async (): Promise<void> => {
