@@ -44,7 +44,8 @@ describe('The revocation rig', () => {
     const target = { urls: [service.url, caching.url], token, issuer };
     await assert.rejects(
       endTokens({ ...target, trials: 50, seed: 1, onTrial: () => {} }),
-      (error) => error instanceof PromiseBroken && /accepted after/.test(error.message),
+      // The cache confuses API tokens, too: it may return what it holds for the replaced text to the new one.
+      (error) => error instanceof PromiseBroken && /(?:accepted|rejected) after/.test(error.message),
     );
   });
 });
