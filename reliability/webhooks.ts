@@ -18,7 +18,7 @@ export interface WebhookRigOptions {
   /** Processes that serve the database together; SQLite supports one. */
   processes: number;
   seed: number;
-  /** SQL that loses deliveries after each kill, to test that the rig detects it. */
+  /** SQL that loses a delivery after each kill, to test that the rig detects it. */
   corruptingSql?: string;
   onKill: (kills: number) => void;
 }
