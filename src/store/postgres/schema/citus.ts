@@ -68,9 +68,7 @@ export function nameShards(sql: string): string {
     )
     .replace(
       'where stored.bucket = sent.bucket',
-      (condition) =>
-        `${condition} and stored.bucket = any ($1::integer[])` +
-        (sql.includes('join user_groups as old') ? ' and old.bucket = any ($1::integer[])' : ''),
+      (condition) => `${condition} and stored.bucket = any ($1::integer[])`,
     );
 }
 
