@@ -17,7 +17,9 @@ import { PgbenchMissing } from './pgbench.ts';
 import { measurePostgres } from './postgres.ts';
 import { profile } from './profile.ts';
 import { figuresAsJson, printFigures } from './report.ts';
+import { compareRevisions } from './revision.ts';
 import { measureScaling } from './scaling.ts';
+import { measureUsage } from './usage.ts';
 import { measureWebhooks } from './webhooks.ts';
 import { compareWriters } from './writer-thread.ts';
 import { requireWrk, WrkMissing } from './wrk.ts';
@@ -137,6 +139,29 @@ program
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
   .addOption(groupsOption(10_000))
   .action((flags) => measureMetrics({ ...flags, folder: prepare(), report }));
+
+program
+  .command('usage')
+  .summary('compare the processor time of a resolve with and without recording when the group was last seen')
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
+  .addOption(groupsOption(10_000))
+  .action((flags) => measureUsage({ ...flags, folder: prepare(), report }));
+
+program
+  .command('revision')
+  .summary('compare the processor time of a request with that of another checkout, on SQLite')
+  .argument('<checkout>', 'the folder of the other revision, after npm ci')
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 9)
+  .addOption(groupsOption(10_000))
+  .addOption(
+    new Option('--only <operations>', `some of ${names.join(',')}`)
+      .argParser(parseNames)
+      .default(['v1-read', 'get', 'resolve', 'create', 'update', 'rotate'], 'six of them'),
+  )
+  .option('--no-events', 'without events in this revision: for a comparison with one that has none')
+  .action((other, flags) => compareRevisions({ ...flags, other, folder: prepare(), report }));
 
 program
   .command('embed-token')

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { send } from '../test/support/http.ts';
 import type { BareResponse } from './bare.ts';
 import { type Operation, operations } from './operation.ts';
-import { copyOf, type SeededDatabase, seed } from './seed.ts';
+import { copyOf, type SeededDatabase, seed, tokensForRound } from './seed.ts';
 import { ServerProcess } from './server-process.ts';
 import { startService, startVariant } from './service.ts';
 import { measureStart, type StartTimes } from './start-time.ts';
@@ -74,7 +74,7 @@ async function measureOperation(
   const servers = { bare, service, ...(transactionEach && { transactionEach }) };
   // Round 0 warms up and does not count.
   for (let round = 0; round <= rounds; round++) {
-    const tokens = tokensFor(operation, database, round, rounds);
+    const tokens = tokensForRound(operation, database, round, rounds);
     for (const [name, { url }] of Object.entries(servers) as [keyof typeof servers, ServerProcess][]) {
       const duration = round === 0 ? WARM_UP_SECONDS : seconds;
       const figures = await load({
@@ -98,18 +98,6 @@ async function measureOperation(
     bare: medianRound(measured.bare),
     transactionEach: transactionEach && medianRound(measured.transactionEach),
   };
-}
-
-/** The tokens for a round of rotations, none of which an earlier round has used; the last one is for the sample. */
-function tokensFor(
-  { body }: Operation,
-  { tokens }: SeededDatabase,
-  round: number,
-  rounds: number,
-): readonly string[] | undefined {
-  if (!body.includes('{current_token}')) return undefined;
-  const share = Math.floor((tokens.length - 1) / (rounds + 1));
-  return tokens.slice(round * share, (round + 1) * share);
 }
 
 async function startBare(

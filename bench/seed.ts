@@ -11,7 +11,7 @@ import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createApiToken } from '../src/operations/api-token.ts';
 import { type Context, createContext } from '../src/operations/context.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
-import { userGroup } from './operation.ts';
+import { type Operation, userGroup } from './operation.ts';
 
 /** Several batches of the store. */
 const CONCURRENCY = 2_048;
@@ -65,6 +65,18 @@ async function createGroups(context: Context, caller: Caller, groups: number): P
   }
   bar.end();
   return tokens;
+}
+
+/** The tokens for a round of rotations, none of which an earlier round has used; the last one is for the sample. */
+export function tokensForRound(
+  { body }: Operation,
+  { tokens }: SeededDatabase,
+  round: number,
+  rounds: number,
+): readonly string[] | undefined {
+  if (!body.includes('{current_token}')) return undefined;
+  const share = Math.floor((tokens.length - 1) / (rounds + 1));
+  return tokens.slice(round * share, (round + 1) * share);
 }
 
 /** Copies the database for another server, since only one process can serve a file. */

@@ -1,7 +1,7 @@
 // The service, composed as in `src/app.ts`, but with variants that the product does not offer: to measure the benefit of
-// batches and of the writer thread, and the cost of batches.
+// batches and of the writer thread, and the cost of batches and of `last_seen_at`.
 //
-//   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread] [--no-batches]
+//   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread] [--no-batches] [--no-usage]
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
@@ -30,6 +30,7 @@ const { values } = parseArgs({
     'transaction-each': { type: 'boolean' },
     'writer-on-serving-thread': { type: 'boolean' },
     'no-batches': { type: 'boolean' },
+    'no-usage': { type: 'boolean' },
   },
 });
 const config = readConfig(process.env);
@@ -46,6 +47,7 @@ const context = createContext({
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
   via: 'api',
 });
+if (values['no-usage']) context.usage.resolved = () => {};
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
 addRoutes(server, { context, limit: null, failureLimit: null, running: new InFlight() }, async () => {});
 

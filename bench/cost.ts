@@ -1,0 +1,99 @@
+// Processor time and instructions per request of two servers, in alternating rounds: on a busy machine they vary less
+// than requests per second.
+
+import { printTable } from '../src/commands/output.ts';
+import { instructionsDuring } from './instructions.ts';
+import { median } from './median.ts';
+import { type Operation, operationOf } from './operation.ts';
+import { processorTime } from './processor-time.ts';
+import { type SeededDatabase, tokensForRound } from './seed.ts';
+import type { ServerProcess } from './server-process.ts';
+import { load } from './wrk.ts';
+
+const CONNECTIONS = 32;
+const WARM_UP_ROUNDS = 3;
+
+export interface Measured {
+  name: string;
+  service: Pick<ServerProcess, 'url' | 'processId'>;
+  database: SeededDatabase;
+}
+
+export interface CostOptions {
+  rounds: number;
+  seconds: number;
+  report: (text: string) => void;
+}
+
+/** Of a request. */
+interface Cost {
+  micros: number;
+  instructions: number;
+}
+
+/** Prints a row for each operation; the ratios are those of the second to the first. */
+export async function compareCosts(
+  pair: readonly [Measured, Measured],
+  operations: readonly string[],
+  { rounds, seconds, report }: CostOptions,
+): Promise<void> {
+  const rows: string[][] = [];
+  for (const operation of operations) {
+    const costs: (readonly [Cost, Cost])[] = [];
+    for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
+      // The order alternates too.
+      const isReversed = round % 2 === 1;
+      const ordered = isReversed ? pair.toReversed() : pair;
+      const turn = { operation: operationOf(operation), seconds, round, rounds: WARM_UP_ROUNDS + rounds };
+      const first = await costOf(ordered[0]!, turn);
+      const second = await costOf(ordered[1]!, turn);
+      if (round >= WARM_UP_ROUNDS) costs.push(isReversed ? [second, first] : [first, second]);
+    }
+    report(`measured ${operation}`);
+    rows.push([operation, ...figuresOf(costs, 'micros'), ...figuresOf(costs, 'instructions')]);
+  }
+  const [first, second] = pair.map(({ name }) => name);
+  printTable(
+    ['operation', `us: ${first}`, `${second}`, 'ratio', `instructions: ${first}`, `${second}`, 'ratio'],
+    rows,
+  );
+}
+
+/** The medians, and the median of the ratios of the rounds. */
+function figuresOf(costs: readonly (readonly [Cost, Cost])[], figure: keyof Cost): string[] {
+  const [first, second, ratio] = [
+    costs.map((cost) => cost[0][figure]),
+    costs.map((cost) => cost[1][figure]),
+    costs.map((cost) => cost[1][figure] / cost[0][figure]),
+  ].map(median);
+  return [first!.toFixed(1), second!.toFixed(1), ratio!.toFixed(3)];
+}
+
+interface Turn {
+  operation: Operation;
+  seconds: number;
+  round: number;
+  rounds: number;
+}
+
+async function costOf(
+  { service: { url, processId }, database }: Measured,
+  { operation, seconds, round, rounds }: Turn,
+): Promise<Cost> {
+  const tokens = tokensForRound(operation, database, round, rounds);
+  const before = processorTime(processId);
+  let requests = 0;
+  const instructions = await instructionsDuring(processId, async () => {
+    const options = {
+      url,
+      operation,
+      database,
+      seconds,
+      connections: CONNECTIONS,
+      ...(tokens && { tokens }),
+    };
+    requests = (await load(options)).requestsPerSecond * seconds;
+  });
+  const micros = processorTime(processId) - before;
+  return { micros: micros / requests, instructions: instructions / requests };
+}
