@@ -3,18 +3,22 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
+import { accessSync, constants, globSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { startPostgres } from '../test/support/postgres/server.ts';
 
-/** Tests that run commands, kill processes, inject faults, measure load, pack packages, or run other clients. */
+/**
+ * Tests that run commands, kill processes, inject faults, measure load, pack packages, run other clients, or depend on how
+ * PostgreSQL locks, plans and migrates.
+ */
 const SLOW_FOLDERS = [
   'test/cli/',
   'test/client-matrix/',
   'test/faults/',
   'test/load/',
+  'test/postgres/',
   'test/process/',
   'reliability/test/',
 ];
@@ -25,12 +29,16 @@ const BEHAVIOUR_CONCURRENCY = availableParallelism() + 1;
 /** The other tiers start many processes, and measure time and memory. */
 const CONCURRENCY = 2;
 
+/** A file system in memory, on Linux. The tests of behaviour write about a gigabyte. */
+const MEMORY = '/dev/shm';
+const MEMORY_BYTES = 4 * 1024 ** 3;
+
 type Tier = 'behaviour' | 'rest' | 'all';
 
 const program = new Command('npm test --')
   .description(
     'Runs the tests of a tier on SQLite and PostgreSQL: behaviour (npm test), rest (npm run test:rest: what runs commands, ' +
-      'kills processes, injects faults, measures load, packs packages or runs other clients), or all (npm run test:all).',
+      'kills processes, injects faults, measures load, packs packages, runs other clients, or depends on the internals of PostgreSQL), or all (npm run test:all).',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
   .addOption(
@@ -57,11 +65,24 @@ function filesOf(wanted: Tier): string[] {
   return wanted === 'all' ? all : all.filter((file) => !isIn(SLOW_FOLDERS)(file));
 }
 
+function hasRoomInMemory(): boolean {
+  try {
+    accessSync(MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= MEMORY_BYTES;
+  } catch {
+    return false;
+  }
+}
+
 async function runTests(): Promise<number> {
+  // Every file runs in a process of its own, and most of them load the whole service.
+  const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
+  // No test of behaviour cuts the power: its databases need no disk.
+  if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
-    // Every file runs in a process of its own, and most of them load the whole service.
-    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+    NODE_COMPILE_CACHE,
     ...process.env,
     ...(isBehaviour && { TEST_CASES: 'sample' }),
     ...(full && { TEST_REPORT: 'full' }),

@@ -228,7 +228,7 @@ export const operations: readonly Mutant[] = [
     file: exporting,
     find: "from = isEnd ? null : positionAfter('id', userGroups.at(-1)!);",
     replace: 'from = null;',
-    tests: ['test/import-round-trip.test.ts'],
+    tests: ['test/load/import-round-trip.test.ts'],
   },
   {
     name: 'copy: the target leases ids that the source has issued',
