@@ -61,10 +61,6 @@ export function webhookPathOf(webhookEndpointId: string): string {
   return `/v1/webhook-endpoints/${segmentOf('webhookEndpointId', 'webhook endpoint', webhookEndpointId)}`;
 }
 
-export function integrationPathOf(integrationId: string): string {
-  return `/v1/integrations/${segmentOf('integrationId', 'integration', integrationId)}`;
-}
-
 /** `name`: of the argument. */
 export function segmentOf(name: string, noun: string, text: string): string {
   const id = wellFormed(name, text);

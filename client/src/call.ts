@@ -117,7 +117,7 @@ function isRetryable(request: CallRequest, { code, status }: UserGroupServiceErr
   return UNCERTAIN.includes(code) || (code === 'unexpected_answer' && PROXY_STATUSES.includes(status));
 }
 
-const EMPTY: ApiResponse<unknown> = { status: 204, body: undefined, etag: '', drift: [] };
+const EMPTY: ApiResponse<unknown> = { status: 204, body: undefined, etag: '', drift: [], violations: [] };
 
 /** A retried deletion finds nothing if the response to the first attempt was lost. */
 function isAlreadyDeleted(request: CallRequest, error: UserGroupServiceError): boolean {

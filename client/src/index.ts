@@ -8,11 +8,9 @@ import {
   checkedTime,
   checkedToken,
   checkedUrl,
-  integrationPathOf,
   pathOf,
   segmentOf,
   webhookPathOf,
-  wellFormed,
 } from './argument.ts';
 import {
   type CallOptions,
@@ -23,11 +21,28 @@ import {
   type JsonCodec,
   sleep,
 } from './call.ts';
+import type {
+  DataSource,
+  DataSourceRequest,
+  MappingPolicy,
+  PropertySchema,
+  ResolvedDataSource,
+  Schema,
+  SchemaRequest,
+  UnresolvedReference,
+} from './catalogue.ts';
+import {
+  type ChangeOptions,
+  Collection,
+  type ReplaceOptions,
+  Singleton,
+  type StoredDocument,
+} from './document.ts';
 import type { EmbedToken, EmbedTokenRequest, Integration, IntegrationRequest, SigningKeys } from './embed.ts';
 import { tokenNotFound } from './error.ts';
+import { entries, type PageRequest, queryOf } from './page.ts';
 import type { ApiResponse } from './response.ts';
 import type {
-  PageRequest,
   PutWebhookEndpointResult,
   RotatedWebhookEndpoint,
   WebhookDelivery,
@@ -62,8 +77,11 @@ import type {
 } from './wire.ts';
 
 export type { CallOptions, Fetch, FetchRequest, FetchResponse, JsonCodec } from './call.ts';
+export type * from './catalogue.ts';
+export type * from './document.ts';
 export type * from './embed.ts';
 export { type ErrorCode, type FieldError, UserGroupServiceError } from './error.ts';
+export type { PageRequest } from './page.ts';
 export type * from './webhook.ts';
 export type * from './wire.ts';
 
@@ -86,16 +104,6 @@ export interface ClientOptions {
 
 export interface GetOrCreateOptions extends CallOptions {
   /** `*` only creates: fails with `version_mismatch` if the group exists. */
-  ifNoneMatch?: '*' | undefined;
-}
-
-export interface ChangeOptions extends CallOptions {
-  /** The expected `etag` of the group. If it differs, the call fails with `version_mismatch` and changes nothing. */
-  ifMatch?: string | undefined;
-}
-
-export interface ReplaceOptions extends ChangeOptions {
-  /** `*` only creates: `version_mismatch` if the group exists. */
   ifNoneMatch?: '*' | undefined;
 }
 
@@ -125,19 +133,29 @@ export interface Versioned<Group> {
   etag: string;
 }
 
-export interface GetOrCreateResult<P extends object = Properties> extends Versioned<FoundUserGroup<P>> {
+/** A user group after a change. */
+export interface Changed<Group> extends Versioned<Group> {
+  /** JSON pointers to what violates a mapping policy or property schema whose mode is `report`. */
+  violations: string[];
+}
+
+export interface GetOrCreateResult<P extends object = Properties> extends Changed<FoundUserGroup<P>> {
   new_user_group: boolean;
   /** The sent fields that differ from the stored ones, which are not changed. */
   drift: ('name' | 'mapping' | 'properties')[];
 }
 
-export interface ReplaceResult<P extends object = Properties> extends Versioned<StoredUserGroup<P>> {
+export interface ReplaceResult<P extends object = Properties> extends Changed<StoredUserGroup<P>> {
   /** Whether this call created the group. */
   new_user_group: boolean;
 }
 
 export interface Resolution<P extends object = Properties> {
   user_group: ResolvedUserGroup<P>;
+  /** The data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue. */
+  data_sources?: { readonly [schemaId: string]: ResolvedDataSource | undefined };
+  /** Schemas whose mapping or default leads to no data source. Show an error for them. Absent without a catalogue. */
+  unresolved?: UnresolvedReference[];
   token: TokenState;
 }
 
@@ -162,6 +180,15 @@ export interface ApiTokenPage {
  */
 export class UserGroupClient {
   readonly #connection: Connection;
+  /** What mappings refer to. */
+  readonly schemas: Collection<'schema', SchemaRequest, Schema>;
+  readonly dataSources: Collection<'data_source', DataSourceRequest, DataSource>;
+  /** Whether mappings must refer to schemas and data sources that exist. */
+  readonly mappingPolicy: Pick<Singleton<'mapping_policy', MappingPolicy>, 'put' | 'read'>;
+  /** What properties must be like. */
+  readonly propertySchema: Singleton<'property_schema', PropertySchema>;
+  /** How embed tokens for a tool are made. Tokens remain valid until they expire, even without the integration. */
+  readonly integrations: Collection<'integration', IntegrationRequest, Integration>;
 
   /** Throws a TypeError for an invalid URL, API token or limit. */
   constructor({ url, apiToken, ...options }: ClientOptions) {
@@ -175,6 +202,12 @@ export class UserGroupClient {
       attemptTimeoutMs: checkedTime('attemptTimeoutMs', options.attemptTimeoutMs ?? 10_000),
       maxRetries: checkedCount('maxRetries', options.maxRetries ?? 5),
     };
+    const connection = this.#connection;
+    this.schemas = new Collection(connection, '/v1/schemas', 'schema');
+    this.dataSources = new Collection(connection, '/v1/data-sources', 'data_source');
+    this.mappingPolicy = new Singleton(connection, '/v1/mapping-policy', 'mapping_policy');
+    this.propertySchema = new Singleton(connection, '/v1/property-schema', 'property_schema');
+    this.integrations = new Collection(connection, '/v1/integrations', 'integration');
   }
 
   /**
@@ -190,19 +223,18 @@ export class UserGroupClient {
     { ifNoneMatch, ...options }: GetOrCreateOptions = {},
   ): Promise<GetOrCreateResult<P>> {
     const request: CallRequest = { method: 'POST', path: '/v1/user-groups', body: group, ifNoneMatch };
-    const { body, etag, drift } = await this.#call<Omit<GetOrCreateResult<P>, 'etag' | 'drift'>>(
-      request,
-      options,
-    );
-    return { user_group: body.user_group, new_user_group: body.new_user_group, etag, drift };
+    const { body, etag, drift, violations } = await this.#call<
+      Pick<GetOrCreateResult<P>, 'user_group' | 'new_user_group'>
+    >(request, options);
+    return { user_group: body.user_group, new_user_group: body.new_user_group, etag, drift, violations };
   }
 
   /** Replaces each sent field as a whole and keeps the others. Fails with `user_group_not_found`. */
   async update<P extends object = Properties, Sent extends object = P, SentMapping extends object = Mapping>(
     group: UserGroupRequest<Sent, SentMapping>,
     options: ChangeOptions = {},
-  ): Promise<Versioned<UpdatedUserGroup<P>>> {
-    return this.#callVersioned({ method: 'PUT', path: '/api/user', body: group }, options);
+  ): Promise<Changed<UpdatedUserGroup<P>>> {
+    return this.#callChanged({ method: 'PUT', path: '/api/user', body: group }, options);
   }
 
   /**
@@ -226,7 +258,13 @@ export class UserGroupClient {
     if (!canBeToken(token)) throw tokenNotFound();
     const request: CallRequest = { method: 'POST', path: '/v1/resolve', body: { token } };
     const { body } = await this.#call<Resolution<P>>(request, options);
-    return { user_group: body.user_group, token: body.token };
+    const { user_group, data_sources, unresolved, token: state } = body;
+    return {
+      user_group,
+      ...(data_sources && { data_sources }),
+      ...(unresolved && { unresolved }),
+      token: state,
+    };
   }
 
   /** Returns all stored fields of a group. Fails with `user_group_not_found`. */
@@ -249,8 +287,8 @@ export class UserGroupClient {
     userGroupId: string,
     changes: UserGroupPatch<Sent, SentMapping>,
     options: ChangeOptions = {},
-  ): Promise<Versioned<StoredUserGroup<P>>> {
-    return this.#callVersioned({ method: 'PATCH', path: pathOf(userGroupId), body: changes }, options);
+  ): Promise<Changed<StoredUserGroup<P>>> {
+    return this.#callChanged({ method: 'PATCH', path: pathOf(userGroupId), body: changes }, options);
   }
 
   /**
@@ -269,8 +307,11 @@ export class UserGroupClient {
       ifMatch,
       ifNoneMatch,
     };
-    const { body, etag, status } = await this.#call<Versioned<StoredUserGroup<P>>>(request, options);
-    return { user_group: body.user_group, etag, new_user_group: status === 201 };
+    const { body, etag, violations, status } = await this.#call<Versioned<StoredUserGroup<P>>>(
+      request,
+      options,
+    );
+    return { user_group: body.user_group, etag, violations, new_user_group: status === 201 };
   }
 
   /**
@@ -493,7 +534,7 @@ export class UserGroupClient {
     query: PageRequest = {},
     options: CallOptions = {},
   ): AsyncGenerator<WebhookEndpoint, void, void> {
-    return this.#pages('/v1/webhook-endpoints', 'webhook_endpoints', query, options);
+    return entries(this.#connection, '/v1/webhook-endpoints', 'webhook_endpoints', query, options);
   }
 
   /** Iterates over the deliveries of an endpoint, the newest first. */
@@ -502,7 +543,8 @@ export class UserGroupClient {
     query: PageRequest = {},
     options: CallOptions = {},
   ): AsyncGenerator<WebhookDelivery, void, void> {
-    return this.#pages(`${webhookPathOf(webhookEndpointId)}/deliveries`, 'deliveries', query, options);
+    const path = `${webhookPathOf(webhookEndpointId)}/deliveries`;
+    return entries(this.#connection, path, 'deliveries', query, options);
   }
 
   /** Sends an event `webhook_endpoint.tested` to the endpoint. */
@@ -542,43 +584,34 @@ export class UserGroupClient {
     return body.embed_token;
   }
 
-  /** Creates the integration, or replaces its fields; without a secret, an existing one keeps its own. */
-  async putIntegration(
+  /** @deprecated Use `integrations.put`. */
+  putIntegration(
     integrationId: string,
     integration: IntegrationRequest,
-    { ifMatch, ifNoneMatch, ...options }: ReplaceOptions = {},
-  ): Promise<{ integration: Integration; etag: string }> {
-    const path = integrationPathOf(integrationId);
-    const { body, etag } = await this.#call<{ integration: Integration }>(
-      { method: 'PUT', path, body: integration, ifMatch, ifNoneMatch },
-      options,
-    );
-    return { integration: body.integration, etag };
+    options: ReplaceOptions = {},
+  ): Promise<StoredDocument<'integration', Integration>> {
+    return this.integrations.put(integrationId, integration, options);
   }
 
-  /** Fails with `not_found`. */
-  async readIntegration(
+  /** @deprecated Use `integrations.read`. */
+  readIntegration(
     integrationId: string,
     options: CallOptions = {},
-  ): Promise<{ integration: Integration; etag: string }> {
-    const { body, etag } = await this.#call<{ integration: Integration }>(
-      { method: 'GET', path: integrationPathOf(integrationId) },
-      options,
-    );
-    return { integration: body.integration, etag };
+  ): Promise<StoredDocument<'integration', Integration>> {
+    return this.integrations.read(integrationId, options);
   }
 
-  /** Tokens that it has minted remain valid until they expire. Fails with `not_found`. */
-  async deleteIntegration(integrationId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
-    await this.#call({ method: 'DELETE', path: integrationPathOf(integrationId), ifMatch }, options);
+  /** @deprecated Use `integrations.delete`. */
+  deleteIntegration(integrationId: string, options: ChangeOptions = {}): Promise<void> {
+    return this.integrations.delete(integrationId, options);
   }
 
-  /** Iterates over all integrations. */
+  /** @deprecated Use `integrations.list`. */
   listIntegrations(
     query: PageRequest = {},
     options: CallOptions = {},
   ): AsyncGenerator<Integration, void, void> {
-    return this.#pages('/v1/integrations', 'integrations', query, options);
+    return this.integrations.list(query, options);
   }
 
   /** The issuer of embed tokens of the type `jwt`, and its keys. */
@@ -607,24 +640,6 @@ export class UserGroupClient {
     return { issuer, jwks_url, signing_keys };
   }
 
-  async *#pages<Entry>(
-    path: string,
-    member: string,
-    { limit, cursor }: PageRequest,
-    options: CallOptions,
-  ): AsyncGenerator<Entry, void, void> {
-    let next: string | null = cursor ?? null;
-    do {
-      const page = `${path}${queryOf({ limit, cursor: next ?? undefined })}`;
-      const { body }: ApiResponse<Record<string, unknown>> = await this.#call(
-        { method: 'GET', path: page },
-        options,
-      );
-      yield* body[member] as Entry[];
-      next = body.next_cursor as string | null;
-    } while (next !== null);
-  }
-
   #call<Body>(request: CallRequest, options: CallOptions): Promise<ApiResponse<Body>> {
     return call(this.#connection, request, options);
   }
@@ -640,15 +655,14 @@ export class UserGroupClient {
     const { body, etag } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
     return { user_group: body.user_group, etag };
   }
-}
 
-/** With its question mark; empty without parameters. */
-function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(name, wellFormed(name, String(value)));
+  async #callChanged<Group>(
+    request: CallRequest,
+    { ifMatch, ...options }: ChangeOptions,
+  ): Promise<Changed<Group>> {
+    const { body, etag, violations } = await this.#call<Versioned<Group>>({ ...request, ifMatch }, options);
+    return { user_group: body.user_group, etag, violations };
   }
-  return query.size > 0 ? `?${query}` : '';
 }
 
 /** Throws for NaN and the infinities, which `JSON.stringify` would turn into null. */

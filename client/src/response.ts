@@ -12,6 +12,8 @@ export interface ApiResponse<Body> {
   /** Empty if the header is missing; the service rejects an empty `If-Match`. */
   etag: string;
   drift: ('name' | 'mapping' | 'properties')[];
+  /** JSON pointers. */
+  violations: string[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -29,11 +31,13 @@ export function readResponse<Body>(
   const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
   if (!isSuccess) throw errorOf(status, headers, body);
   const drift = headers.get('user-group-drift')?.split(', ') ?? [];
+  const violations = headers.get('user-group-violations')?.split(', ') ?? [];
   return {
     status,
     body: body as Body,
     etag: headers.get('etag') ?? '',
     drift: drift as ApiResponse<Body>['drift'],
+    violations: violations.map(decodeURIComponent),
   };
 }
 

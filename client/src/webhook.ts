@@ -14,6 +14,17 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook_endpoint.tested'
   | 'webhook_endpoint.deleted'
+  | 'schema.created'
+  | 'schema.updated'
+  | 'schema.deleted'
+  | 'data_source.created'
+  | 'data_source.updated'
+  | 'data_source.deleted'
+  | 'mapping_policy.created'
+  | 'mapping_policy.updated'
+  | 'property_schema.created'
+  | 'property_schema.updated'
+  | 'property_schema.deleted'
   | 'integration.created'
   | 'integration.updated'
   | 'integration.deleted'
@@ -63,11 +74,4 @@ export interface WebhookDelivery {
   response_status: number | null;
   error: string | null;
   created_at: string;
-}
-
-export interface PageRequest {
-  /** Entries per page, 1 to 1000. Default: 50. */
-  limit?: number | undefined;
-  /** `next_cursor` of the previous page. */
-  cursor?: string | undefined;
 }

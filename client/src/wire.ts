@@ -95,7 +95,17 @@ export interface ListQuery {
 
 /** What an event is about. The id of a user group is your own. */
 export interface EventTarget {
-  type: 'user_group' | 'api_token' | 'webhook_endpoint' | (string & {});
+  type:
+    | 'user_group'
+    | 'api_token'
+    | 'webhook_endpoint'
+    | 'schema'
+    | 'data_source'
+    | 'mapping_policy'
+    | 'property_schema'
+    | 'integration'
+    | 'key_set'
+    | (string & {});
   id: string;
 }
 

@@ -2,13 +2,18 @@
 
 import {
   type ApiToken,
+  type DataSource,
   type ErrorCode,
   type Fetch,
+  type Integration,
   type IssuedApiToken,
   type ListedUserGroup,
   type Mapping,
   type Page,
   type Properties,
+  type PropertySchema,
+  type ResolvedDataSource,
+  type Schema,
   type StoredUserGroup,
   type TokenState,
   UserGroupClient,
@@ -326,13 +331,52 @@ export async function embedTokens(): Promise<void> {
   await client.createEmbedToken({ integration: 'a' });
   // @ts-expect-error: not both.
   await client.createEmbedToken({ integration: 'a', token: 'b', user_group_id: 'c' });
-  await client.putIntegration('a', {
+  const put = await client.integrations.put('a', {
     type: 'jwt',
     settings: { audience: 'b' },
     claims: { c: { property: 'd' } },
   });
+  same<typeof put, { integration: Integration; etag: string }>();
+  for await (const listed of client.integrations.list({ limit: 2 })) same<typeof listed, Integration>();
   // @ts-expect-error: no such template.
-  await client.putIntegration('a', { type: 'jwt', claims: { c: { sql: 'd' } } });
+  await client.integrations.put('a', { type: 'jwt', claims: { c: { sql: 'd' } } });
   const { signing_keys } = await client.rotateSigningKeys({ revoke: true });
   same<(typeof signing_keys)[number]['status'], 'pending' | 'signing' | 'retiring'>();
+}
+
+export async function catalogue(): Promise<void> {
+  const { schema, etag } = await client.schemas.put('40', { name: 'Orders', default_data_source: null });
+  same<typeof schema, Schema>();
+  await client.schemas.delete('40', { ifMatch: etag });
+  // @ts-expect-error: the name is required.
+  await client.schemas.put('40', {});
+  // @ts-expect-error: the id is not part of the document.
+  await client.schemas.put('40', { schema_id: '40', name: 'Orders' });
+  const { data_source } = await client.dataSources.put(
+    'a',
+    { schema_id: '40', name: 'A', attributes: { ports: [5432] } },
+    { ifNoneMatch: '*' },
+  );
+  same<typeof data_source, DataSource>();
+  // @ts-expect-error: JSON has no dates.
+  await client.dataSources.put('a', { schema_id: '40', name: 'A', attributes: { since: new Date() } });
+  for await (const listed of client.dataSources.list({ limit: 10 })) same<typeof listed, DataSource>();
+  const { mapping_policy } = await client.mappingPolicy.put({ mode: 'report' });
+  same<typeof mapping_policy.mode, 'off' | 'report' | 'enforce'>();
+  // @ts-expect-error: no such mode.
+  await client.mappingPolicy.put({ mode: 'on' });
+  // @ts-expect-error: there always is a mapping policy.
+  await client.mappingPolicy.delete();
+  const { property_schema } = await client.propertySchema.read();
+  same<typeof property_schema, PropertySchema>();
+  await client.propertySchema.put({ schema: { type: 'object', required: ['plan'] }, mode: 'enforce' });
+  await client.propertySchema.delete({ ifMatch: etag });
+
+  const { data_sources, unresolved } = await client.resolve('ugt_x');
+  // A schema may have no data source.
+  same<NonNullable<typeof data_sources>[string], ResolvedDataSource | undefined>();
+  // @ts-expect-error: without a catalogue there is none.
+  unresolved.length;
+  const { violations } = await client.update({ user_group_id: 'a', name: 'A' });
+  same<typeof violations, string[]>();
 }

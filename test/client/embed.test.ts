@@ -1,38 +1,48 @@
 // The client: integrations, embed tokens and signing keys, against the real service.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { UserGroupClient } from '../../client/src/index.ts';
-import { sqlite } from '../support/database.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { TestService } from '../support/service.ts';
 
-describe('The client', () => {
+describeOnEachDatabase('The client', (database) => {
   let service: TestService;
   let client: UserGroupClient;
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = await TestService.start(database);
     const { token } = await service.apiToken({ permission: 'admin' });
     client = new UserGroupClient({ url: service.url, apiToken: token });
   });
   after(() => service.end());
 
   it('creates, replaces, reads, lists and deletes integrations', async () => {
-    const created = await client.putIntegration('a/b', integrations.metabase, { ifNoneMatch: '*' });
+    const created = await client.integrations.put('a/b', integrations.metabase, { ifNoneMatch: '*' });
     assert.deepEqual([created.integration.integration_id, created.integration.version], ['a/b', 1]);
     const { secret: _, ...without } = integrations.metabase;
-    const replaced = await client.putIntegration(
+    const replaced = await client.integrations.put(
       'a/b',
       { ...without, ttl_seconds: 90 },
       { ifMatch: created.etag },
     );
-    assert.deepEqual(await client.readIntegration('a/b'), replaced);
-    await client.putIntegration('jwt', integrations.jwt);
+    assert.deepEqual(await client.integrations.read('a/b'), replaced);
+    await client.integrations.put('jwt', integrations.jwt);
     const ids: string[] = [];
-    for await (const { integration_id } of client.listIntegrations({ limit: 1 })) ids.push(integration_id);
+    for await (const { integration_id } of client.integrations.list({ limit: 1 })) ids.push(integration_id);
     assert.deepEqual(ids, ['a/b', 'jwt']);
-    await client.deleteIntegration('a/b', { ifMatch: replaced.etag });
-    await assert.rejects(client.readIntegration('a/b'), { code: 'not_found' });
+    await client.integrations.delete('a/b', { ifMatch: replaced.etag });
+    await assert.rejects(client.integrations.read('a/b'), { code: 'not_found' });
+  });
+
+  it('has the earlier methods for integrations', async () => {
+    const { etag } = await client.putIntegration('earlier', integrations.jwt);
+    assert.deepEqual(await client.readIntegration('earlier'), await client.integrations.read('earlier'));
+    const ids: string[] = [];
+    for await (const { integration_id } of client.listIntegrations()) ids.push(integration_id);
+    assert.ok(ids.includes('earlier'));
+    await client.deleteIntegration('earlier', { ifMatch: etag });
+    await assert.rejects(client.integrations.read('earlier'), { code: 'not_found' });
   });
 
   it('mints embed tokens by token and by id, which resolve', async () => {

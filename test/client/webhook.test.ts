@@ -2,11 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { UserGroupClient, type WebhookDelivery } from '../../client/src/index.ts';
+import { type EventType, UserGroupClient, type WebhookDelivery } from '../../client/src/index.ts';
+import { eventTypes } from '../../src/domain/event.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env } from '../support/webhooks/tenant.ts';
+
+/** Compiles only if the client knows every type of event. */
+eventTypes satisfies readonly EventType[];
 
 async function all<Item>(iterable: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];

@@ -1,0 +1,94 @@
+// The calls that every kind of document has. A kind is a path, a member of responses, and types.
+
+import { segmentOf } from './argument.ts';
+import { type CallOptions, type CallRequest, type Connection, call } from './call.ts';
+import { entries, type PageRequest } from './page.ts';
+
+export interface ChangeOptions extends CallOptions {
+  /** The expected `etag`. If it differs, the call fails with `version_mismatch` and changes nothing. */
+  ifMatch?: string | undefined;
+}
+
+export interface ReplaceOptions extends ChangeOptions {
+  /** `*` only creates: `version_mismatch` if it exists. */
+  ifNoneMatch?: '*' | undefined;
+}
+
+/** A document under the name of its kind, and its entity tag: `{ schema, etag }`. */
+export type StoredDocument<Kind extends string, Stored> = {
+  [Member in Kind | 'etag']: Member extends Kind ? Stored : string;
+};
+
+/** A document of which an environment has one. */
+export class Singleton<Kind extends string, Sent extends object, Stored = Sent> {
+  readonly #connection: Connection;
+  readonly #path: string;
+  readonly #kind: Kind;
+
+  constructor(connection: Connection, path: string, kind: Kind) {
+    this.#connection = connection;
+    this.#path = path;
+    this.#kind = kind;
+  }
+
+  /** Creates the document, or replaces all its fields. */
+  put(
+    document: Sent,
+    { ifMatch, ifNoneMatch, ...options }: ReplaceOptions = {},
+  ): Promise<StoredDocument<Kind, Stored>> {
+    return this.#call({ method: 'PUT', path: this.#path, body: document, ifMatch, ifNoneMatch }, options);
+  }
+
+  /** Fails with `not_found`. */
+  read(options: CallOptions = {}): Promise<StoredDocument<Kind, Stored>> {
+    return this.#call({ method: 'GET', path: this.#path }, options);
+  }
+
+  /** Fails with `not_found`. */
+  async delete({ ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
+    await call(this.#connection, { method: 'DELETE', path: this.#path, ifMatch }, options);
+  }
+
+  async #call(request: CallRequest, options: CallOptions): Promise<StoredDocument<Kind, Stored>> {
+    const { body, etag } = await call<Record<Kind, Stored>>(this.#connection, request, options);
+    return { [this.#kind]: body[this.#kind], etag } as StoredDocument<Kind, Stored>;
+  }
+}
+
+/** The documents of a kind, each under its id. */
+export class Collection<Kind extends string, Sent extends object, Stored> {
+  readonly #connection: Connection;
+  readonly #path: string;
+  readonly #kind: Kind;
+
+  constructor(connection: Connection, path: string, kind: Kind) {
+    this.#connection = connection;
+    this.#path = path;
+    this.#kind = kind;
+  }
+
+  /** Creates the document, or replaces all its fields. */
+  async put(id: string, document: Sent, options: ReplaceOptions = {}): Promise<StoredDocument<Kind, Stored>> {
+    return this.#at(id).put(document, options);
+  }
+
+  /** Fails with `not_found`. */
+  async read(id: string, options: CallOptions = {}): Promise<StoredDocument<Kind, Stored>> {
+    return this.#at(id).read(options);
+  }
+
+  /** Fails with `not_found`. */
+  async delete(id: string, options: ChangeOptions = {}): Promise<void> {
+    return this.#at(id).delete(options);
+  }
+
+  /** Iterates over all documents, in the order of their ids, and fetches pages as needed. */
+  list(query: PageRequest = {}, options: CallOptions = {}): AsyncGenerator<Stored, void, void> {
+    return entries(this.#connection, this.#path, `${this.#kind}s`, query, options);
+  }
+
+  #at(id: string): Singleton<Kind, Sent, Stored> {
+    const segment = segmentOf('id', this.#kind.replaceAll('_', ' '), id);
+    return new Singleton(this.#connection, `${this.#path}/${segment}`, this.#kind);
+  }
+}

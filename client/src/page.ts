@@ -1,0 +1,37 @@
+// Query parameters and the pages of lists.
+
+import { wellFormed } from './argument.ts';
+import { type CallOptions, type Connection, call } from './call.ts';
+
+export interface PageRequest {
+  /** Entries per page, 1 to 1000. Default: 50. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page. */
+  cursor?: string | undefined;
+}
+
+/** With its question mark; empty without parameters. */
+export function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, wellFormed(name, String(value)));
+  }
+  return query.size > 0 ? `?${query}` : '';
+}
+
+/** Iterates over the entries of all pages; `member` is their name in a response. */
+export async function* entries<Entry>(
+  connection: Connection,
+  path: string,
+  member: string,
+  { limit, cursor }: PageRequest,
+  options: CallOptions,
+): AsyncGenerator<Entry, void, void> {
+  let next: string | null = cursor ?? null;
+  do {
+    const page = `${path}${queryOf({ limit, cursor: next ?? undefined })}`;
+    const { body } = await call<Record<string, unknown>>(connection, { method: 'GET', path: page }, options);
+    yield* body[member] as Entry[];
+    next = body.next_cursor as string | null;
+  } while (next !== null);
+}
