@@ -2,10 +2,11 @@
 // README, on every runtime that is installed.
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { copyClone } from '../support/clone.ts';
 import { sqlite } from '../support/database.ts';
 import { type Exit, Folder, Program } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -45,15 +46,6 @@ function readmeCode(start: string): string {
   const [, rest] = readme.split(`\`\`\`ts\n${start}`);
   assert.ok(rest, start);
   return start + rest.slice(0, rest.indexOf('```'));
-}
-
-/** Copies the parts of a clone from which the client is built, with its dependencies installed. */
-function copyClone(to: string): void {
-  const isSource = (path: string) => !/\/(?:dist|node_modules)$/.test(path);
-  for (const name of ['client', 'package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE']) {
-    cpSync(join(ROOT, name), join(to, name), { recursive: true, filter: isSource });
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
 }
 
 function createProject(path: string): void {
