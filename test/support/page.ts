@@ -2,11 +2,20 @@
 
 import { readFileSync } from 'node:fs';
 
+export function pageText(page: string): string {
+  return readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
+}
+
+/** The code blocks in a language. */
+export function codeBlocks(text: string, language: string): string[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , block]) => block!);
+}
+
 /** The shell blocks under a heading marked ▶, which are run by tests. */
 export function blocksUnder(page: string, heading: string): string[] {
-  const [, section = ''] = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8').split(
-    `### ▶ ${heading}\n`,
-  );
+  const [, section = ''] = pageText(page).split(`### ▶ ${heading}\n`);
   const [body = ''] = section.split(/^##/m);
-  return [...body.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+  return codeBlocks(body, 'sh');
 }
