@@ -1,0 +1,63 @@
+// The row-level security of docs/embedding.md: no value, no rows; and no value remains for the next customer.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { codeBlocks, pageText } from '../support/page.ts';
+
+const [policy = '', query = ''] = codeBlocks(pageText('docs/embedding.md'), 'sql');
+/** Roles belong to the server, which other tests use too. */
+const role = `charts_${randomBytes(4).toString('hex')}`;
+const password = randomBytes(16).toString('hex');
+
+describe('The row-level security of the documentation', () => {
+  let database: TestDatabase;
+  let owner: pg.Client;
+  /** One connection, as a pool would reuse it. */
+  let charts: pg.Client;
+  before(async () => {
+    database = await postgres.create();
+    owner = new pg.Client(database.url);
+    await owner.connect();
+    await owner.query(`create role ${role} login password '${password}'`);
+    await owner.query('create table orders (customer_id text, amount int)');
+    await owner.query("insert into orders values ('acme', 1), ('acme', 2), ('globex', 40)");
+    await owner.query(policy.replace('to charts', `to ${role}`));
+    await owner.query(`grant select on orders to ${role}`);
+    const url = Object.assign(new URL(database.url), { username: role, password });
+    charts = new pg.Client(url.href);
+    await charts.connect();
+  });
+  after(async () => {
+    await charts?.end();
+    await owner.query(`drop owned by ${role}`);
+    await owner.query(`drop role ${role}`);
+    await owner.end();
+    await database.drop();
+  });
+
+  async function sumOf(customer: string): Promise<string | null> {
+    const statements = query.split(';').filter((text) => text.trim() !== '');
+    let sum: string | null = null;
+    for (const text of statements) {
+      const { rows } = await charts.query(text, text.includes('$1') ? [customer] : []);
+      if (text.includes('sum(')) sum = rows[0].sum;
+    }
+    return sum;
+  }
+
+  async function countOfAll(): Promise<number> {
+    return Number((await charts.query('select count(*) from orders')).rows[0].count);
+  }
+
+  it('shows each customer its own rows, and none outside of the transaction', async () => {
+    assert.equal(await countOfAll(), 0);
+    assert.equal(await sumOf('acme'), '3');
+    assert.equal(await countOfAll(), 0);
+    assert.equal(await sumOf('globex'), '40');
+    assert.equal(await sumOf("acme' or true --"), null);
+    assert.equal(await sumOf(''), null);
+  });
+});
