@@ -105,8 +105,10 @@ describe('The package of the client, installed into an empty project', () => {
   it('has types that compile in a project with Node types and in one with DOM types', async () => {
     const settings = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--module', 'nodenext'];
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
-    const typed = `export async function typed(token: string) {\n${readmeCode('interface Plan')}}\n`;
-    writeFileSync(join(project, 'node.ts'), example() + typed);
+    const blocks = ['interface Plan', 'await client.schemas', 'const { url }'].map(readmeCode);
+    const parameters = 'token: string, viewersToken: string';
+    const typed = blocks.map((code, i) => `export async function typed${i}(${parameters}) {\n${code}}\n`);
+    writeFileSync(join(project, 'node.ts'), example() + typed.join(''));
     const typeRoots = join(ROOT, 'node_modules/@types');
     await run(
       tsc,
