@@ -5,15 +5,16 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, it } from 'node:test';
 import type { Permission } from '../../src/domain/api-token.ts';
+import { launchBrowser, skipsBrowser } from '../support/browser.ts';
 import { copyClone } from '../support/clone.ts';
 import { describeOnEachDatabase, postgres, type TestDatabase } from '../support/database.ts';
 import { watch } from '../support/exposure.ts';
+import { freePort } from '../support/postgres/server.ts';
 import { Folder, Program } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const ACME = ['100', '120', '90'];
 const GLOBEX = ['9', '10'];
-const PRODUCT = 'http://127.0.0.1:5000';
 
 interface Answer {
   status: number;
@@ -26,6 +27,8 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   const example = folder.join('examples/express-chart');
   const customers: TestDatabase[] = [];
   let service: TestService;
+  let productPort: number;
+  let productUrl: string;
   let charts: Program;
   let chartsUrl: string;
 
@@ -46,10 +49,12 @@ describeOnEachDatabase('examples/express-chart', (database) => {
 
   beforeEach(async () => {
     service = await TestService.start(database);
+    productPort = await freePort();
+    productUrl = `http://127.0.0.1:${productPort}`;
     await complete(process.execPath, ['setup.js'], await environment('admin'));
     charts = start('charts.js', {
       ...(await environment('resolve')),
-      PRODUCT_URL: PRODUCT,
+      PRODUCT_URL: productUrl,
       SESSION_SECRET: 'of the test',
     });
     chartsUrl = await urlOf(charts);
@@ -69,6 +74,11 @@ describeOnEachDatabase('examples/express-chart', (database) => {
       command: process.execPath,
       env: { ...env, CONNECTIONS: join(example, 'connections.json') },
     });
+  }
+
+  async function startProduct(): Promise<Program> {
+    const env = { ...(await environment('read-only')), CHARTS_URL: chartsUrl, PORT: String(productPort) };
+    return start('product.js', env);
   }
 
   async function urlOf(program: Program): Promise<string> {
@@ -91,7 +101,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   }
 
   /** What the page of the product does. */
-  function post(token: string, origin = PRODUCT): Promise<Answer> {
+  function post(token: string, origin = productUrl): Promise<Answer> {
     const body = new URLSearchParams({ token });
     return send('/session', { method: 'POST', headers: { origin }, body });
   }
@@ -113,7 +123,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   function amountsOf({ status, headers, text }: Answer): string[] {
     assert.equal(status, 200, text);
     assert.equal(headers.get('cache-control'), 'no-store');
-    assert.match(headers.get('content-security-policy')!, /frame-ancestors http:\/\/127\.0\.0\.1:5000$/);
+    assert.ok(headers.get('content-security-policy')!.endsWith(`; frame-ancestors ${productUrl}`));
     return [...text.matchAll(/>(\d+)<\/text>/g)].map(([, amount]) => amount!);
   }
 
@@ -201,7 +211,7 @@ describeOnEachDatabase('examples/express-chart', (database) => {
       await send('/'),
       await send('/', { headers: { cookie: 'charts=s%3Aunknown.x' } }),
       await post('ugt_unknown'),
-      await send('/session', { method: 'POST', headers: { origin: PRODUCT } }),
+      await send('/session', { method: 'POST', headers: { origin: productUrl } }),
     ]) {
       assert.equal(refused.status, 401);
       assertNoData(refused);
@@ -219,14 +229,33 @@ describeOnEachDatabase('examples/express-chart', (database) => {
   });
 
   it('is opened by the page of the product, with the current token in a form', async () => {
-    const env = { ...(await environment('read-only')), CHARTS_URL: chartsUrl };
-    await using product = start('product.js', env);
+    await using product = await startProduct();
     const page = await fetch(`${await urlOf(product)}/as/acme`);
     const html = await page.text();
     const [, action] = /<form method="post" action="([^"]*)" target="charts">/.exec(html)!;
     const [, token] = /name="token" value="([^"]*)"/.exec(html)!;
     assert.deepEqual([action, token], [`${chartsUrl}/session`, await tokenOf('acme')]);
     assert.equal(page.headers.get('cache-control'), 'no-store');
+  });
+
+  it('shows the chart in the page of the product, until a rotation', { skip: skipsBrowser }, async () => {
+    await using product = await startProduct();
+    await using browser = await launchBrowser();
+    const page = await browser.newPage();
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    await page.goto(`${await urlOf(product)}/as/acme`);
+    const frame = page.frameLocator('iframe[name=charts]');
+    await frame.getByRole('img', { name: 'Orders of Acme' }).waitFor();
+    const token = await tokenOf('acme');
+    assert.ok(urls.includes(`${chartsUrl}/session`));
+    assert.ok(urls.every((url) => !url.includes(token)));
+    assert.doesNotMatch(await page.evaluate('document.cookie'), /charts/);
+    await service.post({ current_token: token });
+    await page.frame('charts')!.goto(chartsUrl);
+    await frame.getByText('Your session has ended').waitFor();
+    await page.reload();
+    await frame.getByRole('img', { name: 'Orders of Acme' }).waitFor();
   });
 
   it('depends on the versions that the tests use', () => {

@@ -1,0 +1,19 @@
+// Chromium, if it is installed. CHROMIUM is the path of another executable.
+
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
+];
+
+/** Why tests in a browser are skipped; false if they are not. */
+export const skipsBrowser: string | false = existsSync(EXECUTABLE)
+  ? false
+  : `needs Chromium at ${EXECUTABLE}, or at the path in CHROMIUM`;
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+}
