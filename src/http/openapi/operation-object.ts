@@ -5,6 +5,7 @@ import type { ResponseDescription } from '../description.ts';
 import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
 import { pathParameters } from '../path-parameter.ts';
 import type { Schema } from '../schema.ts';
+import { authentications } from './about.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
 
@@ -54,11 +55,17 @@ function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
     tags: [description.tag],
     summary: description.summary,
     description: endpoint === null ? description.text : description.text + permissionsText(endpoint),
-    security: endpoint === null ? [] : [{ apiToken: [] }],
+    security: securityOf(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(operation),
     responses: { ...Object.fromEntries(responses), ...errorReferences(operation) },
   };
+}
+
+function securityOf(endpoint: AnyEndpoint | null): OpenAPIV3_1.SecurityRequirementObject[] {
+  if (endpoint === null) return [];
+  const names = endpoint.protocol === 'oauth' ? Object.keys(authentications) : ['apiToken'];
+  return names.map((name) => ({ [name]: [] }));
 }
 
 function permissionsText({ permissions }: AnyEndpoint): string {
