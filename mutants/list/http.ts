@@ -224,7 +224,7 @@ export const http: readonly Mutant[] = [
   {
     name: 'problem: WWW-Authenticate is missing',
     file: problem,
-    find: "if (problem.code === 'unauthenticated') headers['www-authenticate'] = AUTHENTICATION_CHALLENGE;",
+    find: "if (status === 401) headers['www-authenticate'] = challengeOf(problem, protocol);",
     replace: '',
     tests: ['test/authentication.test.ts'],
   },
