@@ -89,9 +89,12 @@ type Schemas = ApiDescription['schemas'];
 
 /**
  * Tags and operations. Their values have rules that no schema expresses (addresses, templates, names of credentials), or
- * they outlive the group, as events do.
+ * they outlive the group, as events do. Introspection and forward authentication take no JSON.
  */
-const NOT_GENERATED: readonly string[] = ['Webhooks', 'Embed tokens', 'Catalogue', 'Events', 'readKeySet'];
+const NOT_GENERATED: readonly string[] = [
+  ...['Webhooks', 'Embed tokens', 'Catalogue', 'Events'],
+  ...['readKeySet', 'introspectToken', 'forwardAuth'],
+];
 
 export function isGenerated({ operationId, tags }: DescribedOperation): boolean {
   return ![operationId, ...tags].some((name) => NOT_GENERATED.includes(name));

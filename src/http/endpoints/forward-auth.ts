@@ -52,7 +52,7 @@ function dataSourceIds({ dataSources, unresolved }: EffectiveMapping): [schemaId
  * Lower-case letters and digits stay; every other byte of UTF-8 becomes a hyphen and two hexadecimal digits. So two schema
  * ids never have the same header, even where names ignore case, or `-` and `_` are the same (CGI, variables of nginx).
  */
-function headerNamePart(schemaId: string): string {
+export function headerNamePart(schemaId: string): string {
   if (/^[0-9a-z]+$/.test(schemaId)) return schemaId;
   return Buffer.from(schemaId)
     .toString('latin1')
