@@ -5,7 +5,7 @@ import { MAX_AGE_SECONDS } from '../domain/key-set.ts';
 
 export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
 
-const PERCENT_ENCODED = "^(?:[0-9A-Za-z_.!~*'()-]|%[0-9A-F]{2})+$";
+const PERCENT_ENCODED = "^(?:[0-9A-Za-z_.!~*'\\(\\)\\-]|%[0-9A-F]{2})+$";
 
 export const responseHeaders = {
   'X-Request-Id': {
