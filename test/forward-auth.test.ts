@@ -217,6 +217,17 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       assert.equal(viewerIn(await service.forwardAuth(headers)).id, 'sources', Object.keys(headers).join());
   });
 
+  it('accepts an imported token, in the header and in the cookie', async () => {
+    const imported = 'imported=token:"of/another+system"';
+    await service.importGroup({ user_group_id: 'imported', name: 'I', token: imported });
+    for (const headers of [
+      { 'x-user-group-token': imported },
+      { 'x-user-group-token': `Bearer ${imported}` },
+      { cookie: `user_group_token=${imported}` },
+    ])
+      assert.equal(viewerIn(await service.forwardAuth(headers)).id, 'imported');
+  });
+
   it('accepts an embed token, until its group changes', async () => {
     await site.put('jwt', { type: 'jwt', settings: { audience: 'a' } });
     await createGroup('embedded');

@@ -5,6 +5,7 @@ import type { ResponseDescription } from '../description.ts';
 import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
 import { pathParameters } from '../path-parameter.ts';
 import type { Schema } from '../schema.ts';
+import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../viewer-token.ts';
 import { authentications } from './about.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
@@ -29,6 +30,23 @@ const preconditionParameters: readonly Parameter[] = [
     description: 'One or more `ETag`s, none of which the user group may have; `*`: it must not exist.',
     schema: { type: 'string' },
     example: EXAMPLE_ETAG,
+  },
+];
+
+const viewerTokenParameters: readonly Parameter[] = [
+  {
+    name: VIEWER_TOKEN_HEADER,
+    in: 'header',
+    required: false,
+    description: 'The token of the viewer, alone or after `Bearer `.',
+    schema: { type: 'string' },
+  },
+  {
+    name: VIEWER_TOKEN_COOKIE,
+    in: 'cookie',
+    required: false,
+    description: 'The token of the viewer, if the header is absent or empty.',
+    schema: { type: 'string' },
   },
 ];
 
@@ -77,7 +95,12 @@ function parametersOf({ path, endpoint }: Operation): Parameter[] {
   const inQuery = Object.entries(endpoint?.query.parameters ?? {}).map(([name, schema]) =>
     queryParameter(name, schema),
   );
-  return [...inPath, ...inQuery, ...(endpoint?.isConditional ? preconditionParameters : [])];
+  return [
+    ...inPath,
+    ...inQuery,
+    ...(endpoint?.isConditional ? preconditionParameters : []),
+    ...(endpoint?.protocol === 'forward-auth' ? viewerTokenParameters : []),
+  ];
 }
 
 function pathParameter(name: string): Parameter {
