@@ -4,7 +4,7 @@
 import { printTable } from '../src/commands/output.ts';
 import { instructionsDuring } from './instructions.ts';
 import { median } from './median.ts';
-import { type Operation, operationOf } from './operation.ts';
+import { operationOf } from './operation.ts';
 import { processorTime } from './processor-time.ts';
 import { type SeededDatabase, tokensForRound } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
@@ -17,6 +17,8 @@ export interface Measured {
   name: string;
   service: Pick<ServerProcess, 'url' | 'processId'>;
   database: SeededDatabase;
+  /** What is measured in place of the named operation. */
+  operation?: string;
 }
 
 export interface CostOptions {
@@ -44,7 +46,7 @@ export async function compareCosts(
       // The order alternates too.
       const isReversed = round % 2 === 1;
       const ordered = isReversed ? pair.toReversed() : pair;
-      const turn = { operation: operationOf(operation), seconds, round, rounds: WARM_UP_ROUNDS + rounds };
+      const turn = { operation, seconds, round, rounds: WARM_UP_ROUNDS + rounds };
       const first = await costOf(ordered[0]!, turn);
       const second = await costOf(ordered[1]!, turn);
       if (round >= WARM_UP_ROUNDS) costs.push(isReversed ? [second, first] : [first, second]);
@@ -70,16 +72,17 @@ function figuresOf(costs: readonly (readonly [Cost, Cost])[], figure: keyof Cost
 }
 
 interface Turn {
-  operation: Operation;
+  operation: string;
   seconds: number;
   round: number;
   rounds: number;
 }
 
 async function costOf(
-  { service: { url, processId }, database }: Measured,
-  { operation, seconds, round, rounds }: Turn,
+  { service: { url, processId }, database, operation: replacement }: Measured,
+  { operation: name, seconds, round, rounds }: Turn,
 ): Promise<Cost> {
+  const operation = operationOf(replacement ?? name);
   const tokens = tokensForRound(operation, database, round, rounds);
   const before = processorTime(processId);
   let requests = 0;

@@ -1,8 +1,8 @@
 -- Generates the requests of wrk: path and body are filled from templates, so that requests differ. `bench/wrk.ts` sets
 -- the environment variables; `bench/operation.ts` describes the templates.
 
-local method, headers
-local path, body -- templates, see `split`
+local method, headers, contentType
+local path, header, body -- templates, see `split`
 local groups
 local anyToken = { text = "", count = 0, length = 0 } -- see `loadTokens`
 local tokens = {}
@@ -96,13 +96,14 @@ function init()
   new = tonumber(os.getenv("BENCH_FIRST_NEW"))
   method = os.getenv("BENCH_METHOD")
   path = split(os.getenv("BENCH_REQUEST_PATH"))
+  header = split(os.getenv("BENCH_HEADER"))
   body = split(os.getenv("BENCH_BODY"))
   headers = table.concat({
     " HTTP/1.1",
     "Host: " .. wrk.host .. ":" .. wrk.port,
     "Authorization: Token " .. os.getenv("BENCH_API_TOKEN"),
-    "",
   }, "\r\n")
+  contentType = "\r\nContent-Type: " .. os.getenv("BENCH_MEDIA_TYPE") .. "\r\nContent-Length: "
   if os.getenv("BENCH_BODY"):find("{current_token}", 1, true) then
     queueTokens(os.getenv("BENCH_TOKENS"))
     -- wrk passes responses to Lua only if this function exists, since it slows the client down.
@@ -113,12 +114,12 @@ function init()
 end
 
 function request()
-  local line = method .. " " .. fill(path) .. headers
+  local head = method .. " " .. fill(path) .. headers .. fill(header)
   local text = fill(body)
   if text == "" then
-    return line .. "\r\n"
+    return head .. "\r\n\r\n"
   end
-  return line .. "Content-Type: application/json\r\nContent-Length: " .. #text .. "\r\n\r\n" .. text
+  return head .. contentType .. #text .. "\r\n\r\n" .. text
 end
 
 function done(summary, latency)

@@ -20,6 +20,7 @@ import { figuresAsJson, printFigures } from './report.ts';
 import { compareRevisions } from './revision.ts';
 import { measureScaling } from './scaling.ts';
 import { measureUsage } from './usage.ts';
+import { measureVerification } from './verification.ts';
 import { measureWebhooks } from './webhooks.ts';
 import { compareWriters } from './writer-thread.ts';
 import { requireWrk, WrkMissing } from './wrk.ts';
@@ -147,6 +148,14 @@ program
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
   .addOption(groupsOption(10_000))
   .action((flags) => measureUsage({ ...flags, folder: prepare(), report }));
+
+program
+  .command('verification')
+  .summary('compare the processor time of introspection and of forward authentication with that of resolve')
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
+  .addOption(groupsOption(10_000))
+  .action((flags) => measureVerification({ ...flags, folder: prepare(), report }));
 
 program
   .command('revision')

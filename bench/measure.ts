@@ -114,7 +114,7 @@ async function startBare(
 
 /** The response of the service to a request of the operation. */
 async function sampleResponse(
-  { method, path, body }: Operation,
+  { method, path, body, mediaType, header }: Operation,
   { url }: ServerProcess,
   { apiToken, tokens }: SeededDatabase,
 ): Promise<BareResponse> {
@@ -126,6 +126,10 @@ async function sampleResponse(
     path: fill(path),
     token: apiToken,
     ...(body !== '' && { body: fill(body) }),
+    headers: {
+      ...(mediaType !== undefined && { 'content-type': mediaType }),
+      ...(header !== undefined && Object.fromEntries([fill(header).split(': ')])),
+    },
   });
   if (response.status >= 300)
     throw new Error(`${method} ${path} returned ${response.status}: ${response.text}`);

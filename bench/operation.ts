@@ -11,10 +11,16 @@ export interface Operation {
    * greater than that of the previous request; `{random}` by 16 digits unique to the request.
    */
   body: string;
+  /** Of the body. application/json if absent. */
+  mediaType?: string;
+  /** Another header, a template: `Name: value`. */
+  header?: string;
   /** The minimum ratio to the requests per second of the bare server; absent if there is none. */
   target?: number;
 }
 
+/** The other calls that identify a viewer may reach this share of resolve. */
+export const VERIFICATION_SHARE = 0.9;
 /** The calls under /v1 may reach this share of the targets of the original ones. */
 const V1_SHARE = 0.9;
 
@@ -34,6 +40,22 @@ export const operations: readonly Operation[] = [
     target: 0.45,
   },
   { name: 'resolve', method: 'POST', path: '/v1/resolve', body: '{"token":"{token}"}', target: 0.45 },
+  {
+    name: 'introspect',
+    method: 'POST',
+    path: '/oauth/introspect',
+    body: 'token={token}',
+    mediaType: 'application/x-www-form-urlencoded',
+    target: VERIFICATION_SHARE * 0.45,
+  },
+  {
+    name: 'forward-auth',
+    method: 'GET',
+    path: '/v1/forward-auth',
+    body: '',
+    header: 'X-User-Group-Token: {token}',
+    target: VERIFICATION_SHARE * 0.45,
+  },
   {
     name: 'update',
     method: 'PUT',

@@ -59,7 +59,7 @@ export async function load({
   database,
   seconds,
   connections,
-  tokens = operation.body.includes('{token}') ? database.tokens : [],
+  tokens = `${operation.body}${operation.header}`.includes('{token}') ? database.tokens : [],
 }: Load): Promise<Round> {
   rounds++;
   const tokenFile = join(database.folder, `tokens-${rounds}`);
@@ -69,6 +69,8 @@ export async function load({
     BENCH_METHOD: operation.method,
     BENCH_REQUEST_PATH: operation.path,
     BENCH_BODY: operation.body,
+    BENCH_MEDIA_TYPE: operation.mediaType ?? 'application/json',
+    BENCH_HEADER: operation.header === undefined ? '' : `\r\n${operation.header}`,
     BENCH_GROUPS: String(database.groups),
     BENCH_FIRST_NEW: String(rounds * NEW_NUMBERS_PER_ROUND),
     BENCH_SEED: String(process.pid * 1_000 + rounds),

@@ -7,6 +7,8 @@ export type ProblemCode =
   | 'unknown_field'
   | 'body_missing'
   | 'unauthenticated'
+  | 'viewer_unauthenticated'
+  | 'user_group_not_forwardable'
   | 'permission_denied'
   | 'origin_not_allowed'
   | 'user_group_not_found'

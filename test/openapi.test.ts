@@ -107,11 +107,14 @@ describe('The description of the API', () => {
     assert.deepEqual(new Set(shown), new Set(Object.keys(problems)));
   });
 
-  for (const { operationId, body } of endpoints.filter((each) => each.body.schema !== null)) {
+  for (const { operationId, body, protocol } of endpoints.filter((each) => each.body.schema !== null)) {
     it(`has request examples that the service accepts: ${operationId}`, () => {
       const examples = Object.values(examplesOf(description.operation(operationId).requestBody));
       assert.ok(examples.length > 0);
-      for (const { value } of examples) body.read(Buffer.from(JSON.stringify(value)));
+      for (const { value } of examples)
+        body.read(
+          Buffer.from(protocol === 'oauth' ? `${new URLSearchParams(value)}` : JSON.stringify(value)),
+        );
     });
   }
 
@@ -251,6 +254,12 @@ describeOnEachDatabase('The responses of the service match the API description',
       body: { user_group_id: 'mapped', name: 'M', mapping: { 41: 'other', 40: 'gone' } },
     });
     await call('resolveUserGroupToken', { body: { token: mapped.json.user_group.token } });
+    const form = new URLSearchParams({ token: mapped.json.user_group.token });
+    assert.equal((await call('introspectToken', { body: form })).json.active, true);
+    assert.equal((await call('introspectToken')).json.active, false);
+    const sourced = { user_group_id: 'sourced', name: 'S', mapping: { 40: 'acme-orders' } };
+    const viewer = (await call('getOrCreateUserGroup', { body: sourced })).json.user_group.token;
+    await call('forwardAuth', { headers: { 'x-user-group-token': viewer } });
     await call('deleteDataSource', { path: '/v1/data-sources/other' });
     await call('deleteSchema', { path: '/v1/schemas/41' });
     await call('putMappingPolicy', { body: { mode: 'report' } });

@@ -7,6 +7,8 @@ export const serviceCodes = [
   'unknown_field',
   'body_missing',
   'unauthenticated',
+  'viewer_unauthenticated',
+  'user_group_not_forwardable',
   'permission_denied',
   'origin_not_allowed',
   'user_group_not_found',

@@ -5,7 +5,10 @@ const body = 'src/http/body.ts';
 const clientAddress = 'src/http/client-address.ts';
 const endpoint = 'src/http/endpoint.ts';
 const entityTag = 'src/http/entity-tag.ts';
+const credentials = 'src/http/credentials.ts';
 const failureLimit = 'src/http/failed-authentication-limit.ts';
+const form = 'src/http/form.ts';
+const forwardAuth = 'src/http/endpoints/forward-auth.ts';
 const headers = 'src/http/header-checks.ts';
 const health = 'src/http/endpoints/service/health.ts';
 const httpMetrics = 'src/metrics/http-metrics.ts';
@@ -22,6 +25,7 @@ const rotate = 'src/http/endpoints/user-group/rotate.ts';
 const server = 'src/http/server.ts';
 const slowReader = 'src/http/response-backpressure.ts';
 const update = 'src/http/endpoints/user-group/update.ts';
+const viewerToken = 'src/http/viewer-token.ts';
 
 export const http: readonly Mutant[] = [
   {
@@ -224,7 +228,7 @@ export const http: readonly Mutant[] = [
   {
     name: 'problem: WWW-Authenticate is missing',
     file: problem,
-    find: "if (problem.code === 'unauthenticated') headers['www-authenticate'] = AUTHENTICATION_CHALLENGE;",
+    find: "if (status === 401) headers['www-authenticate'] = challengeOf(problem, protocol);",
     replace: '',
     tests: ['test/authentication.test.ts'],
   },
@@ -340,5 +344,82 @@ export const http: readonly Mutant[] = [
     find: 'this.#active[method]!--;',
     replace: 'if (status !== null) this.#active[method]!--;',
     tests: ['test/metrics.test.ts'],
+  },
+  {
+    name: 'credentials: Bearer and Basic are accepted everywhere',
+    file: credentials,
+    find: "token === undefined && protocol === 'oauth'",
+    replace: 'token === undefined',
+    tests: ['test/introspect.test.ts'],
+  },
+  {
+    name: 'form: a repeated parameter is accepted',
+    file: form,
+    find: 'if (key in values) throw',
+    replace: 'if (false) throw',
+    tests: ['test/introspect.test.ts'],
+  },
+  {
+    name: 'forward auth: a cookie replaces a header that is not valid',
+    file: viewerToken,
+    find: 'if (header) return',
+    replace: 'if (header && !headers.cookie) return',
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: the first of two cookies counts',
+    file: viewerToken,
+    find: 'cookies.length > 1',
+    replace: 'false',
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: a schema that leads to no data source is left out',
+    file: forwardAuth,
+    find: 'unresolved.length > 0',
+    replace: 'false',
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: any number of data sources',
+    file: forwardAuth,
+    find: 'references.length > MAX_DATA_SOURCES ||',
+    replace: '',
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: headers of any size',
+    file: forwardAuth,
+    find: ' || bytes > MAX_HEADER_BYTES',
+    replace: '',
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: schemas that differ in case have one header',
+    file: forwardAuth,
+    find: '/^[0-9a-z]+$/.test',
+    replace: '/^[0-9a-z]+$/i.test',
+    tests: ['test/http/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: values are not encoded',
+    file: forwardAuth,
+    find: "'X-User-Group-Name': encodeURIComponent(userGroup.name)",
+    replace: "'X-User-Group-Name': userGroup.name",
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: "forward auth: the origin of the viewer's page is checked",
+    file: server,
+    find: ' && !isForwarded(request)',
+    replace: '',
+    tests: ['test/forward-auth.test.ts'],
+  },
+  {
+    name: "forward auth: the preconditions of the viewer's request are refused",
+    file: endpoint,
+    find: " && endpoint.protocol !== 'forward-auth'",
+    replace: '',
+    tests: ['test/forward-auth.test.ts'],
   },
 ];

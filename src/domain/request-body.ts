@@ -42,7 +42,7 @@ interface BodySchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, object>>;
   readonly required: readonly string[];
-  readonly additionalProperties: false;
+  readonly additionalProperties: boolean;
 }
 
 /** The body itself is one level more than `properties`. */

@@ -75,7 +75,7 @@ export function requireBody(bytes: Buffer, method: string): void {
     method === 'GET'
       ? ' Many clients and proxies drop the body of a GET: use POST /v1/user-groups, which accepts the same body.'
       : '';
-  throw new Problem('body_missing', `This endpoint requires a JSON body, and the request has none.${hint}`);
+  throw new Problem('body_missing', `This endpoint requires a body, and the request has none.${hint}`);
 }
 
 function tooLarge(): Problem {

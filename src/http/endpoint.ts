@@ -21,6 +21,8 @@ import type { FailedAuthenticationLimit } from './failed-authentication-limit.ts
 import type { InFlight } from './in-flight.ts';
 import { checkMediaType, type MediaType } from './media-type.ts';
 import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
+import { JSON_TYPE } from './problem.ts';
+import type { Protocol } from './protocol.ts';
 import type { QueryType } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { UnreadLists } from './response-backpressure.ts';
@@ -44,6 +46,7 @@ export interface Endpoint<Body, Query> {
   /** Completes the message for a caller without permission: "may not …". */
   purpose: string;
   access: Access;
+  protocol?: Protocol;
   query: QueryType<Query>;
   body: BodyType<Body>;
   /** Whether the endpoint honours `If-Match` and `If-None-Match`. */
@@ -103,7 +106,7 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
     running.begin();
     try {
       const call = await callOf(options, endpoint, request, reply);
-      reply.header('content-type', 'application/json; charset=utf-8');
+      reply.header('content-type', JSON_TYPE);
       const handle = () => endpoint.handle(call);
       const text = await (endpoint.access === 'list' ? unreadLists.track(reply.raw, handle) : handle());
       if (text === undefined) reply.removeHeader('content-type');
@@ -115,8 +118,9 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       running.end();
     }
   };
-  const { method, operationId } = endpoint;
-  for (const url of endpoint.paths) app.route({ method, url, handler, config: { operationId } });
+  const { method, operationId, protocol } = endpoint;
+  const config = { operationId, ...(protocol && { protocol }) };
+  for (const url of endpoint.paths) app.route({ method, url, handler, config });
 }
 
 const MAX_VIOLATIONS = 20;
@@ -139,7 +143,7 @@ async function callOf(
     postponeBody(request.raw);
     await context.cpu.turn(STEP_BYTES);
   }
-  const digest = apiTokenDigestOf(request.raw);
+  const digest = apiTokenDigestOf(request.raw, endpoint.protocol);
   const prefetch = options.prefetcher.start({ endpoint, context, request, digest });
   const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
   const query = endpoint.query.read(request.url);
@@ -157,7 +161,7 @@ async function callOf(
   if (received.parsed === undefined) await handling.cpu.turn(received.bytes.length, GRACE_MS);
   const body = parsedBody(endpoint, received);
   const { headers } = request.raw;
-  if (!endpoint.isConditional) refusePrecondition(headers);
+  if (!endpoint.isConditional && endpoint.protocol !== 'forward-auth') refusePrecondition(headers);
   const precondition = endpoint.isConditional ? preconditionOf(headers) : undefined;
   return { context: handling, caller, query, body, precondition, request, reply };
 }

@@ -26,10 +26,10 @@ export function hasUnsafeFraming({ headers, httpVersion }: IncomingMessage): boo
   return coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0');
 }
 
-/** Throws `invalid_request` for ambiguous headers, and `origin_not_allowed` for browsers on other origins. */
-export function checkHeaders(message: IncomingMessage, allowedOrigins: readonly string[]): void {
+/** Throws `invalid_request` for ambiguous headers. */
+export function checkHeaders(message: IncomingMessage): void {
   refuseRepeated(message.rawHeaders);
-  const { host, origin } = message.headers;
+  const { host } = message.headers;
   if (host === undefined && message.httpVersion === '1.1') {
     throw new Problem('invalid_request', 'An HTTP/1.1 request requires a Host header.');
   }
@@ -39,6 +39,11 @@ export function checkHeaders(message: IncomingMessage, allowedOrigins: readonly 
       'The Host header must be a host name or address, with an optional port.',
     );
   }
+}
+
+/** Throws `origin_not_allowed` for browsers on other origins. */
+export function checkOrigin({ headers }: IncomingMessage, allowedOrigins: readonly string[]): void {
+  const { host, origin } = headers;
   if (origin === undefined || allowedOrigins.includes(origin)) return;
   if (host && (origin === `http://${host}` || origin === `https://${host}`)) return;
   throw new Problem(

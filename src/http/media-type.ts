@@ -6,6 +6,7 @@ import { Problem } from '../problem.ts';
 /** The charset is UTF-8 or absent. Unambiguous, so that the pattern does not backtrack. */
 const PARAMETERS = String.raw`(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*(?:;[ \t]*)?$`;
 const patterns = {
+  'application/x-www-form-urlencoded': new RegExp(`^application/x-www-form-urlencoded${PARAMETERS}`, 'i'),
   'application/json': new RegExp(`^application/json${PARAMETERS}`, 'i'),
   'application/merge-patch+json': new RegExp(String.raw`^application/merge-patch\+json${PARAMETERS}`, 'i'),
 };

@@ -4,9 +4,22 @@ import type { FastifyReply } from 'fastify';
 import { redact } from '../domain/secret.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
+import type { Protocol } from './protocol.ts';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
-const AUTHENTICATION_CHALLENGE = 'Token realm="user-group-service"';
+const REALM = 'realm="user-group-service"';
+/** Browsers ask for no password on either scheme of a request that a proxy may have forwarded for them. */
+const CHALLENGES = {
+  api: `Token ${REALM}`,
+  oauth: `Token ${REALM}, Bearer ${REALM}, Basic ${REALM}`,
+  viewer: `Bearer ${REALM}`,
+};
+/** The errors of an OAuth endpoint, by status (RFC 6749 §5.2, as RFC 7662 §2.3 requires). */
+export const oauthErrors: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'invalid_client',
+};
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
 export const problems = {
@@ -15,6 +28,8 @@ export const problems = {
   unknown_field: { status: 400, title: 'The body has an unknown field' },
   body_missing: { status: 400, title: 'The request has no body' },
   unauthenticated: { status: 401, title: 'The API token is missing or not valid' },
+  viewer_unauthenticated: { status: 401, title: 'The viewer has no valid token' },
+  user_group_not_forwardable: { status: 401, title: 'The user group cannot be described in headers' },
   permission_denied: { status: 403, title: 'The API token lacks the permission' },
   origin_not_allowed: { status: 403, title: 'The origin is not allowed' },
   user_group_not_found: { status: 404, title: 'The user group does not exist' },
@@ -73,8 +88,10 @@ export function unreadablePath(): Problem {
   return new Problem('invalid_request', 'The path of the request is not valid percent-encoded UTF-8.');
 }
 
-export function problemBody(problem: Problem, requestId: string): string {
+/** For an OAuth endpoint with the member that its clients read. */
+export function problemBody(problem: Problem, requestId: string, protocol?: Protocol): string {
   const { title, status } = problems[problem.code];
+  const error = protocol === 'oauth' ? oauthErrors[status] : undefined;
   const text = JSON.stringify({
     success: 0,
     type: `/errors#${problem.code}`,
@@ -84,25 +101,34 @@ export function problemBody(problem: Problem, requestId: string): string {
     code: problem.code,
     request_id: requestId,
     ...(problem.errors.length > 0 && { errors: problem.errors }),
+    ...(error !== undefined && { error }),
   });
   // A detail quotes names of fields, and a caller may have put a token in place of a name.
   return redact(text);
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
+  const { protocol } = reply.routeOptions.config;
+  const status = statusOf(problem);
+  const isOAuthError = protocol === 'oauth' && status in oauthErrors;
   return reply
-    .code(statusOf(problem))
-    .headers(problemHeaders(problem))
-    .header('content-type', PROBLEM_TYPE)
-    .send(problemBody(problem, requestId));
+    .code(status)
+    .headers(problemHeaders(problem, protocol))
+    .header('content-type', isOAuthError ? JSON_TYPE : PROBLEM_TYPE)
+    .send(problemBody(problem, requestId, protocol));
 }
 
-export function problemHeaders(problem: Problem): Record<string, string> {
+export function problemHeaders(problem: Problem, protocol?: Protocol): Record<string, string> {
   const headers: Record<string, string> = {};
   const status = statusOf(problem);
-  if (problem.code === 'unauthenticated') headers['www-authenticate'] = AUTHENTICATION_CHALLENGE;
+  if (status === 401) headers['www-authenticate'] = challengeOf(problem, protocol);
   if (status === 429 || status === 503) {
     headers['retry-after'] = String(problem.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS);
   }
   return headers;
+}
+
+function challengeOf({ code }: Problem, protocol: Protocol | undefined): string {
+  if (code !== 'unauthenticated') return CHALLENGES.viewer;
+  return protocol === 'oauth' ? CHALLENGES.oauth : CHALLENGES.api;
 }

@@ -20,6 +20,9 @@ export const noQuery: QueryType<null> = {
   },
 };
 
+/** For a query that is not addressed to this service. */
+export const ignoredQuery: QueryType<null> = { parameters: {}, read: () => null };
+
 export function queryType<Query>(definition: {
   parameters: Record<string, { type: string }>;
   convert: (values: Record<string, unknown>) => Query;
@@ -30,7 +33,7 @@ export function queryType<Query>(definition: {
   );
   const read = (url: string): Query => {
     const values: Record<string, unknown> = {};
-    for (const [name, text] of parametersOf(queryOf(url))) {
+    for (const [name, text] of decodeParameters(queryOf(url), 'The query of the URL')) {
       const parameter = checks.get(name);
       if (parameter === undefined) {
         throw invalid(
@@ -56,20 +59,20 @@ function queryOf(url: string): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-function parametersOf(query: string): [name: string, text: string][] {
-  if (query === '') return [];
-  return query.split('&').map((part) => {
+/** Decodes application/x-www-form-urlencoded. Throws `invalid_request`, which says where the text is from. */
+export function decodeParameters(encoded: string, where: string): [name: string, text: string][] {
+  if (encoded === '') return [];
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+      throw invalid(`${where} must be percent-encoded UTF-8.`);
+    }
+  };
+  return encoded.split('&').map((part) => {
     const [name = '', ...text] = part.split('=');
     return [decode(name), decode(text.join('='))];
   });
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    throw invalid('The query of the URL must be percent-encoded UTF-8.');
-  }
 }
 
 /** Text that is not of the type stays text, which the schema rejects. */

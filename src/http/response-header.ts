@@ -5,6 +5,8 @@ import { MAX_AGE_SECONDS } from '../domain/key-set.ts';
 
 export const EXAMPLE_REQUEST_ID = 'FsX-pj4u-6';
 
+const PERCENT_ENCODED = "^(?:[0-9A-Za-z_.!~*'\\(\\)\\-]|%[0-9A-F]{2})+$";
+
 export const responseHeaders = {
   'X-Request-Id': {
     description:
@@ -38,8 +40,25 @@ export const responseHeaders = {
   'WWW-Authenticate': {
     description: 'How to authenticate.',
     required: true,
-    schema: { type: 'string', pattern: '^Token ' },
+    schema: { type: 'string', pattern: '^(?:Token|Bearer) ' },
     example: 'Token realm="user-group-service"',
+  },
+  'X-User-Group-Id': {
+    description: 'The `user_group_id`, percent-encoded.',
+    required: true,
+    schema: { type: 'string', pattern: PERCENT_ENCODED },
+    example: 'acme-7',
+  },
+  'X-User-Group-Name': {
+    description: 'The name of the user group, percent-encoded.',
+    required: true,
+    schema: { type: 'string', pattern: PERCENT_ENCODED },
+    example: 'Acme%20Inc.',
+  },
+  'X-User-Group-Data-Source-40': {
+    description: 'The data source for the schema `40`, percent-encoded. Each schema has such a header.',
+    schema: { type: 'string', pattern: PERCENT_ENCODED },
+    example: 'acme-orders',
   },
   'Retry-After': {
     description: 'Seconds to wait before retrying.',

@@ -18,12 +18,14 @@ import { listSchemas, putSchema, readSchema, removeSchema } from './endpoints/ca
 import { createEmbedToken } from './endpoints/embed-token/create.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
+import { forwardAuth } from './endpoints/forward-auth.ts';
 import {
   listIntegrations,
   putIntegration,
   readIntegration,
   removeIntegration,
 } from './endpoints/integration/integration.ts';
+import { introspect } from './endpoints/introspect.ts';
 import { putMappingPolicy, readMappingPolicy } from './endpoints/policy/mapping-policy.ts';
 import {
   putPropertySchema,
@@ -85,6 +87,10 @@ export const endpoints: readonly AnyEndpoint[] = [
   resume,
   // /v1/resolve
   resolve,
+  // /oauth/introspect
+  introspect,
+  // /v1/forward-auth
+  forwardAuth,
   // /v1/api-tokens
   createApiToken,
   listApiTokens,

@@ -10,7 +10,7 @@ import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { accessLog } from './access-log.ts';
 import { ArrivalLimit } from './arrival-limit.ts';
-import { checkHeaders, hasUnsafeFraming } from './header-checks.ts';
+import { checkHeaders, checkOrigin, hasUnsafeFraming } from './header-checks.ts';
 import type { ParserError } from './node-internals.ts';
 import { logRefusedConnections } from './open-files.ts';
 import { configureSockets, handleParserError, invalidHttp, MAX_HEADER_BYTES } from './parser-errors.ts';
@@ -68,7 +68,9 @@ export function createServer({ config, log, phase, metrics = null }: ServerOptio
     setCommonHeaders(request, reply);
     rejectWhenClosing(phase(), reply);
     rejectUnsafeFraming(request, reply);
-    checkHeaders(request.raw, config.allowedOrigins);
+    checkHeaders(request.raw);
+    if (request.raw.headers.origin !== undefined && !isForwarded(request))
+      checkOrigin(request.raw, config.allowedOrigins);
   };
   const app = fastify({
     ...behaviour(config),
@@ -177,6 +179,10 @@ function rejectUnsafeFraming({ raw }: FastifyRequest, reply: FastifyReply): void
   // The start of the next request is ambiguous.
   reply.header('connection', 'close');
   throw invalidHttp();
+}
+
+function isForwarded({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.protocol === 'forward-auth';
 }
 
 /** The headers of every response. */

@@ -33,6 +33,19 @@ export function tokenNotFound(): Problem {
   );
 }
 
+/** The same for every token of a viewer that does not resolve, and for none. */
+export function viewerUnauthenticated(): Problem {
+  return new Problem(
+    'viewer_unauthenticated',
+    'The viewer has no token, or one that is not valid. The proxy passes it on in X-User-Group-Token or in the cookie user_group_token.',
+  );
+}
+
+/** `reason` may be shown to the viewer. */
+export function notForwardable(reason: string): Problem {
+  return new Problem('user_group_not_forwardable', reason);
+}
+
 /** The same for a token of another workspace or environment. */
 export function apiTokenNotFound(): Problem {
   return new Problem(

@@ -33,7 +33,9 @@ const missing = {
 export function requestOf({ method, path, requestBody }: DescribedOperation): TestRequest {
   const [example] = Object.values(examplesOf(requestBody));
   const request = { method, path: pathWith(path, ids) };
-  return example === undefined ? request : { ...request, body: example.value };
+  if (example === undefined) return request;
+  const isForm = 'application/x-www-form-urlencoded' in requestBody!.content!;
+  return { ...request, body: isForm ? new URLSearchParams(example.value) : example.value };
 }
 
 /** Changes to the request of an operation, by the error code that they cause. */
@@ -45,21 +47,25 @@ export function errorRequests(operation: DescribedOperation): Partial<Record<Pro
     ...(isById && { body: { user_group_id: of.user_group_id } }),
     ...(hasIdInPath && { path: pathWith(operation.path, of) }),
   });
+  const tooLarge = ' '.repeat(limits.bodyBytes + 1);
+  const ignoresQuery = operation.security.length === 0 || operation.operationId === 'forwardAuth';
   return {
-    invalid_request:
-      operation.security.length === 0
-        ? { headers: { origin: ['http://one.example', 'http://two.example'] } }
-        : { path: `${path}?limit=0` },
-    ...(body !== undefined && errorBodies(body as object)),
+    invalid_request: ignoresQuery
+      ? { headers: { origin: ['http://one.example', 'http://two.example'] } }
+      : { path: `${path}?limit=0` },
+    ...(body !== undefined && !(body instanceof URLSearchParams) && errorBodies(body as object)),
     unauthenticated: { token: null },
     origin_not_allowed: { headers: { origin: 'https://elsewhere.example' } },
     user_group_not_found: withId(missing),
     api_token_not_found: withId(missing),
     user_group_token_not_found: {},
+    viewer_unauthenticated: {},
     not_found: { path: `${path}/more` },
     method_not_allowed: { method: 'TRACE', body: undefined },
     version_mismatch: { headers: { 'if-match': '"other"' }, ...withId(ids) },
-    body_too_large: { body: ' '.repeat(limits.bodyBytes + 1) },
+    body_too_large: {
+      body: body instanceof URLSearchParams ? new URLSearchParams({ x: tooLarge }) : tooLarge,
+    },
     unsupported_media_type: { headers: { 'content-type': 'text/plain' } },
   };
 }

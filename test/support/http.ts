@@ -8,7 +8,7 @@ export interface TestRequest {
   path?: string;
   /** An API token; null for none. */
   token?: string | null;
-  /** Values are sent as JSON, strings and buffers unchanged. */
+  /** Values are sent as JSON, strings and buffers unchanged, URLSearchParams as a form. */
   body?: unknown;
   /** An array repeats a header; undefined removes a default header. */
   headers?: Record<string, string | string[] | undefined>;
@@ -33,7 +33,8 @@ export function send(
   const all: Record<string, string | string[] | undefined> = {
     ...(token != null && { authorization: `Token ${token}` }),
     ...(bytes !== undefined && {
-      'content-type': 'application/json',
+      'content-type':
+        body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json',
       'content-length': String(bytes.length),
     }),
     ...headers,
@@ -85,5 +86,6 @@ export async function mapConcurrently<Item, Result>(
 function bytesOf(body: unknown): Buffer | undefined {
   if (body === undefined) return undefined;
   if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const isText = typeof body === 'string' || body instanceof URLSearchParams;
+  return Buffer.from(isText ? String(body) : JSON.stringify(body));
 }

@@ -48,6 +48,14 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
     unknown_field: () => service().get({ user_group_id: 'a', colour: 'red' }),
     body_missing: () => service().get(undefined),
     unauthenticated: () => service().get({}, { token: null }),
+    viewer_unauthenticated: () => service().forwardAuth({}),
+    user_group_not_forwardable: async () => {
+      const { token } = await service().apiToken({ permission: 'admin', workspaceName: 'catalogue' });
+      await service().call('PUT', '/v1/schemas/40', { name: 'Orders' }, { token });
+      const group = { user_group_id: 'dangling', name: 'D', mapping: { 40: 'gone' } };
+      const viewer = (await service().get(group, { token })).json.user_group.token;
+      return service().forwardAuth({ 'x-user-group-token': viewer }, token);
+    },
     permission_denied: async () => {
       const { token } = await service().apiToken({ permission: 'resolve' });
       return service().get({}, { token });

@@ -108,6 +108,16 @@ export class TestService {
     return this.call('POST', '/v1/resolve', { token }, more);
   }
 
+  /** POST /oauth/introspect */
+  introspect(token: string, more: Omit<TestRequest, 'method' | 'path'> = {}): Promise<TestResponse> {
+    return this.call('POST', '/oauth/introspect', new URLSearchParams({ token }), more);
+  }
+
+  /** GET /v1/forward-auth, with the headers of a viewer. */
+  forwardAuth(headers: TestRequest['headers'] = {}, token = this.token): Promise<TestResponse> {
+    return this.call('GET', '/v1/forward-auth', undefined, { token, headers });
+  }
+
   async apiToken(fields: Partial<NewApiToken> = {}): Promise<{ id: number; token: string }> {
     const { apiToken, token } = await createApiToken(this.#app.context, {
       workspaceName: 'default',

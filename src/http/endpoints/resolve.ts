@@ -1,14 +1,17 @@
-import { dataSourceFields, type EffectiveMapping } from '../../domain/catalogue.ts';
 import * as field from '../../domain/field.ts';
 import { bodyType } from '../../domain/request-body.ts';
 import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
-import { Json, jsonArray, jsonObject, raw, successBody } from '../json.ts';
+import { jsonObject, raw, successBody } from '../json.ts';
 import { groupOfToken } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema, type Schema, successSchema } from '../schema.ts';
 import { timestamp, timestampSchema } from '../timestamp.ts';
-import { dataSourceIdSchema } from './catalogue/data-source.ts';
+import {
+  effectiveMappingMembers,
+  effectiveMappingNames,
+  effectiveMappingSchemas,
+} from './catalogue/effective-mapping.ts';
 import {
   EXAMPLE_TOKEN,
   environmentSchema,
@@ -40,41 +43,6 @@ const tokenState: Schema = {
   ],
 };
 
-/** By schema id. */
-function dataSourcesJson({ dataSources }: EffectiveMapping): Json {
-  const members = [...dataSources].map(([schemaId, { json }]) => `${JSON.stringify(schemaId)}:${json}`);
-  return new Json(`{${members.join(',')}}`);
-}
-
-function unresolvedJson({ unresolved }: EffectiveMapping): Json {
-  return jsonArray(
-    unresolved.map(({ schemaId, reference }) => jsonObject({ schema_id: schemaId, data_source: reference })),
-  );
-}
-
-const dataSourcesSchema: Schema = {
-  type: 'object',
-  additionalProperties: objectSchema({
-    data_source_id: dataSourceIdSchema,
-    provided_id: { ...dataSourceFields.schema_id, description: "The caller's own id of the data source." },
-    name: dataSourceFields.name,
-    attributes: dataSourceFields.attributes,
-  }),
-  description:
-    'The data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue.',
-};
-
-const unresolvedSchema: Schema = {
-  type: 'array',
-  items: objectSchema({
-    schema_id: { type: 'string' },
-    data_source: { type: ['string', 'integer'], description: 'What the mapping or the default refers to.' },
-  }),
-  description:
-    'Schemas whose mapping or default leads to no data source of theirs. Show an error instead of data: none of them ' +
-    'falls back to another data source. Absent without a catalogue.',
-};
-
 export const resolve = endpoint({
   operationId: 'resolveUserGroupToken',
   method: 'POST',
@@ -97,8 +65,7 @@ export const resolve = endpoint({
         mapping: raw(userGroup.mapping),
         api_environment_tag: userGroup.environment,
       }),
-      data_sources: effective === null ? undefined : dataSourcesJson(effective),
-      unresolved: effective === null ? undefined : unresolvedJson(effective),
+      ...effectiveMappingMembers(effective),
       token: jsonObject({
         status: token.status,
         expires_at: token.expiresAt === null ? null : timestamp(token.expiresAt),
@@ -127,11 +94,10 @@ export const resolve = endpoint({
               mapping: field.mapping,
               api_environment_tag: environmentSchema,
             }),
-            data_sources: dataSourcesSchema,
-            unresolved: unresolvedSchema,
+            ...effectiveMappingSchemas,
             token: tokenState,
           },
-          ['data_sources', 'unresolved'],
+          effectiveMappingNames,
         ),
         examples: {
           current: {

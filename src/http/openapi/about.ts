@@ -34,9 +34,20 @@ The token of a user group (\`ugt_…\`) never authenticates a call. An API token
  * Not \`http\` with the scheme \`Token\`, which would be more precise: tools support only Basic and Bearer there and omit
  * the header. All of them support an API key in a header.
  */
-export const authentication: OpenAPIV3_1.ApiKeySecurityScheme = {
+const apiToken: OpenAPIV3_1.ApiKeySecurityScheme = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
   description,
 };
+
+/** OAuth endpoints accept all of them, others only the first. */
+export const authentications = {
+  apiToken,
+  bearer: { type: 'http', scheme: 'bearer', description: 'The API token. Only for introspection.' },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Any user name, and the API token as the password. Only for introspection.',
+  },
+} as const satisfies Record<string, OpenAPIV3_1.SecuritySchemeObject>;

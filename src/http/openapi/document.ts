@@ -5,8 +5,8 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { tags } from '../description.ts';
 import { responseHeaders } from '../response-header.ts';
 import type { NamedSchema } from '../schema.ts';
-import { about, authentication } from './about.ts';
-import { errorResponses, problemExamples, problemSchema } from './error-responses.ts';
+import { about, authentications } from './about.ts';
+import { errorResponses, oauthProblemSchema, problemExamples, problemSchema } from './error-responses.ts';
 import { type ApiSurface, operationsOf } from './operation.ts';
 import { pathItem, schemaObject } from './operation-object.ts';
 
@@ -33,11 +33,11 @@ export function openApi(surface: ApiSurface): OpenAPIV3_1.Document {
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: schemasByName([...requests, ...responses, problemSchema]),
+      schemas: schemasByName([...requests, ...responses, problemSchema, oauthProblemSchema]),
       headers: responseHeaders,
       responses: errorResponses(paths),
       examples: problemExamples(),
-      securitySchemes: { apiToken: authentication },
+      securitySchemes: authentications,
     },
   };
 }

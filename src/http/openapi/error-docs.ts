@@ -8,9 +8,11 @@ import {
   apiTokenInactive,
   apiTokenLimitReached,
   apiTokenNotFound,
+  notForwardable,
   overloaded,
   tokenNotFound,
   versionMismatch,
+  viewerUnauthenticated,
 } from '../../operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
@@ -27,9 +29,11 @@ import { nothingAtPath, problemOf } from '../problem.ts';
 /** When a code can occur; `named`: only if the description of the endpoint lists it. */
 type Occurrence =
   | 'every request'
+  | 'origin'
   | 'API token'
   | 'permission'
   | 'body'
+  | 'JSON body'
   | 'required body'
   | 'path parameter'
   | 'precondition'
@@ -45,7 +49,7 @@ interface ProblemDescription {
 
 export const problemDescriptions = {
   invalid_json: {
-    occurrence: 'body',
+    occurrence: 'JSON body',
     meaning:
       'The body is not JSON, or is ambiguous: it has a duplicate key (at any depth), bytes that are not UTF-8, a byte ' +
       'order mark, a lone surrogate, the key `__proto__`, text after its end, or a field with more than ' +
@@ -67,7 +71,7 @@ export const problemDescriptions = {
     example: caught(() => userGroupBody.read(Buffer.from('{"user_group_id":7,"name":""}'))),
   },
   unknown_field: {
-    occurrence: 'body',
+    occurrence: 'JSON body',
     meaning:
       'The body has a field that the endpoint does not know. No field is silently ignored, so nothing was changed.',
     remedy: 'Correct the name, or omit the field. `detail` suggests the most similar known name.',
@@ -92,6 +96,27 @@ export const problemDescriptions = {
       'token with `user-group-service api-token create`.',
     example: new Unauthenticated('missing'),
   },
+  viewer_unauthenticated: {
+    occurrence: 'named',
+    meaning:
+      'Forward authentication: the request of the viewer has no user group token, or one that does not resolve. The ' +
+      'response is the same for all of these.',
+    remedy:
+      'Show the viewer an error, or a page that renders a current token. If every viewer gets this, the proxy does not ' +
+      'pass the token on.',
+    example: viewerUnauthenticated(),
+  },
+  user_group_not_forwardable: {
+    occurrence: 'named',
+    meaning:
+      'Forward authentication: the token is valid, but the headers cannot say everything about its user group: a schema ' +
+      'leads to no data source, or there are too many data sources or too long values. Nothing is left out silently.',
+    remedy:
+      'Correct the mapping or the catalogue; `detail` says what is wrong. Or resolve the token instead.',
+    example: notForwardable(
+      'A schema of the user group leads to no data source. POST /v1/resolve lists it in "unresolved".',
+    ),
+  },
   permission_denied: {
     occurrence: 'permission',
     meaning:
@@ -104,7 +129,7 @@ export const problemDescriptions = {
     ),
   },
   origin_not_allowed: {
-    occurrence: 'every request',
+    occurrence: 'origin',
     meaning:
       'The request has an `Origin` header, so a page in a browser sent it, and the service is not configured to allow ' +
       'that origin.',
@@ -213,8 +238,9 @@ export const problemDescriptions = {
   },
   unsupported_media_type: {
     occurrence: 'body',
-    meaning: 'The body is declared as something other than JSON in UTF-8, or is compressed.',
-    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
+    meaning:
+      'The body is declared as something other than JSON in UTF-8 (for introspection: a form), or is compressed.',
+    remedy: 'Send the `Content-Type` that `detail` names, and no `Content-Encoding`.',
     example: new Problem(
       'unsupported_media_type',
       'Send the body with "Content-Type: application/json" (UTF-8).',

@@ -2,8 +2,9 @@
 // references.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
-import type { ProblemCode } from '../../problem.ts';
-import { problemBody, problems } from '../problem.ts';
+import type { Problem, ProblemCode } from '../../problem.ts';
+import { oauthErrors, problemBody, problems } from '../problem.ts';
+import type { Protocol } from '../protocol.ts';
 import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../response-header.ts';
 import { type NamedSchema, objectSchema } from '../schema.ts';
 import { problemDescriptions } from './error-docs.ts';
@@ -11,6 +12,8 @@ import { type Operation, problemCodesOf } from './operation.ts';
 
 const SHARED = '#/components/responses/';
 const OR = '-or-';
+/** Before the name of a response of an OAuth endpoint. */
+const OAUTH = 'oauth.';
 
 const headersOfStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ['WWW-Authenticate'],
@@ -63,6 +66,19 @@ export const problemSchema: NamedSchema = {
   ),
 };
 
+/** The same with the member that OAuth clients read. */
+export const oauthProblemSchema: NamedSchema = {
+  name: 'OAuthProblem',
+  schema: {
+    ...problemSchema.schema,
+    properties: {
+      ...problemSchema.schema.properties,
+      error: { type: 'string', enum: Object.values(oauthErrors), description: 'RFC 6749, section 5.2.' },
+    },
+    required: [...problemSchema.schema.required!, 'error'],
+  },
+};
+
 /** The headers of every response, and the named ones. */
 export function headerReferences(names: readonly ResponseHeader[] = []): Record<string, { $ref: string }> {
   const all: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', ...names];
@@ -72,9 +88,10 @@ export function headerReferences(names: readonly ResponseHeader[] = []): Record<
 /** References to the error responses of the operation, by status. */
 export function errorReferences(operation: Operation): Record<string, OpenAPIV3_1.ReferenceObject> {
   const codesOfStatus = Map.groupBy(problemCodesOf(operation), (code) => problems[code].status);
+  const isOAuth = operation.endpoint?.protocol === 'oauth';
   const references = Array.from(codesOfStatus, ([status, codes]) => [
     status,
-    { $ref: SHARED + codes.join(OR) },
+    { $ref: SHARED + (isOAuth && status in oauthErrors ? OAUTH : '') + codes.join(OR) },
   ]);
   return Object.fromEntries(references);
 }
@@ -84,24 +101,47 @@ export function errorResponses(paths: object): Record<string, OpenAPIV3_1.Respon
   const references = JSON.stringify(paths).matchAll(new RegExp(`"${SHARED}([^"]+)"`, 'g'));
   const names = new Set(Array.from(references, ([, name]) => name!));
   return Object.fromEntries(
-    Array.from(names, (name) => [name, errorResponse(name.split(OR) as ProblemCode[])]),
+    Array.from(names, (name) => {
+      const isOAuth = name.startsWith(OAUTH);
+      const codes = (isOAuth ? name.slice(OAUTH.length) : name).split(OR) as ProblemCode[];
+      return [
+        name,
+        isOAuth ? errorResponse(codes, oauthContent(codes)) : errorResponse(codes, content(codes)),
+      ];
+    }),
   );
 }
 
-function errorResponse(codes: readonly ProblemCode[]): OpenAPIV3_1.ResponseObject {
+type Content = NonNullable<OpenAPIV3_1.ResponseObject['content']>;
+
+function content(codes: readonly ProblemCode[]): Content {
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
+  return {
+    'application/problem+json': {
+      schema: { $ref: `#/components/schemas/${problemSchema.name}` },
+      examples: Object.fromEntries(examples),
+    },
+  };
+}
+
+function oauthContent(codes: readonly ProblemCode[]): Content {
+  const examples = codes.map((code) => [code, exampleOf(problemDescriptions[code].example, 'oauth')]);
+  return {
+    'application/json': {
+      schema: { $ref: `#/components/schemas/${oauthProblemSchema.name}` },
+      examples: Object.fromEntries(examples),
+    },
+  };
+}
+
+function errorResponse(codes: readonly ProblemCode[], content: Content): OpenAPIV3_1.ResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join('\n\n'),
     headers: headerReferences([
       ...(headersOfStatus[problems[codes[0]!].status] ?? []),
       ...RATE_LIMIT_HEADERS,
     ]),
-    content: {
-      'application/problem+json': {
-        schema: { $ref: `#/components/schemas/${problemSchema.name}` },
-        examples: Object.fromEntries(examples),
-      },
-    },
+    content,
   };
 }
 
@@ -109,7 +149,12 @@ function errorResponse(codes: readonly ProblemCode[]): OpenAPIV3_1.ResponseObjec
 export function problemExamples(): Record<string, OpenAPIV3_1.ExampleObject> {
   const examples = Object.entries(problemDescriptions).map(([code, { example }]) => [
     code,
-    { summary: problems[example.code].title, value: JSON.parse(problemBody(example, EXAMPLE_REQUEST_ID)) },
+    exampleOf(example),
   ]);
   return Object.fromEntries(examples);
+}
+
+function exampleOf(problem: Problem, protocol?: Protocol): OpenAPIV3_1.ExampleObject {
+  const value = JSON.parse(problemBody(problem, EXAMPLE_REQUEST_ID, protocol));
+  return { summary: problems[problem.code].title, value };
 }

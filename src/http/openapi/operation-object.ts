@@ -5,6 +5,8 @@ import type { ResponseDescription } from '../description.ts';
 import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
 import { pathParameters } from '../path-parameter.ts';
 import type { Schema } from '../schema.ts';
+import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../viewer-token.ts';
+import { authentications } from './about.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
 
@@ -31,6 +33,23 @@ const preconditionParameters: readonly Parameter[] = [
   },
 ];
 
+const viewerTokenParameters: readonly Parameter[] = [
+  {
+    name: VIEWER_TOKEN_HEADER,
+    in: 'header',
+    required: false,
+    description: 'The token of the viewer, alone or after `Bearer `.',
+    schema: { type: 'string' },
+  },
+  {
+    name: VIEWER_TOKEN_COOKIE,
+    in: 'cookie',
+    required: false,
+    description: 'The token of the viewer, if the header is absent or empty.',
+    schema: { type: 'string' },
+  },
+];
+
 /** The type of openapi-types lacks keywords of JSON Schema 2020-12 and has some of OpenAPI 3.0. */
 export function schemaObject(schema: Schema): OpenAPIV3.SchemaObject {
   return schema as unknown as OpenAPIV3.SchemaObject;
@@ -54,11 +73,17 @@ function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
     tags: [description.tag],
     summary: description.summary,
     description: endpoint === null ? description.text : description.text + permissionsText(endpoint),
-    security: endpoint === null ? [] : [{ apiToken: [] }],
+    security: securityOf(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(operation),
     responses: { ...Object.fromEntries(responses), ...errorReferences(operation) },
   };
+}
+
+function securityOf(endpoint: AnyEndpoint | null): OpenAPIV3_1.SecurityRequirementObject[] {
+  if (endpoint === null) return [];
+  const names = endpoint.protocol === 'oauth' ? Object.keys(authentications) : ['apiToken'];
+  return names.map((name) => ({ [name]: [] }));
 }
 
 function permissionsText({ permissions }: AnyEndpoint): string {
@@ -70,7 +95,12 @@ function parametersOf({ path, endpoint }: Operation): Parameter[] {
   const inQuery = Object.entries(endpoint?.query.parameters ?? {}).map(([name, schema]) =>
     queryParameter(name, schema),
   );
-  return [...inPath, ...inQuery, ...(endpoint?.isConditional ? preconditionParameters : [])];
+  return [
+    ...inPath,
+    ...inQuery,
+    ...(endpoint?.isConditional ? preconditionParameters : []),
+    ...(endpoint?.protocol === 'forward-auth' ? viewerTokenParameters : []),
+  ];
 }
 
 function pathParameter(name: string): Parameter {

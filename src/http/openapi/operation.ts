@@ -62,10 +62,12 @@ export function problemCodesOf(operation: Operation): ProblemCode[] {
 
 const canOccur = {
   'every request': () => true,
+  origin: ({ endpoint }: Operation) => endpoint?.protocol !== 'forward-auth',
   'API token': ({ endpoint }: Operation) => endpoint !== null,
   permission: ({ endpoint }: Operation) =>
     endpoint !== null && insufficientPermission(endpoint) !== undefined,
   body: ({ body }: Operation) => body !== undefined,
+  'JSON body': ({ body, endpoint }: Operation) => body !== undefined && endpoint?.protocol !== 'oauth',
   'required body': ({ endpoint }: Operation) => endpoint?.body.isRequired === true,
   'path parameter': ({ path }: Operation) => path.includes('{'),
   precondition: ({ endpoint }: Operation) => endpoint?.isConditional === true,

@@ -21,24 +21,33 @@ export interface Resolution {
     | { status: 'embed'; expiresAt: number };
 }
 
-/**
- * Returns the group of a token that is valid now; `effective` is null without a catalogue. Throws
- * `user_group_token_not_found`.
- */
+export interface Viewer extends Resolution {
+  /** null without a catalogue. */
+  effective: EffectiveMapping | null;
+}
+
+/** Returns the group of a token that is valid now. Throws `user_group_token_not_found`. */
 export async function resolveToken(
   context: Context,
   caller: Caller,
   { token }: ResolveBody,
-): Promise<Resolution & { effective: EffectiveMapping | null }> {
-  const found = await identify(context, caller, token);
-  if (found === null) throw tokenNotFound();
+): Promise<Viewer> {
+  const viewer = await identifyViewer(context, caller, token);
+  if (viewer === null) throw tokenNotFound();
+  return viewer;
+}
+
+/** The same, with null for every token that does not resolve. */
+export async function identifyViewer(context: Context, caller: Caller, text: string): Promise<Viewer | null> {
+  const found = await identify(context, caller, text);
+  if (found === null) return null;
   const { catalogue } = await context.configs.of(context.store, caller);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
   return { ...found, effective };
 }
 
-/** The same without the catalogue, and with null for every token that does not resolve. */
-export async function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
+/** The same without the catalogue. */
+async function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
   // Longer than any user group token, issued or imported.
   if (text.length <= limits.tokenCharacters.most) return identifyByToken(context, caller, text);
   const found = await findByEmbedToken(context, caller, text);

@@ -39,6 +39,7 @@ export class ProxyServer implements AsyncDisposable {
     kind: ProxyKind,
     target: string,
     adapt: (settings: string, port: number) => string = (settings) => settings,
+    env: Record<string, string> = {},
   ): Promise<ProxyServer> {
     const proxy = new ProxyServer();
     const port = await freePort();
@@ -50,6 +51,7 @@ export class ProxyServer implements AsyncDisposable {
     proxy.url = `http://127.0.0.1:${port}`;
     proxy.#program = new Program(proxy.#folder, kind.args(proxy.#folder.path, path), {
       command: kind.command!,
+      env: { HOME: proxy.#folder.path, ...env },
     });
     await eventually(`${kind.name} at ${proxy.url}`, () => accepts(port));
     return proxy;

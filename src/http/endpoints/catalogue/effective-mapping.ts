@@ -1,0 +1,50 @@
+// The data sources of a resolved user group: what is written, and its schema.
+
+import { dataSourceFields, type EffectiveMapping } from '../../../domain/catalogue.ts';
+import { Json, jsonArray, jsonObject } from '../../json.ts';
+import { objectSchema, type Schema } from '../../schema.ts';
+import { dataSourceIdSchema } from './data-source.ts';
+
+/** Absent without a catalogue. */
+export function effectiveMappingMembers(effective: EffectiveMapping | null) {
+  if (effective === null) return { data_sources: undefined, unresolved: undefined };
+  return { data_sources: dataSourcesJson(effective), unresolved: unresolvedJson(effective) };
+}
+
+/** By schema id. */
+function dataSourcesJson({ dataSources }: EffectiveMapping): Json {
+  const members = [...dataSources].map(([schemaId, { json }]) => `${JSON.stringify(schemaId)}:${json}`);
+  return new Json(`{${members.join(',')}}`);
+}
+
+function unresolvedJson({ unresolved }: EffectiveMapping): Json {
+  return jsonArray(
+    unresolved.map(({ schemaId, reference }) => jsonObject({ schema_id: schemaId, data_source: reference })),
+  );
+}
+
+const dataSources: Schema = {
+  type: 'object',
+  additionalProperties: objectSchema({
+    data_source_id: dataSourceIdSchema,
+    provided_id: { ...dataSourceFields.schema_id, description: "The caller's own id of the data source." },
+    name: dataSourceFields.name,
+    attributes: dataSourceFields.attributes,
+  }),
+  description:
+    'The data source of each schema that is mapped or has a default, by schema id. Absent without a catalogue.',
+};
+
+const unresolved: Schema = {
+  type: 'array',
+  items: objectSchema({
+    schema_id: { type: 'string' },
+    data_source: { type: ['string', 'integer'], description: 'What the mapping or the default refers to.' },
+  }),
+  description:
+    'Schemas whose mapping or default leads to no data source of theirs. Show an error instead of data: none of them ' +
+    'falls back to another data source. Absent without a catalogue.',
+};
+
+export const effectiveMappingSchemas = { data_sources: dataSources, unresolved };
+export const effectiveMappingNames = Object.keys(effectiveMappingSchemas);

@@ -1,0 +1,32 @@
+// The token of the viewer whose request a proxy asks about. The header Authorization has the API token of the proxy.
+
+import type { IncomingMessage } from 'node:http';
+import { bearerTokenOf } from './credentials.ts';
+
+/** Its value may be the header Authorization of the viewer's request. */
+export const VIEWER_TOKEN_HEADER = 'X-User-Group-Token';
+export const VIEWER_TOKEN_COOKIE = 'user_group_token';
+
+const HEADER = VIEWER_TOKEN_HEADER.toLowerCase();
+
+/**
+ * The header, if it is there and not empty, otherwise the cookie; null if there is none, or more than one. The cookie
+ * never replaces a header that is not valid.
+ */
+export function viewerTokenOf({ headers }: IncomingMessage): string | null {
+  // Node joins repeated headers with a comma and a space, which no token contains.
+  const header = headers[HEADER] as string | undefined;
+  if (header) return bearerTokenOf(header) ?? header;
+  return cookieOf(headers.cookie ?? '');
+}
+
+function cookieOf(header: string): string | null {
+  const prefix = `${VIEWER_TOKEN_COOKIE}=`;
+  const cookies = header
+    .split(';')
+    .map((text) => text.trim())
+    .filter((text) => text.startsWith(prefix));
+  const [cookie] = cookies;
+  // A page on a sibling domain can set a second one, and which comes first is up to it.
+  return cookie === undefined || cookies.length > 1 ? null : cookie.slice(prefix.length);
+}

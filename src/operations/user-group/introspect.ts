@@ -1,0 +1,24 @@
+// RFC 7662: the same as resolve, with the issuer of the token.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { issuerUrl } from '../../domain/key-set.ts';
+import type { Context } from '../context.ts';
+import { findKeySet } from '../key-set.ts';
+import { identifyViewer, type Viewer } from './resolve.ts';
+
+export interface Introspection extends Viewer {
+  issuer: string;
+}
+
+/** Returns null for every token that does not resolve. */
+export async function introspectToken(
+  context: Context,
+  caller: Caller,
+  token: string,
+): Promise<Introspection | null> {
+  const viewer = await identifyViewer(context, caller, token);
+  if (viewer === null) return null;
+  const keySet = viewer.token.status === 'embed' ? await findKeySet(context, caller) : null;
+  const { publicUrl } = context;
+  return { ...viewer, issuer: keySet === null ? publicUrl : issuerUrl(publicUrl, keySet.keySet) };
+}

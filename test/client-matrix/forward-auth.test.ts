@@ -1,0 +1,180 @@
+// The recipes of deploy/forward-auth, run by the real proxies: a dashboard behind them learns who is viewing, and from
+// nobody else.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ForwardAuthSite, forwardingProxies, type Received } from '../support/client-matrix/forward-auth.ts';
+import { sqlite } from '../support/database.ts';
+import { EmbedSite } from '../support/embed-token/site.ts';
+
+const names = ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'] as const;
+const separators = ['-', '_'];
+/** Other spellings, which CGI, WSGI and PHP read as the same name, or which a proxy might compare by case. */
+const spellings = [
+  ...separators.flatMap((a) =>
+    separators.flatMap((b) =>
+      separators.flatMap((c) =>
+        ['Id', 'Data-Source-40', 'Data-Source-99'].map((end) => `X${a}User${b}Group${c}${end}`),
+      ),
+    ),
+  ),
+  'x-user-group-name',
+  'X-USER-GROUP-ID',
+  'X-User-Group-Anything',
+];
+
+for (const kind of forwardingProxies) {
+  const skip =
+    kind.command === undefined &&
+    `${kind.name} is not installed (apt-get install ${kind.name.toLowerCase()})`;
+  describe(`Forward authentication by ${kind.name}`, { skip }, () => {
+    let embed: EmbedSite;
+    let site: ForwardAuthSite;
+    let apiToken: string;
+    let token: string;
+    const group = { user_group_id: 'acme/7', name: 'Z\u00fcrich, Inc.', mapping: { 40: 'orders' } };
+
+    before(async () => {
+      embed = await EmbedSite.start(sqlite);
+      apiToken = (await embed.service.apiToken({ permission: 'resolve' })).token;
+      site = await ForwardAuthSite.start(kind, embed.service.url, apiToken);
+      token = await embed.createGroup(group);
+    });
+    after(async () => {
+      await site[Symbol.asyncDispose]();
+      await embed.service.end();
+    });
+
+    /** The headers about the viewer, by any spelling. */
+    const viewerIn = ({ headers }: Received): Record<string, string> => {
+      const all = headers.flatMap((name, index) =>
+        index % 2 === 0 && /^x.?user.?group/i.test(name) ? [[name.toLowerCase(), headers[index + 1]!]] : [],
+      );
+      assert.equal(new Set(all.map(([name]) => name)).size, all.length, 'a repeated header');
+      return Object.fromEntries(all);
+    };
+    const acme = {
+      'x-user-group-id': 'acme%2F7',
+      'x-user-group-name': 'Z%C3%BCrich%2C%20Inc.',
+      'x-user-group-data-source-40': 'orders',
+    };
+
+    it('tells the dashboard who is viewing, whichever way the token comes', async () => {
+      await embed.put('jwt', { type: 'jwt', settings: { audience: 'a' } });
+      const jwt = await embed.token('jwt', { user_group_id: group.user_group_id });
+      for (const headers of [
+        { 'x-user-group-token': token },
+        { authorization: `Bearer ${token}` },
+        { authorization: `bearer ${token}` },
+        { cookie: `theme=dark; user_group_token=${token}` },
+        { authorization: 'Basic eDp5', cookie: `user_group_token=${token}` },
+        { authorization: `Bearer ${jwt}` },
+      ]) {
+        const { status, text, received } = await site.visit(headers);
+        assert.deepEqual([status, text], [200, 'the dashboard'], Object.entries(headers).join());
+        assert.deepEqual(viewerIn(received!), acme);
+        assert.ok(!received!.headers.some((text) => text.includes(apiToken)), 'the API token of the proxy');
+      }
+    });
+
+    it('passes nothing on for a viewer without a token, with a dead one, or of a suspended group', async () => {
+      const replaced = await embed.createGroup({ user_group_id: 'replaced', name: 'R' });
+      await embed.service.post({ current_token: replaced });
+      const suspended = await embed.createGroup({ user_group_id: 'suspended', name: 'S' });
+      await embed.suspend('suspended');
+      const header = 'x-user-group-token';
+      const refused = {
+        'no token': {},
+        'an unknown token': { [header]: 'unknown' },
+        'a replaced token': { [header]: replaced },
+        'a suspended group': { cookie: `user_group_token=${suspended}` },
+        'an API token': { authorization: `Bearer ${embed.service.token}` },
+        'the scheme of the service': { authorization: `Token ${embed.service.token}` },
+        'two cookies': { cookie: `user_group_token=${token}; user_group_token=${replaced}` },
+        'two cookie headers': { cookie: [`user_group_token=${token}`, `user_group_token=${replaced}`] },
+        'a dead token before a valid cookie': { [header]: replaced, cookie: `user_group_token=${token}` },
+        'only headers of its own': { 'x-user-group-id': 'acme%2F7' },
+      };
+      for (const [reason, headers] of Object.entries(refused)) {
+        const { status, received } = await site.visit(headers);
+        assert.deepEqual([status, received], [401, undefined], reason);
+      }
+    });
+
+    it('replaces or removes headers about the viewer that come from outside, however they are spelled', async () => {
+      for (const name of [...names, ...spellings]) {
+        for (const values of ['evil', ['evil', 'evil'], '']) {
+          const { status, received } = await site.visit({ 'x-user-group-token': token, [name]: values });
+          assert.equal(status, 200, name);
+          assert.deepEqual(viewerIn(received!), acme, `${name}: ${values}`);
+        }
+      }
+    });
+
+    it('removes a header that the service does not send for this viewer', async () => {
+      const bare = await embed.createGroup({ user_group_id: 'bare', name: 'Bare' });
+      const { received } = await site.visit({
+        authorization: `Bearer ${bare}`,
+        'x-user-group-data-source-40': 'orders',
+      });
+      const viewer = { 'x-user-group-id': 'bare', 'x-user-group-name': 'Bare' };
+      assert.deepEqual(viewerIn(received!), viewer);
+    });
+
+    it('sees a rotation with the next request', async () => {
+      const old = await embed.createGroup({ user_group_id: 'rotated', name: 'R' });
+      assert.equal((await site.visit({ 'x-user-group-token': old })).status, 200);
+      const { user_group } = (await embed.service.post({ current_token: old })).json;
+      assert.equal((await site.visit({ 'x-user-group-token': old })).status, 401);
+      assert.equal((await site.visit({ 'x-user-group-token': user_group.token })).status, 200);
+    });
+
+    it('refuses a viewer of whom a schema leads to no data source', async () => {
+      await embed.asAdmin('PUT', '/v1/schemas/77', { name: 'S', default_data_source: 'gone' });
+      try {
+        const { status, received } = await site.visit({ 'x-user-group-token': token });
+        assert.deepEqual([status, received], [401, undefined]);
+      } finally {
+        await embed.asAdmin('DELETE', '/v1/schemas/77');
+      }
+      assert.equal((await site.visit({ 'x-user-group-token': token })).status, 200);
+    });
+
+    it('passes every kind of request of a browser: with a query, a body, an origin, or a copy of the page', async () => {
+      const headers = {
+        'x-user-group-token': token,
+        origin: 'https://dashboards.example.com',
+        'if-none-match': '"page-1"',
+        'if-modified-since': 'Tue, 03 Mar 2026 09:15:00 GMT',
+        'content-type': 'text/plain',
+      };
+      const request = { method: 'POST', path: '/page?a=1&b=%20', body: 'x'.repeat(100_000) };
+      const { status, received } = await site.visit(headers, request);
+      assert.equal(status, 200);
+      assert.deepEqual(
+        [received!.method, received!.url, received!.body],
+        ['POST', request.path, request.body],
+      );
+      assert.deepEqual(viewerIn(received!), acme);
+    });
+
+    it('does not let a viewer reach the service itself', async () => {
+      for (const path of ['/forward-auth', '/v1/forward-auth', '//forward-auth', '/%66orward-auth']) {
+        const { status, received } = await site.visit({}, { path });
+        assert.ok(status === 401 || status === 404, `${path}: ${status}`);
+        assert.equal(received, undefined);
+      }
+    });
+
+    it('lets nobody in while the service is unreachable', async () => {
+      await embed.service.stop();
+      try {
+        const { status, received } = await site.visit({ 'x-user-group-token': token });
+        assert.ok(status >= 500, String(status));
+        assert.equal(received, undefined);
+      } finally {
+        await embed.service.startApp();
+      }
+    });
+  });
+}

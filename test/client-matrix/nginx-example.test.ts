@@ -1,0 +1,86 @@
+// examples/nginx-forward-auth, run by a real nginx.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { launchBrowser, skipsBrowser } from '../support/browser.ts';
+import { ProxyServer, proxies } from '../support/client-matrix/proxy.ts';
+import { sqlite } from '../support/database.ts';
+import { EmbedSite } from '../support/embed-token/site.ts';
+import { send } from '../support/http.ts';
+import { Folder } from '../support/process.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/nginx-forward-auth/', import.meta.url));
+const nginx = proxies.find(({ name }) => name === 'nginx')!;
+const skip = nginx.command === undefined && 'nginx is not installed (apt-get install nginx-light)';
+
+describe('examples/nginx-forward-auth', { skip }, () => {
+  const folder = new Folder();
+  let embed: EmbedSite;
+  let site: ProxyServer;
+  before(async () => {
+    embed = await EmbedSite.start(sqlite);
+    const { token } = await embed.service.apiToken({ permission: 'resolve' });
+    const tokenFile = folder.join('service-token.conf');
+    writeFileSync(tokenFile, `proxy_set_header Authorization "Token ${token}";\n`, { mode: 0o600 });
+    const kind = { ...nginx, settings: `${EXAMPLE}nginx.conf` };
+    site = await ProxyServer.start(kind, embed.service.url, (settings) =>
+      settings
+        .replace('daemon off;', 'daemon off; master_process off;')
+        .replace('root site;', `root ${EXAMPLE}site;`)
+        .replace('service-token.conf', tokenFile),
+    );
+  });
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await embed.service.end();
+    folder[Symbol.dispose]();
+  });
+
+  const visit = (headers = {}) => send(site.url, { path: '/', headers });
+  const cookieOf = (token: string) => ({ cookie: `user_group_token=${token}` });
+
+  it('shows each viewer their own user group, and lets nothing be cached', async () => {
+    for (const [id, name] of [
+      ['acme', 'Acme Inc.'],
+      ['beta', '<b>"B&eta"'],
+    ] as const) {
+      const token = await embed.createGroup({ user_group_id: id, name, mapping: { 40: `${id}-orders` } });
+      const { status, text, headers } = await visit(cookieOf(token));
+      assert.equal(status, 200);
+      assert.deepEqual(
+        Array.from(text.matchAll(/data-encoded>([^<]*)</g), ([, value]) => value),
+        [encodeURIComponent(name), id, `${id}-orders`].map((value) => value.replaceAll("'", '&#39;')),
+      );
+      assert.equal(headers['cache-control'], 'private, no-store');
+      assert.deepEqual([headers.etag, headers['last-modified']], [undefined, undefined]);
+    }
+  });
+
+  it('shows nothing to others, and no group that a viewer has made up', async () => {
+    const token = await embed.createGroup({ user_group_id: 'suspended', name: 'Suspended' });
+    await embed.suspend('suspended');
+    for (const headers of [{}, cookieOf('unknown'), cookieOf(token), { 'x-user-group-id': 'acme' }]) {
+      const { status, text } = await visit(headers);
+      assert.equal(status, 401);
+      assert.match(text, /Nobody is signed in/);
+    }
+    const bare = await embed.createGroup({ user_group_id: 'bare', name: 'Bare' });
+    const { text } = await visit({ ...cookieOf(bare), 'x-user-group-data-source-40': 'acme-orders' });
+    assert.match(text, /data-encoded>none</);
+  });
+
+  it('shows the name as it is stored in a browser', { skip: skipsBrowser }, async () => {
+    const name = '<img src=x onerror=alert(1)> Z\u00fcrich';
+    const token = await embed.createGroup({ user_group_id: 'browser', name });
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage({ extraHTTPHeaders: cookieOf(token) });
+      await page.goto(site.url);
+      assert.equal(await page.locator('h1').textContent(), `Dashboard of ${name}`);
+    } finally {
+      await browser.close();
+    }
+  });
+});
