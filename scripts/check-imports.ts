@@ -17,6 +17,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
+  ['src/console/', ['src/http/', 'src/operations/', 'src/store/', 'src/domain/', 'src/problem.ts']],
   [
     'src/metrics/',
     [
@@ -39,6 +40,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   [
     'src/app.ts',
     [
+      'src/console/',
       'src/http/',
       'src/metrics/',
       'src/webhooks/',

@@ -3,9 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { addConsole } from './console/routes.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import { BodyAdmission } from './http/body-admission.ts';
 import { failedAuthenticationLimit } from './http/failed-authentication-limit.ts';
 import { InFlight } from './http/in-flight.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
@@ -170,10 +172,13 @@ async function serve(
   const limit = rateLimit(config.rateLimitPerMinute);
   const { failedAuthenticationLimitPerMinute, trustedProxies } = config;
   const failureLimit = failedAuthenticationLimit(failedAuthenticationLimitPerMinute, trustedProxies);
-  addRoutes(server, { context, limit, failureLimit, running }, async () => {
+  const bodies = new BodyAdmission();
+  const options = { context, limit, failureLimit, running, bodies };
+  addRoutes(server, options, async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
+  addConsole(server, options);
   const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
   const webhooks = new WebhookDispatcher({
     context,

@@ -8,6 +8,7 @@ const PARAMETERS = String.raw`(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?[ \t]*(
 const patterns = {
   'application/json': new RegExp(`^application/json${PARAMETERS}`, 'i'),
   'application/merge-patch+json': new RegExp(String.raw`^application/merge-patch\+json${PARAMETERS}`, 'i'),
+  'application/x-www-form-urlencoded': new RegExp(`^application/x-www-form-urlencoded${PARAMETERS}`, 'i'),
 };
 
 export type MediaType = keyof typeof patterns;

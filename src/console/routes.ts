@@ -1,0 +1,49 @@
+// The pages of the console, in the order of its navigation.
+
+import type { FastifyInstance } from 'fastify';
+import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
+import { refusePreconditionOf } from '../http/entity-tag.ts';
+import { lazy } from '../http/lazy.ts';
+import { nothingAtPath } from '../http/problem.ts';
+import type { Page } from './page.ts';
+import { addPage, type ConsoleOptions, redirect } from './serve.ts';
+import { addSignIn, signOut } from './sign-in.ts';
+import { list } from './user-group/list.ts';
+import { show } from './user-group/show.ts';
+
+const FOLDER = '/console/assets';
+
+const files = {
+  'console.css': [CSS, new URL('./console.css', import.meta.url)],
+  'htmx.js': [JAVASCRIPT, import.meta.resolve('htmx.org/dist/htmx.min.js')],
+  'console.js': [JAVASCRIPT, new URL('./console.js', import.meta.url)],
+} as const;
+
+export const pages: readonly Page[] = [
+  // /console/user-groups
+  list,
+  // /console/user-groups/{user_group_id}
+  show,
+  signOut,
+];
+
+export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, 'assets'>): void {
+  const loaded = lazy(() => Assets.load(FOLDER, files));
+  const assets = async () => {
+    const all = await loaded();
+    return { css: all.url('console.css'), htmx: all.url('htmx.js'), script: all.url('console.js') };
+  };
+  addSignIn(app, { ...options, assets });
+  for (const page of pages) addPage(app, { ...options, assets }, page);
+  app.get<{ Params: Record<'digest' | 'name', string> }>(
+    `${FOLDER}/:digest/:name`,
+    { exposeHeadRoute: true, onRequest: refusePreconditionOf },
+    async ({ params, headers }, reply) =>
+      (await loaded()).send(reply, `${params.digest}/${params.name}`, headers['accept-encoding']),
+  );
+  // Browsers, and nobody else: for other callers nothing is at this path.
+  app.get('/', (request, reply) => {
+    if (!(request.headers.accept ?? '').includes('text/html')) throw nothingAtPath();
+    return redirect(reply, '/console');
+  });
+}
