@@ -13,7 +13,8 @@ export const pageHeaders = {
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
+  // Not no-referrer: browsers would then send no origin with forms either.
+  'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
 } as const;
 
