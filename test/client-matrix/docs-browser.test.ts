@@ -1,19 +1,11 @@
-// /docs and /errors in a real browser: Chromium, if it is installed. CHROMIUM is the path of another executable.
+// /docs and /errors in a real browser.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium, PHONE, skipWithoutChromium } from '../support/chromium.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
-
-const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const FLAGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-  ...['--disable-background-networking', '--disable-component-update'],
-];
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-const skip = existsSync(EXECUTABLE) ? false : `needs Chromium at ${EXECUTABLE}, or at the path in CHROMIUM`;
 
 /** A page with everything that the browser has reported about it. */
 interface Visit {
@@ -23,12 +15,12 @@ interface Visit {
   requests: URL[];
 }
 
-describe('The documentation in a browser', { skip }, () => {
+describe('The documentation in a browser', { skip: skipWithoutChromium }, () => {
   let service: TestService;
   let browser: Browser;
   before(async () => {
     service = await TestService.start(sqlite);
-    browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+    browser = await launchChromium();
   });
   after(async () => {
     await browser?.close();

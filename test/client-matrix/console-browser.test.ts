@@ -1,0 +1,163 @@
+// The console in a real browser: every page is accessible, light and dark, on a phone and on a desktop, and works without
+// JavaScript; what support does works by keyboard alone. CONSOLE_SCREENSHOTS is a folder for a picture of every page.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { DESKTOP, launchChromium, PHONE, skipWithoutChromium } from '../support/chromium.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
+/** Of every page, by the name of its picture. */
+const PAGES = {
+  'user-groups': '/console/user-groups',
+  'user-group': '/console/user-groups/acme',
+} as const;
+const APPEARANCES = {
+  'light, desktop': { ...DESKTOP, colorScheme: 'light' },
+  'dark, desktop': { ...DESKTOP, colorScheme: 'dark' },
+  'light, phone': { ...PHONE, colorScheme: 'light' },
+  'dark, phone': { ...PHONE, colorScheme: 'dark' },
+} as const satisfies Record<string, BrowserContextOptions>;
+
+describe('The console in a browser', { skip: skipWithoutChromium }, () => {
+  let service: TestService;
+  let browser: Browser;
+  let adminToken: string;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
+    await fill(service, adminToken);
+    browser = await launchChromium();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  /** A browser that is signed in. */
+  async function open(
+    options: BrowserContextOptions = DESKTOP,
+  ): Promise<{ context: BrowserContext; page: Page; errors: string[] }> {
+    const context = await browser.newContext({ ...options, baseURL: service.url });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto('/');
+    await page.getByLabel('API token').fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+    return { context, page, errors };
+  }
+
+  for (const [appearance, options] of Object.entries(APPEARANCES)) {
+    it(`has no page with an accessibility violation, an error, or a scroll bar to the side: ${appearance}`, async () => {
+      const { context, page, errors } = await open(options);
+      for (const [name, path] of Object.entries(PAGES)) {
+        await page.goto(path);
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        assert.deepEqual(
+          violations.map(({ id, nodes }) => `${path}: ${id} ${nodes.map(({ html }) => html).join(' ')}`),
+          [],
+        );
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        assert.equal(await page.evaluate(overflow), 0, path);
+        await picture(page, `${name}-${appearance.replace(', ', '-')}`);
+      }
+      await page.goto('/console/sign-in');
+      assert.deepEqual(errors, []);
+      await context.close();
+    });
+  }
+
+  it('shows the page to sign in without an accessibility violation', async () => {
+    const context = await browser.newContext({ baseURL: service.url });
+    const page = await context.newPage();
+    await page.goto('/');
+    assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
+    await picture(page, 'sign-in');
+    await context.close();
+  });
+
+  it('searches while a person types, and says how in the address of the page', async () => {
+    const { context, page, errors } = await open();
+    await page.getByLabel('Id or name').pressSequentially('Glo');
+    await page.getByRole('link', { name: 'globex' }).waitFor();
+    await page.getByRole('link', { name: 'acme' }).waitFor({ state: 'detached' });
+    assert.match(page.url(), /search=Glo/);
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
+
+  it('works without JavaScript', async () => {
+    const { context, page } = await open({ ...DESKTOP, javaScriptEnabled: false });
+    await page.getByLabel('Id or name').fill('Glo');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'globex' }).click();
+    await page.getByRole('heading', { name: 'Globex', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await context.close();
+  });
+
+  it('sends at most 60 KB for the first page with everything that it loads', async () => {
+    const context = await browser.newContext({ baseURL: service.url });
+    const page = await context.newPage();
+    let bytes = 0;
+    page.on('response', async (response) => {
+      const { responseBodySize, responseHeadersSize } = await response.request().sizes();
+      bytes += responseBodySize + responseHeadersSize;
+    });
+    await page.goto('/');
+    await page.getByLabel('API token').fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.ok(bytes > 0 && bytes <= 60_000, String(bytes));
+    await context.close();
+  });
+});
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+/** What the pages show. */
+async function fill(service: TestService, token: string): Promise<void> {
+  const more = { token };
+  const call = async (method: string, path: string, body: unknown): Promise<void> => {
+    const { status, text } = await service.call(method, path, body, more);
+    assert.ok(status < 300, text);
+  };
+  await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+  await call('PUT', '/v1/data-sources/orders-eu', {
+    schema_id: '40',
+    name: 'Orders, Europe',
+    attributes: { region: 'eu' },
+  });
+  await call('PUT', '/v1/property-schema', {
+    mode: 'enforce',
+    schema: {
+      type: 'object',
+      properties: { plan: { enum: ['silver', 'gold'] }, seats: { type: 'integer', minimum: 1 } },
+    },
+  });
+  for (const [id, name] of [
+    ['acme', 'Acme'],
+    ['globex', 'Globex'],
+    ['initech', 'Initech'],
+  ])
+    await call('PUT', `/v1/user-groups/${id}`, {
+      name,
+      mapping: { '40': 'orders-eu' },
+      properties: { plan: 'gold', seats: 25 },
+    });
+  await call('POST', '/v1/user-groups/initech/suspend', undefined);
+}

@@ -1,0 +1,22 @@
+// Chromium, if it is installed. CHROMIUM is the path of another executable.
+
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
+];
+
+/** Why tests in a browser are skipped; false if they are not. */
+export const skipWithoutChromium = existsSync(EXECUTABLE)
+  ? false
+  : `needs Chromium at ${EXECUTABLE}, or at the path in CHROMIUM`;
+
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+export const DESKTOP = { viewport: { width: 1_280, height: 800 } };
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+}
