@@ -17,12 +17,14 @@ interface FieldOptions {
 }
 
 /** An input of one line. */
-export function textField(options: FieldOptions & { type?: string; autocomplete?: string }): string {
-  const { name, value = '', type = 'text', autocomplete = 'off', isRequired } = options;
+export function textField(
+  options: FieldOptions & { type?: string; autocomplete?: string; inputMode?: 'decimal' },
+): string {
+  const { name, value = '', type = 'text', autocomplete = 'off', inputMode = 'text', isRequired } = options;
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" spellcheck="false" !${
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" !${
         isRequired ? 'required' : ''
       } !${attributes}>`,
   );

@@ -25,6 +25,11 @@ export class Form {
     return (this.#fields.get(name) ?? '').replaceAll('\r\n', '\n');
   }
 
+  /** Characters of all fields. */
+  get size(): number {
+    return this.entries().reduce((size, [, text]) => size + text.length, 0);
+  }
+
   has(name: string): boolean {
     return this.#fields.has(name);
   }

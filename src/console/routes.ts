@@ -5,11 +5,22 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { list as listEvents } from './event/list.ts';
 import type { Page } from './page.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
+import { create, createForm } from './user-group/create.ts';
+import { remove, removeForm } from './user-group/delete.ts';
+import { edit, editAgain } from './user-group/edit.ts';
+import { events } from './user-group/events.ts';
+import { find, findForm } from './user-group/find.ts';
 import { list } from './user-group/list.ts';
+import { review } from './user-group/review.ts';
+import { rotate, rotateForm } from './user-group/rotate.ts';
+import { save } from './user-group/save.ts';
 import { show } from './user-group/show.ts';
+import { resume, suspend, suspendForm } from './user-group/suspend.ts';
+import { token } from './user-group/token.ts';
 
 const FOLDER = '/console/assets';
 
@@ -22,8 +33,27 @@ const files = {
 export const pages: readonly Page[] = [
   // /console/user-groups
   list,
+  createForm,
+  create,
+  findForm,
+  find,
   // /console/user-groups/{user_group_id}
   show,
+  token,
+  edit,
+  editAgain,
+  review,
+  save,
+  rotateForm,
+  rotate,
+  suspendForm,
+  suspend,
+  resume,
+  removeForm,
+  remove,
+  events,
+  // /console/events
+  listEvents,
   signOut,
 ];
 

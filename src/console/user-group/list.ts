@@ -1,3 +1,4 @@
+import { isPermitted } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { parseInstant } from '../../domain/instant.ts';
 import { addressOfUserGroupToken } from '../../domain/token.ts';
@@ -5,7 +6,10 @@ import type { UserGroup } from '../../domain/user-group.ts';
 import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
 import { choiceField, textField } from '../fields.ts';
 import { badge, html, link, pathTo, table, time } from '../html.ts';
-import { type Page, READERS } from '../page.ts';
+import { notice } from '../notice.ts';
+import { type Page, READERS, WRITERS } from '../page.ts';
+import { CREATE_PATH } from './create.ts';
+import { FIND_PATH } from './find.ts';
 
 const LIMIT = 50;
 const PATH = pathTo('user-groups');
@@ -38,6 +42,8 @@ export const list: Page = {
     return {
       title: 'User groups',
       main: html`<h1>User groups</h1>
+!${notice(query, NOTICES)}
+<div class="actions">!${isPermitted(caller, WRITERS) ? button(CREATE_PATH, 'Create') : ''} !${button(FIND_PATH, 'Find by token')}</div>
 !${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 !${searchForm(search)}
 <div id="results" aria-live="polite">
@@ -48,7 +54,13 @@ export const list: Page = {
   },
 };
 
-const TOKEN_IN_SEARCH = html`<div class="problem" role="alert"><p>That was a token. It was not searched for: search by id or name, and rotate the token if the address of the page was recorded somewhere.</p></div>`;
+const NOTICES = { deleted: 'The user group was deleted. Its token is dead.' } as const;
+
+function button(path: string, text: string): string {
+  return html`<a class="button" href="${path}">${text}</a>`;
+}
+
+const TOKEN_IN_SEARCH = html`<div class="problem" role="alert"><p>That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.</p></div>`;
 
 function searchOf(query: URLSearchParams): Search {
   const text = (name: keyof Search) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
