@@ -1,9 +1,8 @@
 // A group was changed by somebody else while a person edited it: both versions, and the decision.
 
 import { type UserGroup, versionTag } from '../../domain/user-group.ts';
-import { listEvents } from '../../operations/list-events.ts';
 import { changesTable } from '../event/changes.ts';
-import { eventTable } from '../event/table.ts';
+import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import { html, link, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
@@ -13,15 +12,9 @@ import { versionField } from './version.ts';
 const EVENTS = 3;
 
 /** `fields` is what the person typed. Whatever they decide is about the version that is stored now. */
-export async function conflictView(
-  { context, caller, session }: PageCall,
-  stored: UserGroup,
-  fields: GroupFields,
-): Promise<View> {
+export async function conflictView(call: PageCall, stored: UserGroup, fields: GroupFields): Promise<View> {
   const { providedId } = stored;
   const group = pathTo('user-groups', providedId);
-  const target = { type: 'user_group', id: providedId } as const;
-  const { events } = await listEvents(context, caller, { order: 'newest', limit: EVENTS, target });
   const changes = differences(stored, fields);
   const content = html`!${versionField(versionTag(stored))}
 !${hiddenFields(fields)}
@@ -34,8 +27,9 @@ export async function conflictView(
 <p>!${link(group, providedId)}</p>
 <h2>What differs</h2>
 !${changes.length === 0 ? html`<p class="none">Nothing: what is stored now is what you typed.</p>` : changesTable(changes, ['Stored now', 'Yours'])}
-!${events.length === 0 ? '' : html`<h2>Last events</h2>!${eventTable(caller, events)}`}
-!${actionForm(session, `${group}/save`, content)}`,
+<h2>Last events</h2>
+!${await lastEvents(call, providedId, EVENTS)}
+!${actionForm(call.session, `${group}/save`, content)}`,
   };
 }
 

@@ -3,10 +3,9 @@ import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { userGroupIdOf } from '../../http/path-parameter.ts';
-import { listEvents } from '../../operations/list-events.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
-import { eventTable } from '../event/table.ts';
+import { lastEvents } from '../event/last.ts';
 import { actionForm, problemSummary, submit } from '../fields.ts';
 import { badge, code, definitions, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
@@ -58,8 +57,7 @@ export async function showView(
   const { context, caller, query } = call;
   const { providedId, name, mapping, properties } = userGroup;
   const { catalogue } = await context.configs.of(context.store, caller);
-  const target = { type: 'user_group', id: providedId } as const;
-  const { events } = await listEvents(context, caller, { order: 'newest', limit: EVENTS, target });
+  const events = await lastEvents(call, providedId, EVENTS);
   await context.cpu.turn(sizeOf(userGroup));
   return {
     title: name,
@@ -72,7 +70,7 @@ export async function showView(
 <h2>Properties</h2>
 !${properties === null ? html`<p class="none">No properties.</p>` : code(prettyJson(properties))}
 <h2>Last events</h2>
-!${events.length === 0 ? html`<p class="none">No events are kept.</p>` : eventTable(caller, events)}
+!${events}
 <p>!${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,
   };
 }
