@@ -16,6 +16,15 @@ const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
 const PAGES = {
   'user-groups': '/console/user-groups',
   'user-group': '/console/user-groups/acme',
+  'user-group-new': '/console/user-groups/-/new',
+  'user-group-find': '/console/user-groups/-/find-by-token',
+  'user-group-edit': '/console/user-groups/acme/edit',
+  'user-group-rotate': '/console/user-groups/acme/rotate',
+  'user-group-suspend': '/console/user-groups/acme/suspend',
+  'user-group-delete': '/console/user-groups/acme/delete',
+  'user-group-events': '/console/user-groups/acme/events',
+  'user-group-suspended': '/console/user-groups/initech',
+  events: '/console/events',
 } as const;
 const APPEARANCES = {
   'light, desktop': { ...DESKTOP, colorScheme: 'light' },
@@ -60,20 +69,79 @@ describe('The console in a browser', { skip: skipWithoutChromium }, () => {
       const { context, page, errors } = await open(options);
       for (const [name, path] of Object.entries(PAGES)) {
         await page.goto(path);
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        assert.deepEqual(
-          violations.map(({ id, nodes }) => `${path}: ${id} ${nodes.map(({ html }) => html).join(' ')}`),
-          [],
-        );
-        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-        assert.equal(await page.evaluate(overflow), 0, path);
+        await check(page, path);
+        await picture(page, `${name}-${appearance.replace(', ', '-')}`);
+      }
+      for await (const name of editWithConflict(page)) {
+        await check(page, name);
         await picture(page, `${name}-${appearance.replace(', ', '-')}`);
       }
       await page.goto('/console/sign-in');
-      assert.deepEqual(errors, []);
+      // A browser reports the statuses of pages that reject a form too.
+      assert.deepEqual(
+        errors.filter((error) => !/status of 4(?:12|22)/.test(error)),
+        [],
+      );
       await context.close();
     });
   }
+
+  /** Accessible, and as wide as the window. */
+  async function check(page: Page, name: string): Promise<void> {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => `${name}: ${id} ${nodes.map(({ html }) => html).join(' ')}`),
+      [],
+    );
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    assert.equal(await page.evaluate(overflow), 0, name);
+  }
+
+  /** The pages that are responses to forms; the group is unchanged at the end. */
+  async function* editWithConflict(page: Page): AsyncGenerator<string> {
+    await page.goto('/console/user-groups/acme');
+    await page.getByRole('button', { name: 'Show token' }).click();
+    await page.getByRole('link', { name: 'Hide' }).waitFor();
+    yield 'user-group-token';
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('seats').fill('0');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByText('must be >= 1').first().waitFor();
+    yield 'user-group-rejected';
+    await page.getByLabel('seats').fill('26');
+    await page.getByLabel('plan').selectOption('silver');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('heading', { name: 'Review changes' }).waitFor();
+    yield 'user-group-review';
+    for (const name of ['Acme Inc.', 'Acme'])
+      await service.call('PATCH', '/v1/user-groups/acme', { name }, { token: adminToken });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Changed in the meantime' }).waitFor();
+    yield 'user-group-conflict';
+  }
+
+  it('edits a group with the keyboard alone', async () => {
+    const { context, page, errors } = await open();
+    await page.goto('/console/user-groups/globex');
+    const press = async (key: string, name: string): Promise<void> => {
+      const isThere = `document.activeElement.textContent.trim() === ${JSON.stringify(name)}`;
+      for (let tabs = 0; !(await page.evaluate(isThere)) && tabs < 40; tabs++)
+        await page.keyboard.press('Tab');
+      await page.keyboard.press(key);
+    };
+    await press('Enter', 'Edit');
+    await page.getByRole('heading', { name: 'Edit user group' }).waitFor();
+    await page.getByLabel('Name').focus();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('Globex 2');
+    await press('Enter', 'Review changes');
+    await page.getByText('"Globex 2"').waitFor();
+    await press('Enter', 'Save');
+    await page.getByRole('status').getByText('The changes were saved').waitFor();
+    await page.getByRole('heading', { name: 'Globex 2', level: 1 }).waitFor();
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
 
   it('shows the page to sign in without an accessibility violation', async () => {
     const context = await browser.newContext({ baseURL: service.url });
