@@ -5,11 +5,13 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { createDemoData } from './demo/create.ts';
 import type { Page } from './page.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
 import { list } from './user-group/list.ts';
 import { show } from './user-group/show.ts';
+import { mintTest, view } from './user-group/view-as.ts';
 
 const FOLDER = '/console/assets';
 
@@ -24,6 +26,11 @@ export const pages: readonly Page[] = [
   list,
   // /console/user-groups/{user_group_id}
   show,
+  // /console/user-groups/{user_group_id}/view-as
+  view,
+  mintTest,
+  // /console/demo
+  createDemoData,
   signOut,
 ];
 

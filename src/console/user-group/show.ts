@@ -19,6 +19,7 @@ export const show: Page = {
       title: userGroup.name,
       main: html`<h1>${userGroup.name}</h1>
 !${identity(userGroup)}
+<p class="actions">!${link(pathTo('user-groups', userGroup.providedId, 'view-as'), 'View as this user group')}</p>
 <h2>Data sources</h2>
 !${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(userGroup.mapping))}
 <h2>Properties</h2>
