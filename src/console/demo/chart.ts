@@ -15,8 +15,8 @@ interface ChartTexts {
   columns: readonly [name: string, value: string];
 }
 
-const WIDTH = 480;
-const HEIGHT = 240;
+const WIDTH = 400;
+const HEIGHT = 220;
 /** Above the highest bar for its value, and below all bars for their names. */
 const MARGIN = 28;
 /** Between bars, of the width of one. */

@@ -1,13 +1,21 @@
 // The sample dashboard of a demo user group, and what led to its rows.
 
 import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
+import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
-import { code, definitions, html } from '../html.ts';
+import { code, definitions, html, link, pathTo } from '../html.ts';
 import { barChart, withSeparators } from './chart.ts';
 
 export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): string {
   return html`<section aria-labelledby="dashboard"><h2 id="dashboard">Sample dashboard</h2>
-!${'error' in dashboard ? failure(dashboard) : drawn(userGroup, dashboard)}</section>`;
+!${'error' in dashboard ? failure(dashboard) : drawn(userGroup, dashboard)}
+<p>The same dashboard for !${others(userGroup).join(' · ')}</p></section>`;
+}
+
+function others({ providedId }: UserGroup): string[] {
+  return demoCustomers
+    .filter(({ userGroupId }) => userGroupId !== providedId)
+    .map(({ userGroupId, name }) => link(pathTo('user-groups', userGroupId, 'view-as'), name));
 }
 
 function failure({ error }: DashboardError): string {

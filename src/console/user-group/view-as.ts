@@ -15,11 +15,11 @@ import type { EmbedTokenBody } from '../../operations/embed-token.ts';
 import { type DecodedToken, mintTestToken, type Preview, viewAs } from '../../operations/view-as.ts';
 import { Problem } from '../../problem.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
-import { actionForm, hidden, submit } from '../fields.ts';
+import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { badge, code, definitions, html, link, pathTo, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
-import { type Page, READERS, WRITERS } from '../page.ts';
+import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
 
@@ -31,23 +31,7 @@ export const view: Page = {
   permissions: READERS,
   purpose: 'read user groups',
   access: 'read',
-  handle: async ({ context, caller, session, request, demoDirectory }) => {
-    const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdOf(request));
-    const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
-    const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
-!${dataSources(effective)}</section>
-<section aria-labelledby="variables"><h2 id="variables">Variables</h2>
-!${variables(userGroup)}</section>
-<section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
-!${embedTokens(userGroup, previews, { caller, session })}</section>`;
-    return {
-      title: `View as ${userGroup.name}`,
-      main: html`<h1>View as ${userGroup.name}</h1>
-<p class="hint">What dashboards are told when they present the token of !${link(pathTo('user-groups', userGroup.providedId), userGroup.providedId)}. Looking is not recorded as a use of the user group.</p>
-!${userGroup.suspendedAt === null ? '' : SUSPENDED}
-!${dashboard === null ? told : html`<div class="beside">!${dashboardSection(userGroup, dashboard)}<div>!${told}</div></div>`}`,
-    };
-  },
+  handle: (call) => pageOf(call),
 };
 
 export const mintTest: Page = {
@@ -71,7 +55,31 @@ export const mintTest: Page = {
 <p class="actions">!${link(pathTo('user-groups', userGroupId, 'view-as'), 'Back')}</p>`,
     };
   },
+  retry: pageOf,
 };
+
+async function pageOf(
+  { context, caller, session, request, demoDirectory }: PageCall,
+  problem?: Problem,
+): Promise<View> {
+  const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdOf(request));
+  const { name, providedId, suspendedAt } = userGroup;
+  const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
+  const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
+!${dataSources(effective)}</section>
+<section aria-labelledby="variables"><h2 id="variables">Variables</h2>
+!${variables(userGroup)}</section>
+<section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
+!${embedTokens(userGroup, previews, { caller, session })}</section>`;
+  return {
+    title: `View as ${name}`,
+    main: html`<h1>View as ${name}</h1>
+!${problemSummary(problem)}
+<p class="hint">What a dashboard server gets when it resolves the token of !${link(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
+!${suspendedAt === null ? '' : SUSPENDED}
+!${dashboard === null ? told : html`<div class="beside">!${dashboardSection(userGroup, dashboard)}<div>!${told}</div></div>`}`,
+  };
+}
 
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
 
@@ -142,7 +150,7 @@ function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, 
 
 function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: Viewer): string {
   const { integrationId, integration, resource, outcome } = preview;
-  const title = html`<h3>!${link(pathTo('integrations', integrationId), integrationId)} ${integration.type}</h3>`;
+  const title = html`<h3>!${link(pathTo('integrations', integrationId), integrationId)} !${badge('neutral', integration.type)}</h3>`;
   if (outcome instanceof Problem) return html`!${title}!${refusal(outcome)}`;
   return html`!${title}
 <p class="hint">Valid for ${integration.ttlSeconds} seconds!${resource === null ? '' : html`, for the resource <code>${resource}</code>`}. Times and ids differ in every token.</p>
