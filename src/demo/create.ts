@@ -17,6 +17,7 @@ import { createSampleFiles } from './sample-file.ts';
 export const DEMO_PATH = `/console/user-groups/${demoCustomers[0].userGroupId}/view-as`;
 
 const ONLY_CREATE = { ifNoneMatch: '*' } as const;
+const JSON_LEVELS = 4;
 
 const propertySchema = {
   type: 'object',
@@ -44,23 +45,38 @@ const integration = {
  */
 export async function createDemo(context: Context, caller: Caller, directory: string): Promise<void> {
   createSampleFiles(directory);
-  // Each step changes the configuration.
+  // Each document changes the configuration.
   const reader = { ...caller, configVersion: null };
+  await Promise.all([
+    // Generating its keys takes longer than everything else.
+    unlessExists(createIntegration(context, reader)),
+    createCatalogue(context, reader).then(() => createUserGroups(context, reader)),
+  ]);
+}
+
+function createIntegration(context: Context, caller: Caller): Promise<unknown> {
+  const body = parseIntegration(parseStrictJson(Buffer.from(jsonText(integration)), JSON_LEVELS));
+  return putIntegration(context, caller, demoIds.integration, body, ONLY_CREATE);
+}
+
+async function createCatalogue(context: Context, caller: Caller): Promise<void> {
   const schema = { name: 'Orders (demo)', default_data_source: null };
-  await unlessExists(putSchema(context, reader, demoIds.schema, schema, ONLY_CREATE));
-  for (const sample of samples) {
-    const dataSource = {
-      schemaId: demoIds.schema,
-      name: `Orders, ${sample.slice(-2).toUpperCase()} (demo)`,
-      attributes: jsonText({ demo: sample }),
-    };
-    await unlessExists(putDataSource(context, reader, dataSourceIdOf(sample), dataSource, ONLY_CREATE));
-  }
   const typed = { schema: jsonText(propertySchema), mode: 'enforce' } as const;
-  await unlessExists(putPropertySchema(context, reader, typed, ONLY_CREATE));
-  const minted = parseIntegration(parseStrictJson(Buffer.from(jsonText(integration)), 8));
-  await unlessExists(putIntegration(context, reader, demoIds.integration, minted, ONLY_CREATE));
-  for (const customer of demoCustomers) await getOrCreateUserGroup(context, reader, bodyOf(customer));
+  const dataSources = samples.map((sample) => {
+    const name = `Orders, ${sample.slice(-2).toUpperCase()} (demo)`;
+    const dataSource = { schemaId: demoIds.schema, name, attributes: jsonText({ demo: sample }) };
+    return putDataSource(context, caller, dataSourceIdOf(sample), dataSource, ONLY_CREATE);
+  });
+  const created = [
+    putSchema(context, caller, demoIds.schema, schema, ONLY_CREATE),
+    putPropertySchema(context, caller, typed, ONLY_CREATE),
+    ...dataSources,
+  ];
+  await Promise.all(created.map(unlessExists));
+}
+
+async function createUserGroups(context: Context, caller: Caller): Promise<void> {
+  await Promise.all(demoCustomers.map((customer) => getOrCreateUserGroup(context, caller, bodyOf(customer))));
 }
 
 function bodyOf({ userGroupId, name, sample, properties }: DemoCustomer) {
