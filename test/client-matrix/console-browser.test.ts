@@ -16,6 +16,7 @@ const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
 const PAGES = {
   'user-groups': '/console/user-groups',
   'user-group': '/console/user-groups/acme',
+  'view-as': '/console/user-groups/demo-alpenglow/view-as',
 } as const;
 const APPEARANCES = {
   'light, desktop': { ...DESKTOP, colorScheme: 'light' },

@@ -5,9 +5,10 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { ConsoleBrowser, textOf } from '../support/console.ts';
+import { ConsoleBrowser } from '../support/console.ts';
 import { postgres, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
+import { csrfOf, textOf } from '../support/page-text.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
@@ -47,7 +48,7 @@ describe('Demo data (SQLite)', () => {
     service.call(method, path, body, { token: admin, headers });
   /** Repeated while the machine is too busy. */
   async function create(): Promise<TestResponse> {
-    const fields = await browser.open(LIST, '/console/demo');
+    const fields = { csrf: csrfOf(await browser.get(LIST)) };
     return eventually('demo data', async () => {
       const response = await browser.post('/console/demo', fields);
       return response.status < 500 && response;
@@ -98,7 +99,7 @@ describe('Demo data (SQLite)', () => {
     const { token } = await service.apiToken({ workspaceName: `workspace-${workspaces}` });
     const other = await ConsoleBrowser.signIn(service, token);
     assert.doesNotMatch((await other.get(LIST)).text, /Create demo data/);
-    const { csrf = '' } = await other.open(LIST, '/console/sign-out');
+    const csrf = csrfOf(await other.get(LIST));
     assert.equal((await other.post('/console/demo', { csrf })).status, 403);
     assert.doesNotMatch(await pageOf(`${LIST}?search=x`), /Create demo data/);
     await create();
@@ -108,7 +109,7 @@ describe('Demo data (SQLite)', () => {
   it('overwrites nothing that exists', async () => {
     const own = { schema: { type: 'object' }, mode: 'report' };
     await call('PUT', '/v1/property-schema', own);
-    const fields = await browser.open(LIST, '/console/demo');
+    const fields = { csrf: csrfOf(await browser.get(LIST)) };
     await create();
     await call(
       'PATCH',
@@ -240,7 +241,7 @@ describe('Demo data (PostgreSQL)', () => {
     const admin = (await service.apiToken({ permission: 'admin' })).token;
     const browser = await ConsoleBrowser.signIn(service, admin);
     assert.doesNotMatch((await browser.get(LIST)).text, /Create demo data/);
-    const { csrf = '' } = await browser.open(LIST, '/console/sign-out');
+    const csrf = csrfOf(await browser.get(LIST));
     assert.equal((await browser.post('/console/demo', { csrf })).status, 400);
   });
 

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { ConsoleBrowser, textOf, unescaped } from '../support/console.ts';
+import { ConsoleBrowser } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
 import { decodeAs } from '../support/embed-token/tool.ts';
 import type { TestResponse } from '../support/http.ts';
+import { csrfOf, textOf, unescaped } from '../support/page-text.ts';
 
 const JWT = /[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/;
 
@@ -43,7 +44,7 @@ describeOnEachDatabase('View as a user group', (database) => {
   after(() => site.service.end());
 
   async function mint(fields: Record<string, string>, at = path): Promise<TestResponse> {
-    return admin.post(at, { ...(await admin.open(path, path)), ...fields });
+    return admin.post(at, { csrf: csrfOf(await admin.get(path)), ...fields });
   }
 
   it('shows the claims and the header that each integration would mint, with exact numbers', async () => {
@@ -154,8 +155,7 @@ describeOnEachDatabase('View as a user group', (database) => {
     const page = await reader.get(path);
     assert.equal(page.status, 200);
     assert.doesNotMatch(page.text, /Mint a one-minute/);
-    const { csrf = '' } = await reader.open(path, '/console/sign-out');
-    const refused = await reader.post(path, { csrf, integration: 'jwt' });
+    const refused = await reader.post(path, { csrf: csrfOf(page), integration: 'jwt' });
     assert.equal(refused.status, 403);
     assert.doesNotMatch(refused.text, JWT);
   });
