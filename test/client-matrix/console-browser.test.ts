@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { createDemo } from '../../src/demo/create.ts';
+import { operator } from '../../src/domain/api-token.ts';
 import { DESKTOP, launchChromium, PHONE, skipWithoutChromium } from '../support/chromium.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -32,6 +34,8 @@ describe('The console in a browser', { skip: skipWithoutChromium }, () => {
   before(async () => {
     service = await TestService.start(sqlite);
     ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
+    const { context, demoDirectory } = service.app;
+    await createDemo(context, operator(1, 'Customer'), demoDirectory!);
     await fill(service, adminToken);
     browser = await launchChromium();
   });
