@@ -14,7 +14,8 @@ export interface MonthlyRevenue {
 }
 
 /** The values of its parameters are bound, never part of the text. */
-export const REVENUE_SQL = `SELECT substr(ordered_on, 1, 7) AS month, sum(amount) AS revenue
+export const REVENUE_SQL = `SELECT substr(ordered_on, 1, 7) AS month,
+       sum(amount) AS revenue
 FROM orders
 WHERE customer_id = :customer_id
 GROUP BY month

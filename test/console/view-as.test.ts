@@ -18,7 +18,8 @@ function pathOf(userGroupId: string): string {
 
 /** The blocks of JSON on a page: of each integration, the claims and the header. */
 function blocks({ text }: TestResponse): Record<string, unknown>[] {
-  return [...text.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, json]) =>
+  const claims = text.slice(text.search(/<h2( id="embed-tokens")?>(Embed tokens|Claims)/));
+  return [...claims.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, json]) =>
     JSON.parse(unescaped(json!)),
   );
 }
@@ -99,6 +100,11 @@ describeOnEachDatabase('View as a user group', (database) => {
     assert.equal(blocks(page).length, 0);
   });
 
+  it('shows the stored mapping if there is no catalogue', async () => {
+    const text = textOf(await reader.get(path));
+    assert.match(text, /There is no catalogue.* \{ "40": 213, "41": "own" \}/);
+  });
+
   it('shows the effective data sources, and references that lead nowhere as errors', async () => {
     const put = (at: string, body: object) => site.asAdmin('PUT', at, body);
     await put('/v1/schemas/40', { name: 'Orders' });
@@ -106,7 +112,7 @@ describeOnEachDatabase('View as a user group', (database) => {
     await site.service.get({ user_group_id: 'mapped', name: 'Mapped', mapping: { 40: 'own', 41: 'gone' } });
     const text = textOf(await reader.get(pathOf('mapped')));
     assert.match(text, /41 gone does not exist: the dashboard shows an error/);
-    assert.match(text, /40 own \{"host":"db-7"\}/);
+    assert.match(text, /40 own Own, number 1 \{"host":"db-7"\}/);
   });
 
   it('mints a token that works for at most a minute, and shows it masked', async () => {

@@ -2,7 +2,7 @@
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
-import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { DataSource, EffectiveMapping } from '../../domain/catalogue.ts';
 import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
@@ -66,7 +66,7 @@ async function pageOf(
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
   const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
-!${dataSources(effective)}</section>
+!${dataSources(userGroup, effective)}</section>
 <section aria-labelledby="variables"><h2 id="variables">Variables</h2>
 !${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
@@ -96,21 +96,32 @@ async function readRequest({ cpu }: Context, form: Form, userGroupId: string): P
 }
 
 /** As resolve returns them. */
-function dataSources(effective: EffectiveMapping | null): string {
+function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): string {
   if (effective === null)
-    return html`<p class="none">There is no catalogue: dashboards get the mapping as it is stored.</p>`;
+    return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
+!${mapping === null ? html`<p class="none">No mapping.</p>` : code(prettyJson(mapping))}`;
   const unresolved = effective.unresolved.map(({ schemaId, reference }) => [
     html`<code>${schemaId}</code>`,
     html`<code>${reference}</code>`,
     badge('bad', 'does not exist: the dashboard shows an error'),
   ]);
-  const resolved = [...effective.dataSources].map(([schemaId, { providedId, json }]) => [
+  const resolved = [...effective.dataSources].map(([schemaId, dataSource]) => [
     html`<code>${schemaId}</code>`,
-    html`!${link(pathTo('catalogue', 'data-sources', providedId), providedId)}`,
-    html`<code>${textOf((treeOf(json) as JsonObject).members.get('"attributes"')!)}</code>`,
+    nameOf(dataSource),
+    html`<code>${textOf(memberOf(dataSource, 'attributes'))}</code>`,
   ]);
   if (resolved.length + unresolved.length === 0) return html`<p class="none">No schema is mapped.</p>`;
   return table('Data sources', ['Schema', 'Data source', 'Attributes'], [...unresolved, ...resolved]);
+}
+
+function nameOf(dataSource: DataSource): string {
+  const { providedId, dataSourceId } = dataSource;
+  const name = JSON.parse(textOf(memberOf(dataSource, 'name'))) as string;
+  return html`!${link(pathTo('catalogue', 'data-sources', providedId), providedId)}<br><span class="none">${name}, number ${dataSourceId}</span>`;
+}
+
+function memberOf({ json }: DataSource, name: string): JsonTree {
+  return (treeOf(json) as JsonObject).members.get(JSON.stringify(name))!;
 }
 
 /** The first level of the properties. */
