@@ -18,6 +18,8 @@ export interface PageCall {
   form: Form;
   request: FastifyRequest;
   reply: FastifyReply;
+  /** Of the sample files; null if there can be none. */
+  demoDirectory: string | null;
 }
 
 /** The content of a page. */

@@ -5,6 +5,7 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
 import type { Page } from './page.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
@@ -21,6 +22,7 @@ import { save } from './user-group/save.ts';
 import { show } from './user-group/show.ts';
 import { resume, suspend, suspendForm } from './user-group/suspend.ts';
 import { token } from './user-group/token.ts';
+import { mintTest, view } from './user-group/view-as.ts';
 
 const FOLDER = '/console/assets';
 
@@ -54,6 +56,11 @@ export const pages: readonly Page[] = [
   events,
   // /console/events
   listEvents,
+  // /console/user-groups/{user_group_id}/view-as
+  view,
+  mintTest,
+  // /console/demo
+  createDemoData,
   signOut,
 ];
 

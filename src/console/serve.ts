@@ -29,6 +29,7 @@ export interface ConsoleOptions {
   failureLimit: FailedAuthenticationLimit | null;
   running: InFlight;
   bodies: BodyAdmission;
+  demoDirectory: string | null;
   assets: () => Promise<PageAssets>;
 }
 
@@ -102,7 +103,8 @@ async function callOf(
   if (request.method === 'POST') refuseForgery(form, session);
   const bounded = withDeadline(options.context, request);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
-  return { context, caller, session, query: queryOf(request), form, request, reply };
+  const { demoDirectory } = options;
+  return { context, caller, session, query: queryOf(request), form, request, reply, demoDirectory };
 }
 
 export async function readForm({ bodies }: ConsoleOptions, { raw }: FastifyRequest): Promise<Form> {

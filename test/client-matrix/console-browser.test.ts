@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { createDemo } from '../../src/demo/create.ts';
+import { operator } from '../../src/domain/api-token.ts';
 import { DESKTOP, launchChromium, PHONE, skipWithoutChromium } from '../support/chromium.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -25,6 +27,7 @@ const PAGES = {
   'user-group-events': '/console/user-groups/acme/events',
   'user-group-suspended': '/console/user-groups/initech',
   events: '/console/events',
+  'view-as': '/console/user-groups/demo-alpenglow/view-as',
 } as const;
 const APPEARANCES = {
   'light, desktop': { ...DESKTOP, colorScheme: 'light' },
@@ -40,6 +43,8 @@ describe('The console in a browser', { skip: skipWithoutChromium }, () => {
   before(async () => {
     service = await TestService.start(sqlite);
     ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
+    const { context, demoDirectory } = service.app;
+    await createDemo(context, operator(1, 'Customer'), demoDirectory!);
     await fill(service, adminToken);
     browser = await launchChromium();
   });

@@ -4,6 +4,7 @@ import { parseInstant } from '../../domain/instant.ts';
 import { addressOfUserGroupToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
+import { demoOffer } from '../demo/create.ts';
 import { choiceField, textField } from '../fields.ts';
 import { badge, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
@@ -29,7 +30,8 @@ export const list: Page = {
   permissions: READERS,
   purpose: 'list user groups',
   access: 'list',
-  handle: async ({ context, caller, query }) => {
+  handle: async (call) => {
+    const { context, caller, query } = call;
     const search = searchOf(query);
     // A token does not belong in a URL, where histories and logs keep it.
     if (addressOfUserGroupToken(search.search) !== null) return { location: `${PATH}?token_in_search=1` };
@@ -49,7 +51,8 @@ export const list: Page = {
 <div id="results" aria-live="polite">
 !${results(userGroups)}
 !${nextCursor === null ? '' : nextPage(search, nextCursor)}
-</div>`,
+</div>
+!${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };
   },
 };

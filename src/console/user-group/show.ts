@@ -63,7 +63,7 @@ export async function showView(
     title: name,
     main: html`<h1>${name}</h1>
 !${notice(query, NOTICES)}!${problemSummary(problem && inWords(problem))}
-!${isPermitted(caller, WRITERS) ? actions(call, userGroup) : ''}
+!${actions(call, userGroup)}
 !${identity(call, userGroup, token)}
 <h2>Data sources</h2>
 !${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(mapping))}
@@ -75,12 +75,14 @@ export async function showView(
   };
 }
 
-function actions({ session }: PageCall, userGroup: UserGroup): string {
+function actions({ caller, session }: PageCall, userGroup: UserGroup): string {
   const group = pathTo('user-groups', userGroup.providedId);
-  const version = versionField(versionTag(userGroup));
   const button = (action: string, text: string) =>
     html`<a class="button" href="${group}/${action}">${text}</a>`;
-  return html`<div class="actions">!${button('edit', 'Edit')} !${button('rotate', 'Rotate token')} !${
+  const viewAs = button('view-as', 'View as');
+  if (!isPermitted(caller, WRITERS)) return html`<div class="actions">!${viewAs}</div>`;
+  const version = versionField(versionTag(userGroup));
+  return html`<div class="actions">!${viewAs} !${button('edit', 'Edit')} !${button('rotate', 'Rotate token')} !${
     userGroup.suspendedAt === null
       ? button('suspend', 'Suspend')
       : actionForm(session, `${group}/resume`, html`!${version}!${submit('Resume', 'plain')}`)
