@@ -16,6 +16,11 @@ export class Form {
     return new Form(new URLSearchParams(bytes.toString()));
   }
 
+  /** What a form shows before anything is typed. */
+  static of(fields: Readonly<Record<string, string>>): Form {
+    return new Form(new URLSearchParams(fields));
+  }
+
   constructor(fields: URLSearchParams) {
     this.#fields = fields;
   }
@@ -23,6 +28,11 @@ export class Form {
   /** An empty text if the field is absent. Browsers send line breaks as CR LF. */
   text(name: string): string {
     return (this.#fields.get(name) ?? '').replaceAll('\r\n', '\n');
+  }
+
+  /** Characters of all fields. */
+  get size(): number {
+    return this.entries().reduce((size, [, text]) => size + text.length, 0);
   }
 
   has(name: string): boolean {

@@ -5,6 +5,16 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { dataSourcePages } from './catalogue/data-source.ts';
+import { changeMappingPolicy, mappingPolicyForm } from './catalogue/mapping-policy.ts';
+import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
+import {
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  showPropertySchema,
+} from './catalogue/property-schema.ts';
+import { schemaPages } from './catalogue/schema.ts';
 import type { Page } from './page.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
@@ -24,6 +34,20 @@ export const pages: readonly Page[] = [
   list,
   // /console/user-groups/{user_group_id}
   show,
+  // /console/catalogue
+  overview,
+  mappingPolicyForm,
+  changeMappingPolicy,
+  showPropertySchema,
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  // /console/catalogue/schemas
+  listSchemas,
+  ...schemaPages.all,
+  // /console/catalogue/data-sources
+  listDataSources,
+  ...dataSourcePages.all,
   signOut,
 ];
 
