@@ -15,6 +15,9 @@ import {
   showPropertySchema,
 } from './catalogue/property-schema.ts';
 import { schemaPages } from './catalogue/schema.ts';
+import { integrationPages } from './integration/integration.ts';
+import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
+import { confirmKeyRotation, listSigningKeys, rotateSigningKeys } from './integration/signing-key.ts';
 import type { Page } from './page.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
@@ -48,6 +51,14 @@ export const pages: readonly Page[] = [
   // /console/catalogue/data-sources
   listDataSources,
   ...dataSourcePages.all,
+  // /console/integrations
+  listIntegrations,
+  chooseIntegrationType,
+  ...integrationPages.all,
+  // /console/integrations/-/signing-keys
+  listSigningKeys,
+  confirmKeyRotation,
+  rotateSigningKeys,
   signOut,
 ];
 

@@ -2,9 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { ConsoleBrowser, hiddenFields, textOf, unescaped } from '../support/console.ts';
+import {
+  assertEscaped,
+  ConsoleBrowser,
+  hiddenFields,
+  MARKUP,
+  textOf,
+  unescaped,
+} from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 const CATALOGUE = '/console/catalogue';
@@ -12,14 +18,6 @@ const SCHEMAS = `${CATALOGUE}/schemas`;
 const DATA_SOURCES = `${CATALOGUE}/data-sources`;
 const POLICY = `${CATALOGUE}/mapping-policy`;
 const PROPERTY_SCHEMA = `${CATALOGUE}/property-schema`;
-
-/** Breaks out of text, of attributes in either quotes, and of textareas. */
-export const MARKUP = `</textarea></title><script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
-
-function assertEscaped(page: TestResponse): void {
-  assert.doesNotMatch(page.text, /<script>|<img/);
-  assert.match(unescaped(page.text), /<script>alert\(1\)/);
-}
 
 describeOnEachDatabase('The catalogue in the console', (database) => {
   let service: TestService;

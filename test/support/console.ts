@@ -79,3 +79,12 @@ export function textOf({ text }: TestResponse): string {
 export function unescaped(html: string): string {
   return html.replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)));
 }
+
+/** Breaks out of text, of attributes in either quotes, and of text areas. */
+export const MARKUP = `</textarea></title><script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
+
+/** The page shows the markup as text. */
+export function assertEscaped({ text }: TestResponse): void {
+  assert.doesNotMatch(text, /<script>|<img/);
+  assert.match(unescaped(text), /<script>alert\(1\)/);
+}
