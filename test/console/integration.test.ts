@@ -3,14 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { jwtVerify } from 'jose';
-import {
-  assertEscaped,
-  ConsoleBrowser,
-  hiddenFields,
-  MARKUP,
-  textOf,
-  unescaped,
-} from '../support/console.ts';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { assertEscaped, errorOf, MARKUP, openForm, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations, SECRET } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -26,13 +20,6 @@ const metabase = {
   ...integrations.metabase,
   settings: { ...integrations.metabase.settings, resources: [{ dashboard: 7 }] },
 };
-
-/** What the form shows: the texts of its fields. */
-function typed({ text }: TestResponse, name: string): string {
-  const area = new RegExp(`<textarea id="${name}"[^>]*>\\n([\\s\\S]*?)</textarea>`).exec(text);
-  const input = new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(text);
-  return unescaped((area ?? input)![1]!);
-}
 
 function assertNoSecret({ text }: TestResponse): void {
   for (const secret of [SECRET, OTHER_SECRET]) assert.ok(!unescaped(text).includes(secret));
@@ -75,12 +62,8 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const types = await browser.get(`${LIST}/-/types`);
     for (const type of Object.keys(integrations)) {
       assert.match(unescaped(types.text), new RegExp(`href="${NEW}\\?type=${type}"`));
-      const form = await browser.get(`${NEW}?type=${type}`);
       const created = await browser.submit(`${NEW}?type=${type}`, NEW, {
         id: type,
-        settings: typed(form, 'settings'),
-        claims: typed(form, 'claims'),
-        ttl_seconds: typed(form, 'ttl_seconds'),
         ...(type !== 'jwt' && { secret: SECRET }),
       });
       assert.equal(created.status, 303, created.text);
@@ -102,17 +85,12 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const form = await browser.get(edit);
     assertNoSecret(form);
     assert.match(form.text, /name="secret" type="password" value=""/);
-    const fields = {
-      settings: typed(form, 'settings'),
-      claims: typed(form, 'claims'),
-      ttl_seconds: '900',
-    };
-    assert.equal((await browser.submit(edit, edit, { ...fields, secret: '' })).status, 303);
+    assert.equal((await browser.submitFrom(form, edit, { ttl_seconds: '900' })).status, 303);
     const { json } = await call('GET', '/v1/integrations/m');
     assert.equal(json.integration.ttl_seconds, 900);
     assert.deepEqual(json.integration.claims, metabase.claims);
     assert.equal(await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]), SECRET);
-    assert.equal((await browser.submit(edit, edit, { ...fields, secret: OTHER_SECRET })).status, 303);
+    assert.equal((await browser.submit(edit, edit, { secret: OTHER_SECRET })).status, 303);
     assert.equal(await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]), OTHER_SECRET);
   });
 
@@ -143,12 +121,12 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     for (const [fields, field, error] of cases) {
       const page = await create(fields);
       assert.equal(page.status, 400, JSON.stringify(fields));
-      const [, detail = ''] = new RegExp(`id="${field}-error">([^<]*)<`).exec(page.text) ?? [];
-      assert.match(unescaped(detail), error, JSON.stringify(fields));
+      assert.match(errorOf(page, field) ?? '', error, JSON.stringify(fields));
       assertNoSecret(page);
       const { secret: _, ...shown }: Record<string, string> = { ...valid, claims, ...fields };
-      for (const [name, text] of Object.entries(shown)) assert.equal(typed(page, name), text);
-      assert.equal(hiddenFields(page, NEW).type, 'metabase');
+      const kept = fieldsOf(page.text, NEW);
+      for (const [name, text] of Object.entries(shown)) assert.equal(kept[name], text);
+      assert.deepEqual([kept.type, kept.secret], ['metabase', '']);
     }
     assert.equal((await browser.get(`${LIST}/m`)).status, 404);
     const unrestricted = await create({ claims: '{}', unrestricted: 'on' });
@@ -160,7 +138,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const { browser, call } = await newWorkspace();
     await call('PUT', '/v1/integrations/m', integrations.metabase);
     const edit = `${LIST}/m/edit`;
-    const opened = await browser.open(edit, edit);
+    const opened = await openForm(browser, edit);
     await call('PUT', '/v1/integrations/m', { ...integrations.metabase, ttl_seconds: 777 });
     const page = await browser.post(edit, {
       ...opened,
@@ -171,7 +149,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     });
     assert.equal(page.status, 412);
     assert.match(textOf(page), /was changed after you opened the form.*"ttl_seconds": 777/);
-    assert.equal(typed(page, 'claims'), '{"a": {"field": "name"}}');
+    assert.equal(fieldsOf(page.text, edit).claims, '{"a": {"field": "name"}}');
     assert.match(textOf(page), /Type it again/);
     assertNoSecret(page);
   });
@@ -181,7 +159,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     await call('PUT', '/v1/integrations/m', { ...integrations.metabase, claims: {}, unrestricted: true });
     const path = `${LIST}/m/delete`;
     assert.match(textOf(await browser.get(path)), /no embed token is issued.*at most 300 seconds.*secret/);
-    const opened = await browser.open(path, path);
+    const opened = await openForm(browser, path);
     assert.equal((await browser.post(path, opened)).headers.location, `${LIST}?done=deleted`);
     assert.equal((await mint('m')).status, 404);
   });
@@ -195,7 +173,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const page = await browser.get(KEYS);
     for (const text of [issuer, jwks_url, signing_keys[0].kid]) assert.ok(page.text.includes(text), text);
     assert.ok(issuer.startsWith('http://groups.test/'));
-    const opened = await browser.open(ROTATE, ROTATE);
+    const opened = await openForm(browser, ROTATE);
     const rotated = await browser.post(ROTATE, opened);
     assert.equal(rotated.headers.location, `${KEYS}?done=rotated`);
     assert.match(textOf(await browser.get(KEYS)), /does not sign yet/);
@@ -205,7 +183,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     assert.equal(again.status, 412);
     assert.match(textOf(again), /key set was changed after you opened this page/);
     assert.equal((await keys()).signing_keys.length, 4);
-    const revoked = await browser.post(ROTATE, { ...hiddenFields(again, ROTATE), revoke: 'on' });
+    const revoked = await browser.post(ROTATE, { ...fieldsOf(again.text, ROTATE), revoke: 'on' });
     assert.equal(revoked.headers.location, `${KEYS}?done=revoked`);
     assert.equal((await keys()).signing_keys.length, 2);
   });
@@ -214,7 +192,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const { browser, call, reader } = await newWorkspace();
     await call('PUT', '/v1/integrations/m', integrations.metabase);
     const edit = `${LIST}/m/edit`;
-    const opened = await browser.open(edit, edit);
+    const opened = await openForm(browser, edit);
     const other = await reader();
     for (const path of [LIST, `${LIST}/m`]) {
       const page = await other.get(path);
@@ -222,7 +200,7 @@ describeOnEachDatabase('Integrations in the console', (database) => {
       assert.doesNotMatch(page.text, /\/(?:edit|delete|types|signing-keys)"/, path);
       assertNoSecret(page);
     }
-    const { csrf } = await other.open(LIST, '/console/sign-out');
+    const { csrf } = await openForm(other, LIST, '/console/sign-out');
     for (const path of [edit, `${LIST}/m/delete`, NEW, ROTATE]) {
       assert.equal((await other.get(path)).status, 403, path);
       assert.equal((await other.post(path, { ...opened, csrf: csrf! })).status, 403, path);

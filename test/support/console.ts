@@ -1,22 +1,20 @@
-// A browser without JavaScript: it keeps the cookie, and sends the forms of pages.
+// A browser for the console, without JavaScript: cookies, pages, and forms with the fields that the page gave them.
 
 import assert from 'node:assert/strict';
+import { elementsOf } from './html.ts';
 import { send, type TestResponse } from './http.ts';
 import type { TestService } from './service.ts';
 
-const FORM = /<form method="post" action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g;
-const HIDDEN = /<input type="hidden" name="([^"]*)" value="([^"]*)">/g;
-
-type Fields = Record<string, string>;
+type Fields = Readonly<Record<string, string>>;
 
 export class ConsoleBrowser {
   readonly #service: TestService;
   #cookie = '';
 
-  /** With the API token of the service if none is given. */
+  /** With the API token of the service unless another is given. */
   static async signIn(service: TestService, apiToken = service.token): Promise<ConsoleBrowser> {
     const browser = new ConsoleBrowser(service);
-    const response = await browser.post('/console/sign-in', { api_token: apiToken });
+    const response = await browser.#post('/console/sign-in', { api_token: apiToken });
     assert.equal(response.status, 303, response.text);
     return browser;
   }
@@ -29,62 +27,76 @@ export class ConsoleBrowser {
     return this.#send('GET', path);
   }
 
-  /** Opens the page, and sends its form with this action: its hidden fields, and `fields`. */
-  async submit(formPage: string, action: string, fields: Fields): Promise<TestResponse> {
-    return this.post(action, { ...(await this.open(formPage, action)), ...fields });
+  /** Submits the form with this action on the page, with its own fields and these. */
+  async submit(formPage: string, action: string, fields: Fields = {}): Promise<TestResponse> {
+    return this.submitFrom(await this.get(formPage), action, fields);
   }
 
-  /** Opens the page, and returns the hidden fields of its form with this action. */
-  async open(formPage: string, action: string): Promise<Fields> {
-    const page = await this.get(formPage);
-    assert.equal(page.status, 200, `${formPage}: ${page.status}`);
-    return hiddenFields(page, action);
+  /** The same for a page that is already there, such as the response to another form. `action` may be that of a button. */
+  submitFrom(page: TestResponse, action: string, fields: Fields = {}): Promise<TestResponse> {
+    return this.#post(action, { ...fieldsOf(page.text, action), ...fields });
   }
 
+  /** Sends the fields as they are, without a page. */
   post(action: string, fields: Fields): Promise<TestResponse> {
-    const body = new URLSearchParams(fields).toString();
-    return this.#send('POST', action, body);
+    return this.#post(action, fields);
+  }
+
+  /** Follows a redirect. */
+  follow({ status, headers, text }: TestResponse): Promise<TestResponse> {
+    assert.equal(status, 303, text);
+    return this.get(headers.location!);
+  }
+
+  #post(path: string, fields: Fields): Promise<TestResponse> {
+    // Browsers send line breaks as CR LF.
+    const entries = Object.entries(fields).map(([name, text]) => [name, text.replace(/\r?\n/g, '\r\n')]);
+    const body = new URLSearchParams(entries).toString();
+    return this.#send('POST', path, body);
   }
 
   async #send(method: string, path: string, body?: string): Promise<TestResponse> {
     const { url } = this.#service;
-    const headers = {
-      accept: 'text/html',
-      ...(this.#cookie !== '' && { cookie: this.#cookie }),
-      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded', origin: url }),
-    };
-    const response = await send(url, { method, path, body, headers });
-    const [set] = response.headers['set-cookie'] ?? [];
-    if (set !== undefined) this.#cookie = set.split(';')[0]!;
+    const response = await send(url, {
+      method,
+      path,
+      body,
+      headers: {
+        cookie: this.#cookie,
+        ...(method === 'POST' && {
+          origin: url,
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/x-www-form-urlencoded',
+        }),
+      },
+    });
+    const [cookie] = response.headers['set-cookie'] ?? [];
+    if (cookie !== undefined) this.#cookie = cookie.split(';', 1)[0]!;
     return response;
   }
 }
 
-/** Of the form with this action on the page. */
-export function hiddenFields({ text }: TestResponse, action: string): Fields {
-  const forms = [...text.matchAll(FORM)];
-  const form = forms.find(([, each]) => unescaped(each!) === action);
-  assert.ok(form !== undefined, `no form with the action ${action}`);
-  return Object.fromEntries(
-    [...form[2]!.matchAll(HIDDEN)].map(([, name, value]) => [unescaped(name!), unescaped(value!)]),
-  );
-}
-
-/** The text of a page: without tags, with its characters unescaped. */
-export function textOf({ text }: TestResponse): string {
-  const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(text) ?? [];
-  return unescaped(main.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
-}
-
-export function unescaped(html: string): string {
-  return html.replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)));
-}
-
-/** Breaks out of text, of attributes in either quotes, and of text areas. */
-export const MARKUP = `</textarea></title><script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
-
-/** The page shows the markup as text. */
-export function assertEscaped({ text }: TestResponse): void {
-  assert.doesNotMatch(text, /<script>|<img/);
-  assert.match(unescaped(text), /<script>alert\(1\)/);
+/** What a browser sends if nothing is typed into the form with this action, or with a button that has it. */
+export function fieldsOf(document: string, action: string): Fields {
+  const fields: Record<string, string> = {};
+  const forms: { isWanted: boolean; fields: [name: string, value: string][] }[] = [];
+  let choice: string | undefined;
+  for (const { name: tag, attributes, text } of elementsOf(document)) {
+    const form = forms.at(-1);
+    const name = attributes.name ?? '';
+    if (tag === 'form') forms.push({ isWanted: attributes.action === action, fields: [] });
+    else if (tag === 'button' && attributes.formaction === action) form!.isWanted = true;
+    else if (tag === 'input' && (attributes.type !== 'checkbox' || 'checked' in attributes))
+      form?.fields.push([name, attributes.value ?? '']);
+    else if (tag === 'textarea') form?.fields.push([name, text.replace(/^\n/, '')]);
+    else if (tag === 'select') choice = name;
+    else if (tag === 'option') {
+      const isFirst = !form?.fields.some(([each]) => each === choice);
+      if (isFirst || 'selected' in attributes) form?.fields.push([choice!, attributes.value!]);
+    }
+  }
+  const wanted = forms.filter(({ isWanted }) => isWanted);
+  assert.equal(wanted.length, 1, `${wanted.length} forms with the action ${action}`);
+  for (const [name, value] of wanted[0]!.fields) fields[name] = value;
+  return fields;
 }
