@@ -111,7 +111,7 @@ export class DocumentPages<Body> {
         ...writing,
         path: `${one}/edit`,
         purpose,
-        handle: (call) => this.#save(call, this.#idOf(call)),
+        handle: (call) => this.#save(call, this.idOf(call)),
         retry: (call, problem) => this.#editedForm(call, problem),
       },
       { ...reading, path: `${one}/delete`, purpose, handle: (call) => removeForm(call) },
@@ -149,7 +149,7 @@ export class DocumentPages<Body> {
 
   /** The document in the path. Throws `not_found`. */
   read(call: PageCall): Promise<Document> {
-    return readDocument(call.context, call.caller, this.#kind.definition, this.#idOf(call));
+    return readDocument(call.context, call.caller, this.#kind.definition, this.idOf(call));
   }
 
   pathOf(id: string, ...action: string[]): string {
@@ -174,7 +174,8 @@ export class DocumentPages<Body> {
 <a class="button" href="${this.pathOf(document.id, 'delete')}">Delete</a></div>`;
   }
 
-  #idOf({ request }: PageCall): string {
+  /** The id in the path. */
+  idOf({ request }: PageCall): string {
     return pathIdOf(request, this.#kind.idParameter);
   }
 
@@ -194,7 +195,7 @@ export class DocumentPages<Body> {
 
   async #editedForm(call: PageCall, problem: Problem): Promise<View> {
     const document = await this.read(call).catch(nullIfNotFound);
-    return this.#form(call, { id: this.#idOf(call), document, form: call.form, problem });
+    return this.#form(call, { id: this.idOf(call), document, form: call.form, problem });
   }
 
   #form({ session }: PageCall, { id, document, form, problem }: EditedForm): View {
@@ -255,7 +256,7 @@ export class DocumentPages<Body> {
   async #remove(call: PageCall): Promise<Redirect> {
     const { definition, path, remove } = this.#kind;
     const { context, caller, form } = call;
-    const id = this.#idOf(call);
+    const id = this.idOf(call);
     if (remove) await remove(context, caller, id, preconditionOf(form));
     else await deleteDocument(context, caller, definition, id, preconditionOf(form));
     return { location: withNotice(pathTo(...path), 'deleted') };

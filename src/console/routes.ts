@@ -5,6 +5,11 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { createApiToken, newApiTokenForm } from './api-token/create.ts';
+import { listOfApiTokens } from './api-token/list.ts';
+import { confirmApiTokenRevocation, revokeApiToken } from './api-token/revoke.ts';
+import { confirmApiTokenRotation, rotateApiToken } from './api-token/rotate.ts';
+import { showApiToken } from './api-token/show.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
 import { changeMappingPolicy, mappingPolicyForm } from './catalogue/mapping-policy.ts';
 import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
@@ -23,6 +28,11 @@ import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
 import { list } from './user-group/list.ts';
 import { show } from './user-group/show.ts';
+import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
+import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
+import { redeliverEvent } from './webhook-endpoint/redeliver.ts';
+import { confirmSecretRotation, rotateSecret } from './webhook-endpoint/rotate.ts';
+import { testEndpoint } from './webhook-endpoint/test.ts';
 
 const FOLDER = '/console/assets';
 
@@ -59,6 +69,23 @@ export const pages: readonly Page[] = [
   listSigningKeys,
   confirmKeyRotation,
   rotateSigningKeys,
+  // /console/webhooks
+  listWebhookEndpoints,
+  ...webhookEndpointPages.all,
+  confirmSecretRotation,
+  rotateSecret,
+  testEndpoint,
+  redeliverEvent,
+  // /console/api-tokens
+  listOfApiTokens,
+  newApiTokenForm,
+  createApiToken,
+  // /console/api-tokens/{api_token_id}
+  showApiToken,
+  confirmApiTokenRotation,
+  rotateApiToken,
+  confirmApiTokenRevocation,
+  revokeApiToken,
   signOut,
 ];
 
