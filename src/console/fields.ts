@@ -63,6 +63,24 @@ export function checkField(options: FieldOptions & { isChecked: boolean }): stri
   }> ${label}</label>!${errorText(name, error)}</div>`;
 }
 
+/** Several of the choices; each is a field of its own, `name.value`. */
+export function choicesField({
+  choices,
+  isChecked,
+  ...options
+}: Pick<FieldOptions, 'name' | 'label' | 'problem'> & {
+  choices: readonly (readonly [value: string, text: string])[];
+  isChecked(field: string): boolean;
+}): string {
+  const { name, label } = options;
+  const boxes = choices.map(([value, text]) => {
+    const field = `${name}.${value}`;
+    return checkField({ name: field, label: text, isChecked: isChecked(field) });
+  });
+  return html`<fieldset><legend>${label}</legend>!${errorText(name, errorFor(options))}
+<div class="checks">!${boxes}</div></fieldset>`;
+}
+
 /** A form that changes something. `content` is HTML. */
 export function actionForm(session: Session, action: string, content: string): string {
   return html`<form method="post" action="${action}">

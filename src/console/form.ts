@@ -16,6 +16,11 @@ export class Form {
     return new Form(new URLSearchParams(bytes.toString()));
   }
 
+  /** What a form shows before anything is typed. */
+  static of(fields: Readonly<Record<string, string>>): Form {
+    return new Form(new URLSearchParams(fields));
+  }
+
   constructor(fields: URLSearchParams) {
     this.#fields = fields;
   }

@@ -5,8 +5,26 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { createApiToken, newApiTokenForm } from './api-token/create.ts';
+import { listOfApiTokens } from './api-token/list.ts';
+import { confirmApiTokenRevocation, revokeApiToken } from './api-token/revoke.ts';
+import { confirmApiTokenRotation, rotateApiToken } from './api-token/rotate.ts';
+import { showApiToken } from './api-token/show.ts';
+import { dataSourcePages } from './catalogue/data-source.ts';
+import { changeMappingPolicy, mappingPolicyForm } from './catalogue/mapping-policy.ts';
+import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
+import {
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  showPropertySchema,
+} from './catalogue/property-schema.ts';
+import { schemaPages } from './catalogue/schema.ts';
 import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
+import { integrationPages } from './integration/integration.ts';
+import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
+import { confirmKeyRotation, listSigningKeys, rotateSigningKeys } from './integration/signing-key.ts';
 import type { Page } from './page.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
@@ -23,6 +41,11 @@ import { show } from './user-group/show.ts';
 import { resume, suspend, suspendForm } from './user-group/suspend.ts';
 import { token } from './user-group/token.ts';
 import { mintTest, view } from './user-group/view-as.ts';
+import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
+import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
+import { redeliverEvent } from './webhook-endpoint/redeliver.ts';
+import { confirmSecretRotation, rotateSecret } from './webhook-endpoint/rotate.ts';
+import { testEndpoint } from './webhook-endpoint/test.ts';
 
 const FOLDER = '/console/assets';
 
@@ -61,6 +84,45 @@ export const pages: readonly Page[] = [
   mintTest,
   // /console/demo
   createDemoData,
+  // /console/catalogue
+  overview,
+  mappingPolicyForm,
+  changeMappingPolicy,
+  showPropertySchema,
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  // /console/catalogue/schemas
+  listSchemas,
+  ...schemaPages.all,
+  // /console/catalogue/data-sources
+  listDataSources,
+  ...dataSourcePages.all,
+  // /console/integrations
+  listIntegrations,
+  chooseIntegrationType,
+  ...integrationPages.all,
+  // /console/integrations/-/signing-keys
+  listSigningKeys,
+  confirmKeyRotation,
+  rotateSigningKeys,
+  // /console/webhooks
+  listWebhookEndpoints,
+  ...webhookEndpointPages.all,
+  confirmSecretRotation,
+  rotateSecret,
+  testEndpoint,
+  redeliverEvent,
+  // /console/api-tokens
+  listOfApiTokens,
+  newApiTokenForm,
+  createApiToken,
+  // /console/api-tokens/{api_token_id}
+  showApiToken,
+  confirmApiTokenRotation,
+  rotateApiToken,
+  confirmApiTokenRevocation,
+  revokeApiToken,
   signOut,
 ];
 

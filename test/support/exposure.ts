@@ -10,7 +10,8 @@ const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|whsec(?:_|%5f)[0-9a-z+/=]{16}|
 /** A token of any format in a response: an imported one has the format of the system that issued it. */
 const RETURNED_TOKEN = /"token":"([\w-]{25,})"/g;
 /** Requests whose response has the text of an API token. */
-const ISSUES = /^POST \/v1\/api-tokens(?:\/\d+\/rotate)?$/;
+const ISSUES =
+  /^POST (?:\/v1\/api-tokens|\/console\/api-tokens\/-\/new|\/(?:v1|console)\/api-tokens\/\d+\/rotate)$/;
 const API_TOKEN = /uga_[0-9A-Za-z]{16}/;
 /** The part that identifies a secret that is truncated, encoded or without its prefix. */
 const PART_FROM = 9;
