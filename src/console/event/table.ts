@@ -107,7 +107,7 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
     case 'property_schema':
       return pathTo('catalogue');
     case 'key_set':
-      return null;
+      return forAdmin(pathTo('integrations', '-', 'signing-keys'));
     default:
       return type satisfies never;
   }
