@@ -4,9 +4,16 @@ import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../domain/
 import type { JsonText } from '../domain/strict-json.ts';
 
 const INDENTATION = '  ';
+const MAX_EDITABLE_BYTES = 32 * 1024;
 
 export function prettyJson(text: JsonText): string {
   return pretty(treeOf(text), '');
+}
+
+/** For a form, which is sent with up to six bytes for each of these: longer texts stay as they are stored. */
+export function editableJson(text: JsonText): string {
+  const shown = prettyJson(text);
+  return Buffer.byteLength(shown) <= MAX_EDITABLE_BYTES ? shown : text;
 }
 
 function pretty(tree: JsonTree, margin: string): string {

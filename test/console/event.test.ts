@@ -68,7 +68,8 @@ describeOnEachDatabase('events in the console', (database) => {
         rows.map(({ cells }) => cells.What!.replace(/, request .*/, '')),
         ['User group token rotatedversion 3', 'User group updatedversion 2', 'User group createdversion 1'],
       );
-      assert.deepEqual(rows[0]!.hrefs, [edit]);
+      const isOfGroup = rows[0]!.cells.About === undefined;
+      assert.deepEqual(rows[0]!.hrefs, isOfGroup ? [] : [edit]);
       assert.equal(rows[1]!.cells.Who, `AdaAPI token ${id}, by console`);
       assert.equal(rows[2]!.cells.Who, `AdaAPI token ${id}, by API`);
       assert.equal(
@@ -76,7 +77,7 @@ describeOnEachDatabase('events in the console', (database) => {
         'name: "Acme" → "Acme <Inc.>" mapping › 40: absent → 9007199254740991 properties › plan: "gold" → absent ' +
           'properties › from: 1 → {"to":1.0} properties › to: absent → []',
       );
-      assert.match(rows[2]!.cells.Changes!, /^name: absent → "Acme" /);
+      assert.match(rows[2]!.cells.Changes!, /^name: "Acme" /);
       assert.match(rows[0]!.cells.When!, /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
     }
   });
@@ -97,7 +98,7 @@ describeOnEachDatabase('events in the console', (database) => {
       'properties: {} → null',
       'properties › from: {"from":1} → absent properties › to: {} → absent',
       'properties › from: 1 → {"from":1} properties › to: 2 → {}',
-      'name: absent → "A" properties › from: absent → 1 properties › to: absent → 2',
+      'name: "A" properties › from: 1 properties › to: 2',
     ]);
   });
 
@@ -136,9 +137,9 @@ describeOnEachDatabase('events in the console', (database) => {
     });
     const page = await browser.get('/console/user-groups/gone/events');
     assert.doesNotMatch(page.text, /Secret name/);
-    const [deleted, created] = rowsOf(page);
+    assert.match(rowsOf(page)[1]!.cells.Changes!, /removed when the group was deleted/);
+    const [deleted] = rowsOf(await browser.get(PATH));
     assert.deepEqual(deleted!.hrefs, ['/console/user-groups/gone/events']);
-    assert.match(created!.cells.Changes!, /removed when the group was deleted/);
     assert.equal((await browser.get('/console/user-groups/gone')).status, 404);
   });
 

@@ -221,6 +221,18 @@ describeOnEachDatabase('properties in the console', (database) => {
     assert.equal((await review('later', { region: 'eu' })).status, 422);
   });
 
+  it('shows the form again if the rules change between the review and the save', async () => {
+    await putSchema('off');
+    await create('rules', '{"plan":"gold"}');
+    const page = await review('rules', { plan: '' }, { properties: '{"x": 1.0}' });
+    await putSchema('enforce');
+    const rejected = await browser.submitFrom(page, pathOf('rules', 'save'));
+    assert.equal(rejected.status, 422);
+    assert.match(element(rejected, 'properties-error').text, /plan is required/);
+    assert.equal(fieldsOf(rejected.text, pathOf('rules', 'review')).properties, '{"x":1.0}');
+    assert.equal(await stored('rules'), '{"plan":"gold"}');
+  });
+
   it('warns of violations that are only reported', async () => {
     await putSchema('report');
     await create('reported', '{"plan":"gold"}');

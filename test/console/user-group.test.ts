@@ -155,6 +155,23 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal(stored.json.user_group.version, 2);
   });
 
+  it('edits properties of the greatest size, whatever their form', async () => {
+    const size = 65_536;
+    const texts = {
+      deep: `{"a":${'['.repeat(14)}${'1,'.repeat((size - 40) / 2)}1${']'.repeat(14)}}`,
+      quotes: `{"a":"${'\\"'.repeat((size - 10) / 2)}"}`,
+      wide: `{"a":"${'中'.repeat((size - 10) / 3)}"}`,
+    };
+    for (const [id, properties] of Object.entries(texts)) {
+      const created = await service.get(`{"user_group_id":"${id}","name":"Acme","properties":${properties}}`);
+      assert.equal(created.status, 200, created.text);
+      const review = await reviewOf(id, { name: 'New' });
+      assert.deepEqual(rowsOf(review), [['name', '"Acme"', '"New"']]);
+      assert.equal((await browser.submitFrom(review, pathOf(id, 'save'))).status, 303);
+      assert((await read(id)).text.includes(`"properties":${properties},`), id);
+    }
+  });
+
   it('leads from the review back to the form with what was typed', async () => {
     await create('again', { properties: { a: 1 } });
     const review = await reviewOf('again', { name: 'New', properties: '{"b": 2.0}' });

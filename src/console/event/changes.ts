@@ -36,11 +36,11 @@ export function changesTable(
   );
 }
 
-/** In the cell of a table. */
-export function changesText(changes: readonly Change[]): string {
+/** In the cell of a table. Of something new, everything was absent before. */
+export function changesText(changes: readonly Change[], isNew: boolean): string {
   return html`<ul class="changes">!${changes.map(
     ({ path, from, to }) =>
-      html`<li>!${pathText(path)}: !${valueText(from)} → !${valueText(to)}</li>
+      html`<li>!${pathText(path)}: !${isNew ? '' : html`!${valueText(from)} → `}!${valueText(to)}</li>
 `,
   )}</ul>`;
 }

@@ -1,5 +1,6 @@
 import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event.ts';
 import { limits } from '../../domain/field.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
 import { type EventsPage, listEvents } from '../../operations/list-events.ts';
 import { choiceField, textField } from '../fields.ts';
 import { html, pathTo } from '../html.ts';
@@ -29,7 +30,10 @@ export const list: Page = {
       title: 'Events',
       main: html`<h1>Events</h1>
 !${filterForm(filter)}
-!${await pageOfEvents(call, { ...(type !== '' && { type }), ...(target && { target }) })}`,
+!${await pageOfEvents(call, (events) => eventTable(call.caller, events), {
+        ...(type !== '' && { type }),
+        ...(target && { target }),
+      })}`,
     };
   },
 };
@@ -37,6 +41,7 @@ export const list: Page = {
 /** The page of the list at the cursor in the URL, and a link to the next. */
 export async function pageOfEvents(
   { context, caller, query, request }: PageCall,
+  tableOf: (events: readonly JsonText[]) => string,
   of: { type?: EventType; target?: EventTarget },
 ): Promise<string> {
   const cursor = query.get('cursor');
@@ -47,7 +52,7 @@ export async function pageOfEvents(
     ...(cursor && { cursor }),
   });
   const [path] = request.url.split('?', 1);
-  return html`!${page.events.length === 0 ? none(page) : eventTable(caller, page.events)}
+  return html`!${page.events.length === 0 ? none(page) : tableOf(page.events)}
 !${page.nextCursor === null ? '' : nextPage(path!, query, page.nextCursor)}`;
 }
 
@@ -74,7 +79,7 @@ function filterOf(query: URLSearchParams): Filter {
 }
 
 function filterForm({ type, target_type, target_id }: Filter): string {
-  return html`<form class="search" role="search" method="get" action="${pathTo('events')}">
+  return html`<form class="filters" role="search" method="get" action="${pathTo('events')}">
 !${choiceField({
     name: 'type',
     label: 'What',

@@ -27,21 +27,34 @@ const VIA = {
 
 /** `events` are in the form that callers of the API see. */
 export function eventTable(caller: Caller, events: readonly JsonText[]): string {
-  return table(
-    'Events',
-    ['When', 'What', 'About', 'Who', 'Changes'],
-    events.map((text) => {
-      const event = JSON.parse(text) as EventFields;
-      const changes = textOf((treeOf(text) as JsonObject).members.get('"changes"')!);
-      return [
-        time(Date.parse(event.occurred_at)),
-        what(event),
-        about(caller, event),
-        who(event.actor),
-        changesOf(event, changes),
-      ];
-    }),
-  );
+  const rows = events
+    .map(parsed)
+    .map(({ event, changes }) => [
+      time(Date.parse(event.occurred_at)),
+      what(event),
+      about(caller, event),
+      who(event.actor),
+      changesOf(event, changes),
+    ]);
+  return table('Events', ['When', 'What', 'About', 'Who', 'Changes'], rows);
+}
+
+/** The same for events that are all about the subject of the page. */
+export function eventTableOfOne(events: readonly JsonText[]): string {
+  const rows = events
+    .map(parsed)
+    .map(({ event, changes }) => [
+      time(Date.parse(event.occurred_at)),
+      what(event),
+      who(event.actor),
+      changesOf(event, changes),
+    ]);
+  return table('Events', ['When', 'What', 'Who', 'Changes'], rows);
+}
+
+function parsed(text: JsonText): { event: EventFields; changes: JsonText } {
+  const changes = textOf((treeOf(text) as JsonObject).members.get('"changes"')!);
+  return { event: JSON.parse(text) as EventFields, changes };
 }
 
 /** Such as "User group token rotated". */
@@ -94,7 +107,7 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
     case 'property_schema':
       return pathTo('catalogue');
     case 'key_set':
-      return null;
+      return forAdmin(pathTo('integrations', '-', 'signing-keys'));
     default:
       return type satisfies never;
   }
@@ -106,7 +119,7 @@ function who({ type, id, name, via }: Actor): string {
 }
 
 function changesOf({ type }: EventFields, changes: JsonText): string {
-  if (changes !== 'null') return changesText(changeList(changes));
+  if (changes !== 'null') return changesText(changeList(changes), type.endsWith('.created'));
   const isErased = type === 'user_group.created' || type === 'user_group.updated';
   return isErased ? html`<span class="none">removed when the group was deleted</span>` : '';
 }

@@ -1,5 +1,6 @@
 import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { pageOfEvents } from '../event/list.ts';
+import { eventTableOfOne } from '../event/table.ts';
 import { html, link, pathTo } from '../html.ts';
 import { type Page, READERS } from '../page.ts';
 
@@ -16,7 +17,7 @@ export const events: Page = {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>
 <p>!${link(pathTo('user-groups', id), id)}</p>
-!${await pageOfEvents(call, { target: { type: 'user_group', id } })}`,
+!${await pageOfEvents(call, eventTableOfOne, { target: { type: 'user_group', id } })}`,
     };
   },
 };

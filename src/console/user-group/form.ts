@@ -10,7 +10,7 @@ import { type Change, changeList } from '../event/changes.ts';
 import { areaField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { html } from '../html.ts';
-import { prettyJson } from '../json.ts';
+import { editableJson } from '../json.ts';
 import {
   jsonTextOf,
   propertiesText,
@@ -40,7 +40,7 @@ export function typedGroup(
   const schema = propertySchema?.schema ?? null;
   return {
     name,
-    mapping: mapping === null ? '' : prettyJson(mapping),
+    mapping: mapping === null ? '' : editableJson(mapping),
     properties: typedProperties(schema, properties),
   };
 }

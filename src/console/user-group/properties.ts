@@ -10,7 +10,7 @@ import { type FieldError, Problem } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { html } from '../html.ts';
-import { prettyJson } from '../json.ts';
+import { editableJson } from '../json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
 const kinds = ['text', 'number', 'choice', 'json'] as const;
@@ -173,7 +173,7 @@ function inputOf(key: string, definition: Definition, stored: JsonTree | undefin
   if (stored === undefined) return { ...definition, key, value: '' };
   const value = shownValue(definition, stored);
   if (value !== null) return { ...definition, key, value };
-  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: prettyJson(textOf(stored)) };
+  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(textOf(stored)) };
 }
 
 /** null if the control would not send it back unchanged. */
@@ -202,7 +202,7 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
 function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonTree>): string {
   // An empty object is not the same as none.
   if (properties === null || (other.size === 0 && properties !== '{}')) return '';
-  return prettyJson(objectOf([...other].map(([key, value]) => [key, textOf(value)])));
+  return editableJson(objectOf([...other].map(([key, value]) => [key, textOf(value)])));
 }
 
 /** The text of JSON; null if the member is absent or not valid. */

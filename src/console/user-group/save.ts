@@ -1,4 +1,3 @@
-import { versionTag } from '../../domain/user-group.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { updateUserGroup } from '../../operations/user-group/update.ts';
 import { Problem } from '../../problem.ts';
@@ -25,10 +24,9 @@ export const save: Page = {
     const group = pathTo('user-groups', providedId);
     const changed = changedFields(stored, fields);
     if (Object.keys(changed).length === 0) return { location: withNotice(group, 'unchanged') };
-    const version = versionOf(form);
-    if (version !== versionTag(stored)) return conflictView(call, stored, fields);
+    const precondition = { ifMatch: [versionOf(form)] };
     try {
-      await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, { ifMatch: [version] });
+      await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, precondition);
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'version_mismatch')) throw error;
       return conflictView(call, await findUserGroup(context, caller, providedId), fields);
