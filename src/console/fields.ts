@@ -60,7 +60,7 @@ export function checkField(options: FieldOptions & { isChecked: boolean }): stri
   const error = errorFor(options);
   return html`<div class="field check"><label><input type="checkbox" name="${name}" value="on" !${
     isChecked ? 'checked' : ''
-  }> ${label}</label>!${errorText(name, error)}</div>`;
+  } !${describedByError(name, error)}> ${label}</label>!${errorText(name, error)}</div>`;
 }
 
 /** Several of the choices; each is a field of its own, `name.value`. */
@@ -77,7 +77,8 @@ export function choicesField({
     const field = `${name}.${value}`;
     return checkField({ name: field, label: text, isChecked: isChecked(field) });
   });
-  return html`<fieldset><legend>${label}</legend>!${errorText(name, errorFor(options))}
+  const error = errorFor(options);
+  return html`<fieldset !${describedByError(name, error)}><legend>${label}</legend>!${errorText(name, error)}
 <div class="checks">!${boxes}</div></fieldset>`;
 }
 
@@ -116,6 +117,10 @@ function labelled(options: FieldOptions, control: (attributes: string) => string
 !${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
 !${control(attributes)}
 !${errorText(name, error)}</div>`;
+}
+
+function describedByError(name: string, error: string): string {
+  return error && html`aria-describedby="${name}-error"`;
 }
 
 function errorText(name: string, error: string): string {

@@ -45,12 +45,12 @@ export async function mappingModeOf({ context, caller }: PageCall): Promise<Poli
 }
 
 export const modeTexts = {
-  off: 'off: not checked',
-  report: 'report: changes are accepted, and the response names what is wrong',
-  enforce: 'enforce: changes are rejected',
+  off: 'not checked',
+  report: 'changes are accepted, and the response names what is wrong',
+  enforce: 'changes that violate it are rejected',
 } as const satisfies Record<PolicyMode, string>;
 
-export const modeChoices = policyModes.map((mode) => [mode, modeTexts[mode]] as const);
+export const modeChoices = policyModes.map((mode) => [mode, `${mode}: ${modeTexts[mode]}`] as const);
 
 async function formView(call: PageCall, form: Form, problem?: Problem): Promise<View> {
   const stored = await singletonOf(call.context, call.caller, mappingPolicyDefinition);

@@ -22,8 +22,8 @@ export const overview: Page = {
   access: 'read',
   handle: async (call) => {
     const isAdmin = isPermitted(call.caller, ADMINS);
-    const schemas = await pageOf(call, schemaDefinition);
-    const dataSources = await pageOf(call, dataSourceDefinition);
+    const schemas = await pageOf(call, schemaDefinition, null);
+    const dataSources = await pageOf(call, dataSourceDefinition, null);
     return {
       title: 'Catalogue',
       main: html`<h1>Catalogue</h1>
@@ -60,7 +60,7 @@ function listPage(
     purpose: `list ${definition.noun}s`,
     access: 'read',
     handle: async (call) => {
-      const { documents, nextCursor } = await pageOf(call, definition);
+      const { documents, nextCursor } = await pageOf(call, definition, call.query.get('cursor'));
       const isAdmin = isPermitted(call.caller, ADMINS);
       return {
         title,
@@ -74,8 +74,7 @@ function listPage(
   };
 }
 
-function pageOf({ context, caller, query }: PageCall, definition: DocumentDefinition) {
-  const cursor = query.get('cursor');
+function pageOf({ context, caller }: PageCall, definition: DocumentDefinition, cursor: string | null) {
   return listDocuments(context, caller, definition, { limit: LIMIT, ...(cursor && { cursor }) });
 }
 
@@ -92,14 +91,14 @@ async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<s
   const { mappingMode, propertySchema } = await context.configs.of(context.store, caller);
   const change = isAdmin ? html` · !${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
   const schema =
-    propertySchema === null ? html`<span class="none">none</span>` : html`!${modeBadge(propertySchema.mode)}`;
+    propertySchema === null ? html`<span class="none">none</span>` : html`!${modeText(propertySchema.mode)}`;
   const open = link(pathTo('catalogue', 'property-schema'), isAdmin ? 'Change' : 'Show');
   return definitions([
-    ['Mapping policy', html`!${modeBadge(mappingMode)}!${change}`],
+    ['Mapping policy', html`!${modeText(mappingMode)}!${change}`],
     ['Property schema', html`!${schema} · !${open}`],
   ]);
 }
 
-function modeBadge(mode: PolicyMode): string {
-  return badge('neutral', modeTexts[mode]);
+function modeText(mode: PolicyMode): string {
+  return html`!${badge('neutral', mode)} ${modeTexts[mode]}`;
 }

@@ -99,7 +99,8 @@ function readView(stored: Document | null): View {
     return { title, main: html`<h1>${title}</h1><p class="none">None: properties are not checked.</p>` };
   }
   const { schema, mode } = documentFields(stored);
-  const modeText = modeTexts[JSON.parse(mode!) as PolicyMode];
+  const policyMode = JSON.parse(mode!) as PolicyMode;
+  const modeText = `${policyMode}: ${modeTexts[policyMode]}`;
   return {
     title,
     main: html`<h1>${title}</h1>!${definitions([['Mode', html`${modeText}`]])}!${code(prettyJson(schema!))}`,
