@@ -18,8 +18,8 @@ const MAX_LENGTH = 250;
 const MAX_ENTRIES = 100;
 const ELEMENTS = new Set(
   (
-    'html head meta title link script body a header nav div span form input button main h1 h2 p dl dt dd pre code ul li ' +
-    'table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong'
+    'html head meta title link script body a header nav div section span form input button main h1 h2 h3 br p dl dt dd pre code ul li ' +
+    'table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong noscript'
   ).split(' '),
 );
 
@@ -30,6 +30,15 @@ describeOnEachDatabase('markup in the console', (database) => {
     service = await TestService.start(database);
     const { token } = await service.apiToken({ permission: 'read-write', name: markup[0]! });
     browser = await ConsoleBrowser.signIn(service, token);
+    const admin = await service.apiToken({ permission: 'admin' });
+    for (const [index, id] of joined(markup).entries()) {
+      const settings = { audience: id };
+      const claims = { [id]: { field: 'name' } };
+      const body = index % 2 === 0 ? { type: 'jwt', settings, claims } : { type: 'jwt', settings };
+      const path = `/v1/integrations/${encodeURIComponent(id)}`;
+      const { status, text } = await service.call('PUT', path, body, { token: admin.token });
+      assert.equal(status, 201, text);
+    }
   });
   after(() => service.end());
 
@@ -81,6 +90,19 @@ describeOnEachDatabase('markup in the console', (database) => {
     assert.equal(status, 200, text);
   }
 
+  /** The claims that integrations would mint, and a token of one. */
+  async function checkViewAs(id: string): Promise<void> {
+    const path = pathOf(id, 'view-as');
+    const page = await checkedPage(path);
+    const shown = elementsOf(page.text).filter(({ name }) => name === 'code');
+    assert(shown.some(({ text }) => text.includes(`"sub": ${JSON.stringify(id)}`)));
+    const [csrf] = elementsOf(page.text).filter(({ attributes }) => attributes.name === 'csrf');
+    const [integration = ''] = joined(markup);
+    const minted = await browser.post(path, { csrf: csrf!.attributes.value!, integration });
+    assert.equal(minted.status, 200, minted.text);
+    checked(minted);
+  }
+
   /** Sends the form to edit as it is. */
   async function reviewUnchanged(id: string): Promise<TestResponse> {
     const page = await browser.get(pathOf(id, 'edit'));
@@ -97,6 +119,7 @@ describeOnEachDatabase('markup in the console', (database) => {
       assert.equal(textOfElement(page.text, 'h1'), text);
       for (const action of ['edit', 'rotate', 'suspend', 'delete', 'events'])
         checked(await browser.get(pathOf(text, action)));
+      await checkViewAs(text);
       const same = await reviewUnchanged(text);
       checked(same);
       assert.match(same.text, /Nothing differs/, text);

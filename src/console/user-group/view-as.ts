@@ -10,13 +10,11 @@ import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
 import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { statusOf } from '../../http/problem.ts';
 import { timestamp } from '../../http/timestamp.ts';
-import type { Context } from '../../operations/context.ts';
-import type { EmbedTokenBody } from '../../operations/embed-token.ts';
 import { type DecodedToken, mintTestToken, type Preview, viewAs } from '../../operations/view-as.ts';
 import { Problem } from '../../problem.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
-import type { Form } from '../form.ts';
+import { jsonMember, readForm, textMember } from '../form-body.ts';
 import { badge, code, definitions, html, link, pathTo, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -42,7 +40,11 @@ export const mintTest: Page = {
   access: 'read',
   handle: async ({ context, caller, form, request }) => {
     const userGroupId = userGroupIdOf(request);
-    const { integration, resource } = await readRequest(context, form, userGroupId);
+    const { integration, resource } = await readForm(context, form, embedTokenBody, (sent) => ({
+      integration: textMember(sent, 'integration'),
+      user_group_id: JSON.stringify(userGroupId),
+      resource: jsonMember(sent, 'resource'),
+    }));
     const minted = await mintTestToken(context, caller, { integration, userGroupId, resource });
     const { token, url, expiresAt } = minted;
     return {
@@ -82,18 +84,6 @@ async function pageOf(
 }
 
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
-
-/** As the API reads it. */
-async function readRequest({ cpu }: Context, form: Form, userGroupId: string): Promise<EmbedTokenBody> {
-  const resource = form.text('resource');
-  const members = [
-    `"integration":${JSON.stringify(form.text('integration'))}`,
-    `"user_group_id":${JSON.stringify(userGroupId)}`,
-    ...(resource === '' ? [] : [`"resource":${resource}`]),
-  ];
-  await cpu.turn(resource.length);
-  return embedTokenBody.read(Buffer.from(`{${members}}`));
-}
 
 /** As resolve returns them. */
 function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): string {
