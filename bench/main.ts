@@ -5,6 +5,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
+import { measureConsole } from './console.ts';
 import { measureMinting } from './embed-token.ts';
 import { measureEvents } from './events.ts';
 import { measureFilters } from './filters.ts';
@@ -171,6 +172,15 @@ program
   )
   .option('--no-events', 'without events in this revision: for a comparison with one that has none')
   .action((other, flags) => compareRevisions({ ...flags, other, folder: prepare(), report }));
+
+program
+  .command('console')
+  .summary('measure the pages of the console on a large database, and the API while ten people click')
+  .description('Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set.')
+  .addOption(secondsOption(3))
+  .option('--rounds <rounds>', 'rounds of each operation; their median counts', positive, 3)
+  .addOption(groupsOption(1_000_000))
+  .action((flags) => measureConsole({ ...flags, folder: prepare(), report }));
 
 program
   .command('embed-token')

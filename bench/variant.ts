@@ -6,6 +6,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
+import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
 import { addRoutes } from '../src/http/routes.ts';
 import { createServer } from '../src/http/server.ts';
@@ -49,7 +50,14 @@ const context = createContext({
 });
 if (values['no-usage']) context.usage.resolved = () => {};
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
-addRoutes(server, { context, limit: null, failureLimit: null, running: new InFlight() }, async () => {});
+const options = {
+  context,
+  limit: null,
+  failureLimit: null,
+  running: new InFlight(),
+  bodies: new BodyAdmission(),
+};
+addRoutes(server, options, async () => {});
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();

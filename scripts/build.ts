@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-// The compiler copies only TypeScript: the SQL of the migrations and the assets of the documentation are missing.
-for (const path of globSync(['src/store/**/migrations', 'src/http/docs/*.{css,js}'])) {
+// The compiler copies only TypeScript: the SQL of the migrations and the assets of pages are missing.
+for (const path of globSync(['src/store/**/migrations', 'src/{http/docs,console}/*.{css,js}'])) {
   cpSync(path, join('dist', relative('src', path)), { recursive: true });
 }

@@ -17,6 +17,11 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   ['src/http/', ['src/operations/', 'src/store/', 'src/domain/', 'src/config.ts', 'src/problem.ts']],
+  ['src/demo/', ['src/config.ts', 'src/operations/', 'src/domain/', 'src/problem.ts', 'src/system/']],
+  [
+    'src/console/',
+    ['src/demo/', 'src/http/', 'src/operations/', 'src/store/', 'src/domain/', 'src/problem.ts'],
+  ],
   [
     'src/metrics/',
     [
@@ -39,6 +44,8 @@ const layers: [prefix: string, mayImport: string[]][] = [
   [
     'src/app.ts',
     [
+      'src/console/',
+      'src/demo/',
       'src/http/',
       'src/metrics/',
       'src/webhooks/',
@@ -58,6 +65,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
     'src/commands/',
     [
       'src/app.ts',
+      'src/demo/',
       'src/database.ts',
       'src/key-ring-source.ts',
       'src/log.ts',

@@ -3,9 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { addConsole } from './console/routes.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
+import { demoDirectoryOf } from './demo/sample-file.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import { BodyAdmission } from './http/body-admission.ts';
 import { failedAuthenticationLimit } from './http/failed-authentication-limit.ts';
 import { InFlight } from './http/in-flight.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
@@ -39,6 +42,8 @@ export interface App {
   readonly url: string;
   /** The URL of the metrics; null if they are off. */
   readonly metricsUrl: string | null;
+  /** Of the sample files of the demo; null on PostgreSQL. */
+  readonly demoDirectory: string | null;
   readonly context: Context;
   readonly eventRetention: EventRetention;
   readonly webhooks: WebhookDispatcher;
@@ -170,10 +175,14 @@ async function serve(
   const limit = rateLimit(config.rateLimitPerMinute);
   const { failedAuthenticationLimitPerMinute, trustedProxies } = config;
   const failureLimit = failedAuthenticationLimit(failedAuthenticationLimitPerMinute, trustedProxies);
-  addRoutes(server, { context, limit, failureLimit, running }, async () => {
+  const bodies = new BodyAdmission();
+  const options = { context, limit, failureLimit, running, bodies };
+  addRoutes(server, options, async () => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
   });
+  const demoDirectory = demoDirectoryOf(config.databaseUrl);
+  addConsole(server, { ...options, demoDirectory });
   const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
   const webhooks = new WebhookDispatcher({
     context,
@@ -213,7 +222,7 @@ async function serve(
     await served?.server.close();
   };
   const metricsUrl = served?.server.url ?? null;
-  return { url, metricsUrl, context, eventRetention, webhooks, close };
+  return { url, metricsUrl, demoDirectory, context, eventRetention, webhooks, close };
 }
 
 async function checkDatabase({ store }: Context): Promise<void> {

@@ -6,6 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
 import { permissions } from '../src/domain/api-token.ts';
 import { environments } from '../src/domain/user-group.ts';
+import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/problem.ts';
@@ -38,7 +39,13 @@ function routesOfService(): Set<string> {
   });
   addRoutes(
     app,
-    { context: {} as Context, limit: null, failureLimit: null, running: new InFlight() },
+    {
+      context: {} as Context,
+      limit: null,
+      failureLimit: null,
+      running: new InFlight(),
+      bodies: new BodyAdmission(),
+    },
     async () => {},
   );
   return routes;

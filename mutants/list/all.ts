@@ -2,6 +2,7 @@
 
 import type { Mutant } from '../mutant.ts';
 import { commands } from './commands.ts';
+import { consolePages } from './console.ts';
 import { domain } from './domain.ts';
 import { embedTokens } from './embed-tokens.ts';
 import { http } from './http.ts';
@@ -21,4 +22,5 @@ export const mutantsByArea: Record<string, readonly Mutant[]> = {
   commands,
   'embed tokens': embedTokens,
   webhooks,
+  console: consolePages,
 };

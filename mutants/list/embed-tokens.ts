@@ -9,6 +9,7 @@ const keySet = 'src/domain/key-set.ts';
 const findByEmbedToken = 'src/operations/user-group/find-by-embed-token.ts';
 const rotation = 'src/operations/key-set.ts';
 const embedToken = 'src/operations/embed-token.ts';
+const viewAs = 'src/operations/view-as.ts';
 
 export const embedTokens: readonly Mutant[] = [
   {
@@ -138,5 +139,33 @@ export const embedTokens: readonly Mutant[] = [
     find: 'userGroup === null || userGroup.suspendedAt !== null',
     replace: 'userGroup === null',
     tests: ['test/embed-token.test.ts'],
+  },
+  {
+    name: 'the console shows claims for a suspended group',
+    file: viewAs,
+    find: 'userGroup.suspendedAt !== null',
+    replace: 'false',
+    tests: ['test/console/view-as.test.ts'],
+  },
+  {
+    name: 'a test token is valid as long as others',
+    file: viewAs,
+    find: 'context.clock() + TEST_TOKEN_MS',
+    replace: 'null',
+    tests: ['test/console/view-as.test.ts'],
+  },
+  {
+    name: 'the sample dashboard shows the rows of every customer',
+    file: 'src/demo/sample-file.ts',
+    find: 'WHERE customer_id = :customer_id',
+    replace: 'WHERE :customer_id = :customer_id',
+    tests: ['test/console/demo.test.ts'],
+  },
+  {
+    name: 'a data source chooses the file that the sample dashboard opens',
+    file: 'src/demo/dashboard.ts',
+    find: 'samples.find((sample) => sample === demo) ?? null',
+    replace: 'demo as Sample',
+    tests: ['test/console/demo.test.ts'],
   },
 ];

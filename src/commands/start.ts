@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { ConfigInvalid, readConfig } from '../config.ts';
-import type { Permission } from '../domain/api-token.ts';
+import { operator, type Permission } from '../domain/api-token.ts';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { replaceSecretFile } from '../key-ring-source.ts';
@@ -11,11 +11,15 @@ import { createLog } from '../log.ts';
 import { createApiToken } from '../operations/api-token.ts';
 import { findActiveApiToken } from '../operations/authenticate.ts';
 import type { EventContext } from '../operations/event.ts';
+import { Problem } from '../problem.ts';
 import { explainFileError } from './explain-file-error.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 
+const COMMAND_LINE = { via: 'command_line', requestId: null } as const;
+
 interface StartOptions {
   data: string;
+  demo?: true;
   host?: string;
   port?: string;
   logLevel?: string;
@@ -30,10 +34,11 @@ export function startCommand(): Command {
         'serve to connect to another database.',
     )
     .addOption(new Option('--data <directory>', 'directory for all data').default('data'))
+    .addOption(new Option('--demo', 'create demo data: customers, a catalogue and a sample dashboard'))
     .addOption(new Option('--host <address>', 'address to listen on (HOST; default: 127.0.0.1)'))
     .addOption(new Option('--port <port>', 'port to listen on (PORT; default: 8080)'))
     .addOption(new Option('--log-level <level>', 'minimum level to log (LOG_LEVEL; default: info)'))
-    .action(async ({ data, ...flags }: StartOptions) => {
+    .action(async ({ data, demo: createsDemo, ...flags }: StartOptions) => {
       const path = join(data, 'user-groups.db');
       const isNew = !existsSync(path);
       const config = readConfig(process.env, { ...flags, databaseUrl: `sqlite:${path}` });
@@ -41,7 +46,8 @@ export function startCommand(): Command {
       const announce = async (app: App): Promise<void> => {
         const token = await quickStartToken(app, join(data, 'api-token'), 'read-write');
         const admin = await quickStartToken(app, join(data, 'admin-token'), 'admin');
-        printWelcome(app, isNew, data, token, admin);
+        const demo = createsDemo ? await createDemoData(app, admin) : null;
+        printWelcome(app, { isNew, data, token, admin, demo });
       };
       await serveUntilSignal(log, config, announce);
     });
@@ -51,6 +57,24 @@ interface QuickStartToken {
   token: Secret;
   file: string;
   isNew: boolean;
+}
+
+/** In the environment of the API token that signs in to the console. Returns the path of the page that shows it. */
+async function createDemoData({ context, demoDirectory }: App, { token }: QuickStartToken): Promise<string> {
+  const found = await findActiveApiToken(context, digestOfApiToken(token.reveal())!);
+  // Imported on demand, like the HTTP server.
+  const { createDemo, DEMO_PATH } = await import('../demo/create.ts');
+  try {
+    await createDemo(
+      { ...context, origin: COMMAND_LINE },
+      operator(found!.workspaceId, found!.environment),
+      demoDirectory!,
+    );
+    return DEMO_PATH;
+  } catch (error) {
+    const explain = (message: string) => new ConfigInvalid(`cannot create the demo data: ${message}`);
+    throw error instanceof Problem ? explain(error.message) : explainFileError(error, explain);
+  }
 }
 
 function quickStartToken(app: App, file: string, permission: Permission): Promise<QuickStartToken> {
@@ -63,7 +87,7 @@ function quickStartToken(app: App, file: string, permission: Permission): Promis
 async function ensureToken(app: App, file: string, permission: Permission): Promise<QuickStartToken> {
   const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (await isValid(app, stored, permission)) return { token: new Secret(stored), file, isNew: false };
-  const context: EventContext = { ...app.context, origin: { via: 'command_line', requestId: null } };
+  const context: EventContext = { ...app.context, origin: COMMAND_LINE };
   const { token } = await createApiToken(context, {
     workspaceName: 'default',
     environment: 'Customer',
@@ -86,29 +110,33 @@ function ignoredSettingNotice(data: string): string {
   return name ? `${name} is set but ignored: start keeps all data in ${data}/. Use serve for ${name}.\n` : '';
 }
 
-function printWelcome(
-  { url }: App,
-  isNew: boolean,
-  data: string,
-  { token, file, isNew: isNewToken }: QuickStartToken,
-  admin: QuickStartToken,
-): void {
+interface Welcome {
+  isNew: boolean;
+  data: string;
+  token: QuickStartToken;
+  admin: QuickStartToken;
+  /** The page of the console that shows the demo; null without one. */
+  demo: string | null;
+}
+
+function printWelcome({ url }: App, { isNew, data, token, admin, demo }: Welcome): void {
   const database = isNew
     ? `Created a new database in ${data}/.`
     : `Using the existing database in ${data}/ with its user groups and tokens.`;
-  const apiToken = isNewToken ? 'Created an API token' : 'Using the existing API token';
+  const apiToken = token.isNew ? 'Created an API token' : 'Using the existing API token';
   console.log(`
 User Group Service
-${database} ${apiToken} (stored in ${file}).
+${database} ${apiToken} (stored in ${token.file}).
 ${ignoredSettingNotice(data)}
   Address    ${url}
-  API token  ${token.reveal()}
-  Admin      an API token for administration is stored in ${admin.file}
-
+  Console    ${url}/console
+  API token  ${token.token.reveal()}
+  Admin      an API token for administration is stored in ${admin.file}: sign in to the console with it
+${demo === null ? '' : `  Demo       ${url}${demo}\n`}
 Try it:
 
   curl -X GET ${url}/api/user \\
-    -H 'Authorization: Token ${token.reveal()}' \\
+    -H 'Authorization: Token ${token.token.reveal()}' \\
     -H 'Content-Type: application/json' \\
     -d '{"user_group_id": "customer-1", "name": "Acme"}'
 

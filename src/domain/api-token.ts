@@ -1,7 +1,7 @@
 // API tokens: the caller, its workspace and environment, and its permission.
 
 import type { JsonText } from './strict-json.ts';
-import type { TokenDigest } from './token.ts';
+import { digestOf, type TokenDigest } from './token.ts';
 import type { Environment } from './user-group.ts';
 
 export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
@@ -40,6 +40,13 @@ export function previousTextUntil(token: ApiToken, now: number): number | null {
   const { previousExpiresAt } = token;
   if (previousExpiresAt === null || previousExpiresAt <= now) return null;
   return statusOf(token, now) === 'active' ? previousExpiresAt : null;
+}
+
+const TEXT_TAG_LENGTH = 16;
+
+/** Identifies its text, like a version: not the digest, which finds the token. */
+export function textTagOf({ digest }: Pick<ApiToken, 'digest'>): string {
+  return digestOf(digest).slice(0, TEXT_TAG_LENGTH);
 }
 
 /** The fields of the event about its creation. The digest is not one of them. */

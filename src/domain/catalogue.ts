@@ -74,6 +74,19 @@ export class Catalogue {
     return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
   }
 
+  /** In the order of the caller's ids. */
+  ofSchema(schemaId: string): DataSource[] {
+    return [...this.#byProvidedId.values()].filter((dataSource) => dataSource.schemaId === schemaId);
+  }
+
+  /** The schemas whose default it is. */
+  schemasWithDefault({ dataSourceId }: DataSource): string[] {
+    const defaults = [...this.#schemas].filter(
+      ([, reference]) => reference !== null && this.find(reference)?.dataSourceId === dataSourceId,
+    );
+    return defaults.map(([schemaId]) => schemaId);
+  }
+
   effective(mapping: JsonText | null): EffectiveMapping {
     const dataSources = new Map<string, DataSource>();
     const unresolved: Unresolved[] = [];

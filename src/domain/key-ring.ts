@@ -23,7 +23,12 @@ const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 /** The row of the token. Its digest prevents an older ciphertext of the same row from decrypting. */
 export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId' | 'tokenDigest'>;
 
-export type SecretOwner = TokenOwner | DocumentKey;
+/** What a browser keeps, in no row: a cookie, or a field of a form. */
+export interface SessionOwner {
+  session: 'console' | 'new-api-token';
+}
+
+export type SecretOwner = TokenOwner | DocumentKey | SessionOwner;
 
 /** A stored token or secret cannot be decrypted: a key is missing, or the row is damaged or was tampered with. */
 export class TokenUnreadable extends Error {
@@ -122,16 +127,22 @@ export class KeyRing {
       return new Secret(text);
     } catch {
       throw new TokenUnreadable(
-        `the encrypted token does not decrypt with key ${sealed.keyId} for this ${'kind' in owner ? 'document' : 'user group'}`,
+        `the encrypted token does not decrypt with key ${sealed.keyId} for this ${nounOf(owner)}`,
       );
     }
   }
 }
 
-/** Different owners have different texts: only the last part may contain a slash, and only documents start with a name. */
+/** Different owners have different texts: only the last part may contain a slash, and those that start with a name are of one kind. */
 function additionalData(owner: SecretOwner): string {
   if ('kind' in owner) return `document/${owner.workspaceId}/${owner.environment}/${owner.kind}/${owner.id}`;
+  if ('session' in owner) return `session/${owner.session}`;
   return `${owner.workspaceId}/${owner.environment}/${owner.teamId}/${owner.tokenDigest}/${owner.providedId}`;
+}
+
+function nounOf(owner: SecretOwner): string {
+  if ('kind' in owner) return 'document';
+  return 'session' in owner ? 'session' : 'user group';
 }
 
 function parseLine(line: string, number: number): TokenKey {

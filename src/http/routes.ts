@@ -1,7 +1,6 @@
 // The URL surface: every endpoint, in the order of the API description.
 
 import type { FastifyInstance } from 'fastify';
-import { BodyAdmission } from './body-admission.ts';
 import { type AnyEndpoint, addEndpoint, type EndpointOptions } from './endpoint.ts';
 import { create as createApiToken } from './endpoints/api-token/create.ts';
 import { list as listApiTokens } from './endpoints/api-token/list.ts';
@@ -148,13 +147,12 @@ export const publicEndpoints: readonly PublicEndpoint[] = [
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Pick<EndpointOptions, 'context' | 'limit' | 'failureLimit' | 'running'>,
+  options: Omit<EndpointOptions, 'prefetcher' | 'unreadLists'>,
   isReady: PublicCall['isReady'],
 ): void {
   const prefetcher = new Prefetcher();
   const unreadLists = new UnreadLists();
-  const bodies = new BodyAdmission();
-  for (const each of endpoints) addEndpoint(app, { ...options, prefetcher, unreadLists, bodies }, each);
+  for (const each of endpoints) addEndpoint(app, { ...options, prefetcher, unreadLists }, each);
   for (const each of publicEndpoints)
     addPublicEndpoint(app, { context: options.context, isReady, openApi: openApiText }, each);
   addAssets(app);

@@ -1,6 +1,13 @@
 // API tokens: created, listed, rotated and revoked. Their texts are not stored.
 
-import { type ApiToken, type Caller, operator, type Permission, statusOf } from '../domain/api-token.ts';
+import {
+  type ApiToken,
+  type Caller,
+  operator,
+  type Permission,
+  statusOf,
+  textTagOf,
+} from '../domain/api-token.ts';
 import { numberCursorOf, numberOf } from '../domain/cursor.ts';
 import type { Secret } from '../domain/secret.ts';
 import { digestOf, mintApiToken } from '../domain/token.ts';
@@ -10,7 +17,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { type EventContext, newEvent } from './event.ts';
 import { leaseId } from './id-lease.ts';
-import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound } from './refusals.ts';
+import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismatch } from './refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from './workspace.ts';
 
 const PAGE = 1_000;
@@ -177,19 +184,22 @@ export async function revokeApiToken(
 
 /**
  * Gives the token a new text. The replaced one is rejected from the next request on, or after the grace period; one that
- * an earlier rotation replaced is rejected in either case. Not idempotent. Throws `api_token_not_found`, and
- * `api_token_inactive` for a token that is revoked or expired.
+ * an earlier rotation replaced is rejected in either case. Not idempotent unless `textTag` names the text to replace. Throws
+ * `api_token_not_found`, `version_mismatch` if it has another text, and `api_token_inactive` for a token that is revoked or
+ * expired.
  */
 export async function rotateApiToken(
   context: EventContext,
   caller: Caller,
   apiTokenId: number,
   gracePeriodSeconds: number,
+  textTag?: string,
 ): Promise<IssuedApiToken> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await readApiToken(context, caller, apiTokenId);
     const status = statusOf(stored, context.clock());
     if (status !== 'active') throw apiTokenInactive(status);
+    if (textTag !== undefined && textTagOf(stored) !== textTag) throw versionMismatch('API token');
     const token = mintApiToken();
     const rotated = await replaceText(context, caller, stored, { token, gracePeriodSeconds });
     if (rotated !== null) return { apiToken: rotated, token };

@@ -11,6 +11,7 @@ import type { JsonText } from '../domain/strict-json.ts';
 import { keyOf, sizeOf, type UserGroup } from '../domain/user-group.ts';
 import type { Context } from './context.ts';
 import { openSecret } from './document.ts';
+import type { EnvironmentConfig } from './environment-config.ts';
 import { type FoundIntegration, findIntegration } from './integration.ts';
 import { ensureKeySet, keySetIn, signerOf } from './key-set.ts';
 import { tokenNotFound, userGroupNotFound } from './refusals.ts';
@@ -32,9 +33,15 @@ export interface EmbedToken {
   url: Secret | null;
 }
 
-interface Viewed {
+/** What a token is made from. */
+export interface TokenContent {
+  config: EnvironmentConfig;
+  found: FoundIntegration;
   userGroup: UserGroup;
-  /** When the token ends that the viewer presented; null if it does not. */
+  viewer: string | null;
+  /** One that the integration allows. */
+  resource: JsonText | null;
+  /** The token ends no later, in milliseconds since 1970; null if only its integration limits it. */
   until: number | null;
 }
 
@@ -47,15 +54,23 @@ export async function mintEmbedToken(
   caller: Caller,
   { integration: id, group, viewer, resource }: EmbedTokenBody,
 ): Promise<EmbedToken> {
-  const { clock, configs, cpu, store } = context;
-  const config = await configs.of(store, caller);
+  const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, id);
+  const allowed = resourceOf(found.integration, resource);
+  const viewed = await findViewed(context, caller, group);
+  return signEmbedToken(context, caller, { config, found, ...viewed, viewer, resource: allowed });
+}
+
+/** Throws `claim_missing` and `claim_invalid`. */
+export async function signEmbedToken(
+  context: Context,
+  caller: Caller,
+  { config, found, userGroup, viewer, resource, until }: TokenContent,
+): Promise<EmbedToken> {
   const { integration } = found;
-  const allowed = resourceOf(integration, resource);
-  const { userGroup, until } = await findViewed(context, caller, group);
-  const turn = cpu.turn(sizeOf(userGroup));
+  const turn = context.cpu.turn(sizeOf(userGroup));
   if (turn !== undefined) await turn;
-  const now = clock();
+  const now = context.clock();
   const issuedAt = Math.floor(now / 1_000);
   const expiresAt = Math.min(
     issuedAt + integration.ttlSeconds,
@@ -65,13 +80,14 @@ export async function mintEmbedToken(
   const keySet = signature === 'secret' ? null : (keySetIn(config) ?? (await ensureKeySet(context, caller)));
   const issuer = keySet && issuerUrl(context.publicUrl, keySet.keySet);
   const values = new GroupValues(userGroup);
-  const payload = payloadOf({ integration, values, viewer, resource: allowed, issuer, issuedAt, expiresAt });
+  const payload = payloadOf({ integration, values, viewer, resource, issuer, issuedAt, expiresAt });
   const token =
     signature === 'secret'
       ? signWithSecret(payload, secretOf(context, found))
       : await signWithKey(payload, signerOf(context, keySet!, signature));
   checkLength(token);
-  const url = allowed === null ? undefined : typeOf(integration).url?.(integration.settings, allowed, token);
+  const url =
+    resource === null ? undefined : typeOf(integration).url?.(integration.settings, resource, token);
   return {
     token: new Secret(token),
     type: integration.type,
@@ -80,19 +96,35 @@ export async function mintEmbedToken(
   };
 }
 
-async function findViewed(context: Context, caller: Caller, group: EmbedTokenBody['group']): Promise<Viewed> {
+async function findViewed(
+  context: Context,
+  caller: Caller,
+  group: EmbedTokenBody['group'],
+): Promise<Pick<TokenContent, 'userGroup' | 'until'>> {
   if ('token' in group) {
     const found = await identifyByToken(context, caller, group.token);
     if (found === null) throw tokenNotFound();
     return { userGroup: found.userGroup, until: found.token.expiresAt };
   }
-  const key = keyOf(caller.workspaceId, caller.environment, group.userGroupId);
-  const userGroup = await context.store.read({ kind: 'findUserGroup', key });
+  const userGroup = await findViewable(context, caller, group.userGroupId);
+  context.usage.resolved(userGroup);
+  return { userGroup, until: null };
+}
+
+/** Throws `user_group_not_found`, also for a suspended group: nothing is minted for it. */
+export async function findViewable(
+  { store }: Pick<Context, 'store'>,
+  { workspaceId, environment }: Caller,
+  userGroupId: string,
+): Promise<UserGroup> {
+  const userGroup = await store.read({
+    kind: 'findUserGroup',
+    key: keyOf(workspaceId, environment, userGroupId),
+  });
   if (userGroup === null || userGroup.suspendedAt !== null) {
     throw userGroupNotFound(' A suspended user group is treated alike.');
   }
-  context.usage.resolved(userGroup);
-  return { userGroup, until: null };
+  return userGroup;
 }
 
 const secrets = new WeakMap<FoundIntegration['document'], Secret>();

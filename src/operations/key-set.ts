@@ -23,11 +23,13 @@ import {
   statusOfKey,
   tenantOfIssuer,
 } from '../domain/key-set.ts';
+import { isMetByTag, type Precondition } from '../domain/precondition.ts';
 import { Problem } from '../problem.ts';
 import type { Context } from './context.ts';
 import { type DocumentContext, openSecret } from './document.ts';
 import type { EnvironmentConfig } from './environment-config.ts';
 import { newEvent } from './event.ts';
+import { versionMismatch } from './refusals.ts';
 
 const NOUN = 'key set';
 /** Each attempt fails only if another process created or rotated the keys at that moment. */
@@ -91,16 +93,18 @@ export async function ensureKeySet(context: DocumentContext, caller: Caller): Pr
 /**
  * Publishes new keys, which sign once every verifier has had time to fetch them; the previous ones remain published until
  * their tokens have expired. While keys are published and do not sign yet, returns these. With `revoke`, the new keys sign
- * immediately and all previous ones are gone: their tokens are rejected here, and by each verifier after `max-age`.
+ * immediately and all previous ones are gone: their tokens are rejected here, and by each verifier after `max-age`. Throws
+ * `version_mismatch` if the precondition is not met.
  */
 export async function rotateKeySet(
   context: DocumentContext,
   caller: Caller,
-  { revoke }: { revoke: boolean },
+  { revoke, precondition }: { revoke: boolean; precondition?: Precondition },
 ): Promise<StoredKeySet> {
   let reader = caller;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await findKeySet(context, reader);
+    if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
     if (stored === null) return ensureKeySet(context, reader);
     const now = context.clock();
     if (!revoke && stored.keySet.keys.some((key) => statusOfKey(key, stored.keySet, now) === 'pending')) {

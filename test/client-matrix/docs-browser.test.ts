@@ -3,11 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { launchBrowser, skipsBrowser } from '../support/browser.ts';
+import { launchBrowser, PHONE, skipsBrowser } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
-
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /** A page with everything that the browser has reported about it. */
 interface Visit {

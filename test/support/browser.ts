@@ -17,3 +17,6 @@ export const skipsBrowser: string | false = existsSync(EXECUTABLE)
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
 }
+
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+export const DESKTOP = { viewport: { width: 1_280, height: 800 } };

@@ -10,7 +10,8 @@ const SECRET_SHAPE = /ug[ta](?:_|%5f)[0-9a-z]{16}|whsec(?:_|%5f)[0-9a-z+/=]{16}|
 /** A token of any format in a response: an imported one has the format of the system that issued it. */
 const RETURNED_TOKEN = /"token":"([\w-]{25,})"/g;
 /** Requests whose response has the text of an API token. */
-const ISSUES = /^POST \/v1\/api-tokens(?:\/\d+\/rotate)?$/;
+const ISSUES =
+  /^POST (?:\/v1\/api-tokens|\/console\/api-tokens\/-\/new|\/(?:v1|console)\/api-tokens\/\d+\/rotate)$/;
 const API_TOKEN = /uga_[0-9A-Za-z]{16}/;
 /** The part that identifies a secret that is truncated, encoded or without its prefix. */
 const PART_FROM = 9;
@@ -59,9 +60,11 @@ export class Watch {
    * may contain an API token.
    */
   answered(request: string, { status, headers, text }: TestResponse): void {
-    const head = JSON.stringify(headers);
+    const { 'set-cookie': cookies = [], ...others } = headers;
     if (
-      this.shows(head) ||
+      this.shows(JSON.stringify(others)) ||
+      // An encrypted session can have the shape of a secret by chance.
+      hasPart(cookies.join(), this.#secrets) ||
       (status >= 400 ? this.shows(text) : API_TOKEN.test(text) && !ISSUES.test(request))
     )
       this.exposures.push(`the response ${status} to ${withoutSecrets(request)}`);

@@ -89,9 +89,10 @@ export function signatureOf(integration: Integration): Signature {
   return typeOf(integration).signature(integration.settings);
 }
 
-/** The texts of the resources that tokens may be for. */
-function resourcesOf({ settingsText }: Integration): JsonText[] {
-  const { members } = treeOf(settingsText) as JsonObject;
+/** The texts of the resources that tokens may be for; none for a type without resources. */
+export function resourcesOf(integration: Integration): JsonText[] {
+  if (!typeOf(integration).hasResources) return [];
+  const { members } = treeOf(integration.settingsText) as JsonObject;
   return (members.get('"resources"') as JsonArray).elements.map(textOf);
 }
 

@@ -13,7 +13,7 @@ interface NewApiTokenBody {
   expires_in_seconds?: number;
 }
 
-const body = bodyType<NewApiTokenBody>({
+export const newApiTokenBody = bodyType<NewApiTokenBody>({
   name: 'NewApiToken',
   fields: {
     name: field.apiTokenName,
@@ -32,7 +32,7 @@ export const create = endpoint<NewApiTokenBody, null>({
   purpose: 'create API tokens',
   access: 'write',
   query: noQuery,
-  body,
+  body: newApiTokenBody,
   isConditional: false,
   handle: async ({ context, caller, body, reply }) => {
     const { name, permission, expires_in_seconds: seconds } = body;

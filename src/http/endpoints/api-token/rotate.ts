@@ -11,7 +11,7 @@ interface ApiTokenRotationBody {
   grace_period_seconds?: number;
 }
 
-const body = bodyType<ApiTokenRotationBody>({
+export const apiTokenRotationBody = bodyType<ApiTokenRotationBody>({
   name: 'ApiTokenRotation',
   fields: { grace_period_seconds: field.apiTokenGracePeriodSeconds },
   required: [],
@@ -27,7 +27,7 @@ export const rotate = endpoint<ApiTokenRotationBody, null>({
   purpose: 'rotate API tokens',
   access: 'write',
   query: noQuery,
-  body,
+  body: apiTokenRotationBody,
   isConditional: false,
   handle: async ({ context, caller, body, request }) => {
     const { grace_period_seconds: seconds = field.apiTokenGracePeriodSeconds.default } = body;

@@ -10,7 +10,7 @@ import { type DataSourceBody, putDataSource as put } from '../../../operations/c
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
 
-const body = bodyType<DataSourceBody>({
+export const dataSourceBody = bodyType<DataSourceBody>({
   name: 'DataSource',
   fields: dataSourceFields,
   required: ['schema_id', 'name'],
@@ -68,7 +68,7 @@ const endpoints = documentEndpoints({
   idParameter: 'provided_id',
   readPermissions: ['read-write', 'read-only'],
   writePermissions: ['admin'],
-  body,
+  body: dataSourceBody,
   fields: { data_source_id: dataSourceIdSchema, ...dataSourceFields },
   example,
   requests: { create: { summary: 'A database of one customer', value: { schema_id, name, attributes } } },

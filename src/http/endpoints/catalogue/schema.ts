@@ -3,7 +3,7 @@ import { bodyType } from '../../../domain/request-body.ts';
 import { putSchema as put, type SchemaBody } from '../../../operations/catalogue.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 
-const body = bodyType<SchemaBody>({
+export const schemaBody = bodyType<SchemaBody>({
   name: 'Schema',
   fields: schemaFields,
   required: ['name'],
@@ -27,7 +27,7 @@ const endpoints = documentEndpoints({
   idParameter: 'schema_id',
   readPermissions: ['read-write', 'read-only'],
   writePermissions: ['admin'],
-  body,
+  body: schemaBody,
   fields: schemaFields,
   example,
   requests: {

@@ -17,7 +17,7 @@ interface Sent {
   viewer?: string;
 }
 
-const body = bodyType<EmbedTokenBody>({
+export const embedTokenBody = bodyType<EmbedTokenBody>({
   name: 'EmbedTokenRequest',
   fields: {
     integration: { ...field.userGroupId, description: 'The id of the integration.' },
@@ -61,7 +61,7 @@ export const createEmbedToken = endpoint<EmbedTokenBody, null>({
   purpose: 'mint embed tokens',
   access: 'read',
   query: noQuery,
-  body,
+  body: embedTokenBody,
   isConditional: false,
   prefetch: (caller, { group }) =>
     'token' in group ? groupOfToken(group.token) : groupOfId(caller, group.userGroupId),

@@ -1,6 +1,7 @@
 import { parseIntegration, settingsSchemas } from '../../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
+  type IntegrationType,
   integrationDefinition,
   integrationFields,
   secretField,
@@ -12,7 +13,7 @@ import type { Schema } from '../../schema.ts';
 
 const fields = { ...integrationFields, secret: secretField };
 
-const body = bodyType<IntegrationBody>({
+export const integrationBody = bodyType<IntegrationBody>({
   name: 'Integration',
   fields,
   required: ['type'],
@@ -25,6 +26,31 @@ const metabase = {
   settings: { url: 'https://metabase.example.com', resources: [{ dashboard: 7 }], properties: ['region'] },
   claims: { region: { property: 'region' }, customer: { field: 'provided_id' } },
 };
+
+/** Useful ones, by their types. */
+export const integrationExamples = {
+  jwt: {
+    type: 'jwt',
+    settings: { audience: 'cube', properties: ['region'] },
+    claims: { tenant: { field: 'provided_id' } },
+  },
+  metabase: { ...metabase, secret: 'the-embedding-secret-of-metabase' },
+  superset: {
+    type: 'superset',
+    secret: 'the-guest-token-secret-of-superset',
+    settings: {
+      audience: 'superset',
+      resources: [{ type: 'dashboard', id: '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e' }],
+      row_level_security: [{ dataset: 12, column: 'customer_id', value: { field: 'provided_id' } }],
+    },
+  },
+  lightdash: {
+    type: 'lightdash',
+    secret: 'the-embedding-secret-of-lightdash',
+    settings: { resources: [{ dashboardSlug: 'revenue' }] },
+    claims: { customer: { mapping: '40' } },
+  },
+} as const satisfies Record<IntegrationType, object>;
 
 const settingsTexts = Object.entries(settingsSchemas).map(([type, schema]) => {
   const { properties, required = [] } = schema as { properties: Record<string, Schema>; required?: string[] };
@@ -43,7 +69,7 @@ const endpoints = documentEndpoints({
   idParameter: 'integration_id',
   readPermissions: ['admin'],
   writePermissions: ['admin'],
-  body,
+  body: integrationBody,
   fields: integrationFields,
   example: {
     integration_id: 'metabase',
@@ -54,39 +80,10 @@ const endpoints = documentEndpoints({
     updated_at: '2026-03-02T09:30:00.000Z',
   },
   requests: {
-    jwt: {
-      summary: 'A JWT for Cube or a gateway',
-      value: {
-        type: 'jwt',
-        settings: { audience: 'cube', properties: ['region'] },
-        claims: { tenant: { field: 'provided_id' } },
-      },
-    },
-    metabase: {
-      summary: 'Guest embedding of Metabase',
-      value: { ...metabase, secret: 'the-embedding-secret-of-metabase' },
-    },
-    superset: {
-      summary: 'A guest token of Superset',
-      value: {
-        type: 'superset',
-        secret: 'the-guest-token-secret-of-superset',
-        settings: {
-          audience: 'superset',
-          resources: [{ type: 'dashboard', id: '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e' }],
-          row_level_security: [{ dataset: 12, column: 'customer_id', value: { field: 'provided_id' } }],
-        },
-      },
-    },
-    lightdash: {
-      summary: 'Embedding of Lightdash',
-      value: {
-        type: 'lightdash',
-        secret: 'the-embedding-secret-of-lightdash',
-        settings: { resources: [{ dashboardSlug: 'revenue' }] },
-        claims: { customer: { mapping: '40' } },
-      },
-    },
+    jwt: { summary: 'A JWT for Cube or a gateway', value: integrationExamples.jwt },
+    metabase: { summary: 'Guest embedding of Metabase', value: integrationExamples.metabase },
+    superset: { summary: 'A guest token of Superset', value: integrationExamples.superset },
+    lightdash: { summary: 'Embedding of Lightdash', value: integrationExamples.lightdash },
   },
   put,
   texts: {

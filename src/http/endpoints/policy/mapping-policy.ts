@@ -7,7 +7,7 @@ import { noQuery } from '../../query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { setDocumentTag, singletonOf } from './singleton.ts';
 
-const body = bodyType<{ mode: PolicyMode }>({
+export const mappingPolicyBody = bodyType<{ mode: PolicyMode }>({
   name: 'MappingPolicy',
   fields: { mode: modeField },
   required: ['mode'],
@@ -55,7 +55,7 @@ export const putMappingPolicy = endpoint<{ mode: PolicyMode }, null>({
   permissions: ['admin'],
   purpose: 'change the mapping policy',
   access: 'write',
-  body,
+  body: mappingPolicyBody,
   isConditional: true,
   handle: async ({ context, caller, body: { mode }, precondition, reply }) => {
     const { document } = await put(context, caller, mode, precondition);

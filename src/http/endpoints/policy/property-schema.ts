@@ -33,7 +33,7 @@ const schemaField = {
 
 const fields = { schema: schemaField, mode: modeField };
 
-const body = bodyType<PropertySchemaBody>({
+export const propertySchemaBody = bodyType<PropertySchemaBody>({
   name: 'PropertySchema',
   fields,
   required: ['schema', 'mode'],
@@ -93,7 +93,7 @@ export const putPropertySchema = endpoint<PropertySchemaBody, null>({
   permissions: ['admin'],
   purpose: 'change the property schema',
   access: 'write',
-  body,
+  body: propertySchemaBody,
   isConditional: true,
   handle: async ({ context, caller, body: sentBody, precondition, reply }) => {
     const { created, document } = await put(context, caller, sentBody, precondition);

@@ -1,26 +1,20 @@
 // The API documentation: /openapi.json for tools, /docs and /errors for people. Public, as the source code is.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Assets } from '../../docs/assets.ts';
+import type { DocsAssets } from '../../docs/assets.ts';
 import { page, pageHeaders } from '../../docs/page.ts';
 import { refusePreconditionOf } from '../../entity-tag.ts';
-import { nothingAtPath } from '../../problem.ts';
+import { lazy } from '../../lazy.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-const ASSET_HEADERS = {
-  'cache-control': 'public, max-age=31536000, immutable',
-  vary: 'accept-encoding',
-  'x-content-type-options': 'nosniff',
-};
-
 const pageResponse = {
   mediaType: 'text/html',
   schema: { name: 'Page', schema: { type: 'string', description: 'HTML.' } },
   headers: ['Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
 } as const;
 
-const assets = lazy(async () => (await import('../../docs/assets.ts')).Assets.load());
+const assets = lazy(async () => (await import('../../docs/assets.ts')).loadAssets());
 const openApiBytes = lazy(async ({ openApi }: Pick<PublicCall, 'openApi'>) => bytesOf(await openApi()));
 const docsBytes = lazy(async () => bytesOf(docsPage(await assets())));
 const errorsBytes = lazy(async () => bytesOf(await errorsPage(await assets())));
@@ -79,7 +73,7 @@ export function addAssets(app: FastifyInstance): void {
     '/docs/assets/:digest/:name',
     { exposeHeadRoute: true, onRequest: refusePreconditionOf },
     async ({ params, headers }, reply) =>
-      sendAsset(reply, await assets(), `${params.digest}/${params.name}`, headers['accept-encoding']),
+      (await assets()).send(reply, `${params.digest}/${params.name}`, headers['accept-encoding']),
   );
 }
 
@@ -89,16 +83,7 @@ async function sendPage(reply: FastifyReply, html: Promise<Buffer>): Promise<Buf
   return body;
 }
 
-function sendAsset(reply: FastifyReply, loaded: Assets, path: string, acceptEncoding = ''): Buffer {
-  const asset = loaded.find(path);
-  if (asset === undefined) throw nothingAtPath();
-  reply.headers(ASSET_HEADERS).header('content-type', asset.contentType);
-  if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)) return asset.bytes;
-  reply.header('content-encoding', 'gzip');
-  return asset.gzipped;
-}
-
-function docsPage(loaded: Assets): string {
+function docsPage(loaded: DocsAssets): string {
   const styles = (['swagger-ui.css', 'page.css'] as const).map(
     (name) => `<link rel="stylesheet" href="${loaded.url(name)}">`,
   );
@@ -110,7 +95,7 @@ function docsPage(loaded: Assets): string {
   return page('API', [...styles, ...scripts].join('\n'), body);
 }
 
-async function errorsPage(loaded: Assets): Promise<string> {
+async function errorsPage(loaded: DocsAssets): Promise<string> {
   const { errorsMain } = await import('../../docs/errors.ts');
   return page('Errors', `<link rel="stylesheet" href="${loaded.url('page.css')}">`, errorsMain());
 }
@@ -118,19 +103,4 @@ async function errorsPage(loaded: Assets): Promise<string> {
 /** One buffer that all slow readers share; each would have its own copy of a string. */
 function bytesOf(text: string): Buffer {
   return Buffer.from(text);
-}
-
-/** Creates the value on first use, so that start-up does not wait for it; retries after a failure. */
-function lazy<Args extends unknown[], Value>(
-  create: (...args: Args) => Promise<Value>,
-): (...args: Args) => Promise<Value> {
-  let value: Promise<Value> | undefined;
-  return (...args) => {
-    value ??= create(...args).catch((error) => {
-      // A transient failure, for example too many open files.
-      value = undefined;
-      throw error;
-    });
-    return value;
-  };
 }

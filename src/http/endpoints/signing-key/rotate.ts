@@ -8,7 +8,7 @@ interface KeyRotationBody {
   revoke?: boolean;
 }
 
-const body = bodyType<KeyRotationBody>({
+export const keyRotationBody = bodyType<KeyRotationBody>({
   name: 'SigningKeyRotation',
   fields: {
     revoke: {
@@ -30,7 +30,7 @@ export const rotateSigningKeys = endpoint<KeyRotationBody, null>({
   purpose: 'rotate signing keys',
   access: 'write',
   query: noQuery,
-  body,
+  body: keyRotationBody,
   isConditional: false,
   handle: async ({ context, caller, body: { revoke = false } }) =>
     signingKeysBody(context, await rotateKeySet(context, caller, { revoke })),

@@ -10,7 +10,7 @@ import { EXAMPLE_SECRET, example, idParameter, secretSchema } from './representa
 
 type SentFields = Omit<WebhookEndpointBody, 'enabled'> & { enabled?: boolean };
 
-const body = bodyType<WebhookEndpointBody>({
+export const webhookEndpointBody = bodyType<WebhookEndpointBody>({
   name: 'WebhookEndpoint',
   fields: webhookEndpointFields,
   required: ['url', 'event_types'],
@@ -27,7 +27,7 @@ const endpoints = documentEndpoints({
   idParameter,
   readPermissions: ['admin'],
   writePermissions: ['admin'],
-  body,
+  body: webhookEndpointBody,
   fields: webhookEndpointFields,
   secretSchema,
   example,

@@ -1,0 +1,146 @@
+import type { Mutant } from '../mutant.ts';
+
+const changes = 'src/console/event/changes.ts';
+const create = 'src/console/user-group/create.ts';
+const findOwner = 'src/operations/user-group/find-token-owner.ts';
+const form = 'src/console/user-group/form.ts';
+const properties = 'src/console/user-group/properties.ts';
+const remove = 'src/console/user-group/delete.ts';
+const review = 'src/console/user-group/review.ts';
+const rotate = 'src/console/user-group/rotate.ts';
+const save = 'src/console/user-group/save.ts';
+const show = 'src/console/user-group/show.ts';
+const suspend = 'src/console/user-group/suspend.ts';
+const token = 'src/console/user-group/token.ts';
+
+const groupTests = ['test/console/user-group.test.ts'];
+const propertyTests = ['test/console/properties.test.ts'];
+
+export const consolePages: readonly Mutant[] = [
+  {
+    name: 'console: a save overwrites what was changed in the meantime',
+    file: save,
+    find: '{ ifMatch: [versionOf(form)] }',
+    replace: '{}',
+    tests: groupTests,
+  },
+  {
+    name: 'console: a review does not notice another version',
+    file: review,
+    find: 'versionOf(call.form) !== versionTag(stored)',
+    replace: 'false',
+    tests: groupTests,
+  },
+  {
+    name: 'console: a review does not check the rules',
+    file: review,
+    find: 'await checkPolicies(call.context, call.caller, changedFields(stored, fields));',
+    replace: '',
+    tests: propertyTests,
+  },
+  {
+    name: 'console: fields that are unchanged are written too',
+    file: form,
+    find: '...(stored.properties !== fields.properties && { properties: fields.properties }),',
+    replace: 'properties: fields.properties,',
+    tests: propertyTests,
+  },
+  {
+    name: 'console: a rotation that is sent again rotates again',
+    file: rotate,
+    find: '{ ifMatch: [versionOf(form)] }',
+    replace: '{}',
+    tests: groupTests,
+  },
+  {
+    name: 'console: a suspension ignores the version',
+    file: suspend,
+    find: 'await suspendUserGroup(context, caller, id, { ifMatch: [versionOf(form)] });',
+    replace: 'await suspendUserGroup(context, caller, id, {});',
+    tests: groupTests,
+  },
+  {
+    name: 'console: any id confirms a deletion',
+    file: remove,
+    find: "form.text('user_group_id') !== id",
+    replace: "form.text('user_group_id') === ''",
+    tests: groupTests,
+  },
+  {
+    name: 'console: a deletion ignores the version',
+    file: remove,
+    find: '{ ifMatch: [versionOf(form)] }',
+    replace: '{}',
+    tests: groupTests,
+  },
+  {
+    name: 'console: creating a group that exists leads to it as if it were new',
+    file: create,
+    find: "{ ifNoneMatch: '*' }",
+    replace: '{}',
+    tests: groupTests,
+  },
+  {
+    name: 'console: readers may see tokens',
+    file: token,
+    find: 'permissions: WRITERS',
+    replace: "permissions: ['read-write', 'read-only']",
+    tests: groupTests,
+  },
+  {
+    name: 'console: readers see the actions',
+    file: show,
+    find: "isPermitted(caller, WRITERS) ? actions(call, userGroup) : ''",
+    replace: 'actions(call, userGroup)',
+    tests: groupTests,
+  },
+  {
+    name: 'console: the owner of a token is found in any workspace and environment',
+    file: findOwner,
+    find: ' || !isVisible(found.userGroup, caller)',
+    replace: '',
+    tests: groupTests,
+  },
+  {
+    name: 'console: a token in its grace period is shown as dead',
+    file: findOwner,
+    find: '> context.clock()',
+    replace: '< context.clock()',
+    tests: groupTests,
+  },
+  {
+    name: 'console: members of properties change their order',
+    file: properties,
+    find: '...before.filter((key) => typed.has(key)), ',
+    replace: '',
+    tests: propertyTests,
+  },
+  {
+    name: 'console: an input drops the line breaks of a stored text',
+    file: properties,
+    find: ' || CONTROL.test(text)',
+    replace: '',
+    tests: propertyTests,
+  },
+  {
+    name: 'console: a member is typed twice, and one of them is lost',
+    file: properties,
+    find: 'if (typed.has(key)) faults.push(inOther(key));',
+    replace: '',
+    tests: propertyTests,
+  },
+  {
+    name: 'console: no properties and an empty object are the same',
+    file: properties,
+    find: "(other.size === 0 && properties !== '{}')",
+    replace: 'other.size === 0',
+    tests: propertyTests,
+  },
+  {
+    name: 'console: members called "from" and "to" are taken for values',
+    file: changes,
+    find: '!(value instanceof JsonObject) || value.members.size === 0',
+    replace: 'value !== undefined',
+    tests: ['test/console/event.test.ts'],
+  },
+];

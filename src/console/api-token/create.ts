@@ -1,0 +1,133 @@
+import { type Permission, permissions } from '../../domain/api-token.ts';
+import { limits } from '../../domain/field.ts';
+import { TokenUnreadable } from '../../domain/key-ring.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { mintApiToken } from '../../domain/token.ts';
+import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
+import { ApiTokenTaken, issueApiToken } from '../../operations/api-token.ts';
+import type { Context } from '../../operations/context.ts';
+import { Problem } from '../../problem.ts';
+import { isConflict } from '../document-version.ts';
+import { actionForm, cancel, choiceField, hidden, problemSummary, submit, textField } from '../fields.ts';
+import { Form } from '../form.ts';
+import { numberMember, readForm, textMember } from '../form-body.ts';
+import { html, pathTo } from '../html.ts';
+import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { issuedView } from './issued.ts';
+import { API_TOKENS, NEW_API_TOKEN_PATH } from './show.ts';
+
+const shared = { path: '/api-tokens/-/new', permissions: ADMINS, purpose: 'create API tokens' } as const;
+
+export const newApiTokenForm: Page = {
+  ...shared,
+  method: 'GET',
+  access: 'read',
+  handle: async (call) => formView(call, Form.empty),
+};
+
+export const createApiToken: Page = {
+  ...shared,
+  method: 'POST',
+  access: 'write',
+  handle: async ({ context, caller, form }) => {
+    const body = await readForm(context, form, newApiTokenBody, () => ({
+      name: textMember(form, 'name'),
+      permission: textMember(form, 'permission'),
+      expires_in_seconds: numberMember(form, 'expires_in_seconds'),
+    }));
+    const { name, permission, expires_in_seconds: seconds } = body;
+    const expiresAt = seconds === undefined ? null : context.clock() + seconds * 1_000;
+    const options = { token: openText(context, form), limit: limits.activeApiTokens };
+    const issued = await issueApiToken(context, caller, { name, permission, expiresAt }, options).catch(
+      explainTaken,
+    );
+    return issuedView(issued, 'Created.');
+  },
+  retry: async (call, problem) => formView(call, call.form, problem),
+};
+
+const permissionTexts = {
+  admin: 'everything, including API tokens, webhooks and integrations',
+  'read-write': 'read and change user groups',
+  'read-only': 'read user groups, the catalogue and events',
+  resolve: 'only resolve tokens of user groups: for dashboard servers',
+  embed: 'only issue embed tokens, and resolve',
+} as const satisfies Record<Permission, string>;
+
+const DAY_SECONDS = 86_400;
+const lifetimes = [
+  ['', 'never'],
+  [String(DAY_SECONDS), 'in a day'],
+  [String(30 * DAY_SECONDS), 'in 30 days'],
+  [String(90 * DAY_SECONDS), 'in 90 days'],
+  [String(365 * DAY_SECONDS), 'in a year'],
+] as const;
+
+function formView(call: PageCall, form: Form, problem?: Problem): View {
+  const title = 'New API token';
+  const sealed = problem === undefined || isConflict(problem) ? sealText(call.context) : form.text('sealed');
+  const fields = html`!${textField({
+    name: 'name',
+    label: 'Name',
+    value: form.text('name'),
+    hint: 'What it is for.',
+    isRequired: true,
+    problem,
+  })}
+!${choiceField({
+    name: 'permission',
+    label: 'Permission',
+    value: form.text('permission'),
+    choices: [
+      ['', 'choose'],
+      ...permissions.map((each) => [each, `${each}: ${permissionTexts[each]}`] as const),
+    ],
+    problem,
+  })}
+!${choiceField({
+    name: 'expires_in_seconds',
+    label: 'Expires',
+    value: form.text('expires_in_seconds'),
+    choices: lifetimes,
+    problem,
+  })}`;
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+!${problemSummary(problem)}
+<p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>
+!${actionForm(
+      call.session,
+      NEW_API_TOKEN_PATH,
+      html`!${hidden('sealed', sealed)}
+!${fields}
+<div class="actions">!${submit('Create')} !${cancel(pathTo(API_TOKENS))}</div>`,
+    )}`,
+  };
+}
+
+const OWNER = { session: 'new-api-token' } as const;
+
+/** The form has the text, encrypted: sending it twice, such as by reloading the response, creates one API token. */
+function sealText({ keyRing }: Context): string {
+  const { keyId, ciphertext } = keyRing.seal(mintApiToken(), OWNER);
+  return `${keyId}.${ciphertext}`;
+}
+
+function openText({ keyRing }: Context, form: Form): Secret {
+  const [keyId = '', ciphertext = ''] = form.text('sealed').split('.');
+  try {
+    return keyRing.open({ keyId, ciphertext }, OWNER);
+  } catch (error) {
+    if (!(error instanceof TokenUnreadable)) throw error;
+    throw new Problem('version_mismatch', 'This form is too old, so nothing was created. Send it again.');
+  }
+}
+
+function explainTaken(error: unknown): never {
+  if (!(error instanceof ApiTokenTaken)) throw error;
+  throw new Problem(
+    'version_mismatch',
+    'This form was sent before, and created an API token whose text was shown then. If you do not have it, revoke that API token and create another one: send the form again.',
+  );
+}

@@ -1,0 +1,46 @@
+import type { ApiToken } from '../../domain/api-token.ts';
+import { listApiTokens } from '../../operations/api-token.ts';
+import { html, link, nextPage, pathTo, table, time } from '../html.ts';
+import { notice } from '../notice.ts';
+import { ADMINS, type Page, type PageCall } from '../page.ts';
+import { API_TOKENS, NEW_API_TOKEN_PATH, nameOf, statusBadge } from './show.ts';
+
+const LIMIT = 50;
+
+export const listOfApiTokens: Page = {
+  method: 'GET',
+  path: '/api-tokens',
+  permissions: ADMINS,
+  purpose: 'list API tokens',
+  access: 'list',
+  handle: async (call) => {
+    const { context, caller, query } = call;
+    const cursor = query.get('cursor');
+    const page = { limit: LIMIT, ...(cursor && { cursor }) };
+    const { apiTokens, nextCursor } = await listApiTokens(context, caller, page);
+    return {
+      title: 'API tokens',
+      main: html`<h1>API tokens</h1>
+!${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
+<p class="hint">Of this workspace, for the environment ${caller.environment}.</p>
+<div class="actions"><a class="button" href="${NEW_API_TOKEN_PATH}">New API token</a></div>
+!${apiTokenTable(call, apiTokens)}
+!${nextCursor === null ? '' : nextPage(pathTo(API_TOKENS), nextCursor)}`,
+    };
+  },
+};
+
+function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): string {
+  return table(
+    'API tokens',
+    ['Name', 'Number', 'Permission', 'Status', 'Last used', 'Expires'],
+    apiTokens.map((apiToken) => [
+      link(pathTo(API_TOKENS, apiToken.apiTokenId), nameOf(apiToken)),
+      html`${apiToken.apiTokenId}`,
+      html`${apiToken.permission}`,
+      statusBadge(call, apiToken),
+      time(apiToken.lastUsedAt),
+      time(apiToken.expiresAt),
+    ]),
+  );
+}

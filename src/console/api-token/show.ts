@@ -1,0 +1,66 @@
+import { type ApiToken, type ApiTokenStatus, previousTextUntil, statusOf } from '../../domain/api-token.ts';
+import { apiTokenIdOf } from '../../http/path-parameter.ts';
+import { readApiToken } from '../../operations/api-token.ts';
+import { badge, definitions, html, pathTo, time } from '../html.ts';
+import { ADMINS, type Page, type PageCall } from '../page.ts';
+
+export const API_TOKENS = 'api-tokens';
+export const NEW_API_TOKEN_PATH = pathTo(API_TOKENS, '-', 'new');
+
+export const showApiToken: Page = {
+  method: 'GET',
+  path: '/api-tokens/:api_token_id',
+  permissions: ADMINS,
+  purpose: 'read API tokens',
+  access: 'read',
+  handle: async (call) => {
+    const apiToken = await apiTokenIn(call);
+    const now = call.context.clock();
+    const until = previousTextUntil(apiToken, now);
+    const title = `API token ${nameOf(apiToken)}`;
+    return {
+      title,
+      main: html`<h1>${title}</h1>
+!${definitions([
+        ['Number', html`${apiToken.apiTokenId}`],
+        ['Permission', html`${apiToken.permission}`],
+        ['Environment', html`${apiToken.environment}`],
+        ['Status', statusBadge(call, apiToken)],
+        ['Last used', time(apiToken.lastUsedAt)],
+        ['Created', time(apiToken.createdAt)],
+        ['Expires', time(apiToken.expiresAt)],
+        ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
+        ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
+      ])}
+!${statusOf(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
+    };
+  },
+};
+
+export function apiTokenIn({ context, caller, request }: PageCall): Promise<ApiToken> {
+  return readApiToken(context, caller, apiTokenIdOf(request));
+}
+
+export function nameOf({ name, apiTokenId }: ApiToken): string {
+  return name ?? `number ${apiTokenId}`;
+}
+
+export function isOfSession({ caller }: PageCall, { apiTokenId }: ApiToken): boolean {
+  return caller.apiTokenId === apiTokenId;
+}
+
+const statusBadges = {
+  active: badge('good', 'active'),
+  expired: badge('bad', 'expired'),
+  revoked: badge('bad', 'revoked'),
+} as const satisfies Record<ApiTokenStatus, string>;
+
+export function statusBadge(call: PageCall, apiToken: ApiToken): string {
+  const status = statusBadges[statusOf(apiToken, call.context.clock())];
+  return isOfSession(call, apiToken) ? html`!${status} !${badge('neutral', 'of this session')}` : status;
+}
+
+function actions({ apiTokenId }: ApiToken): string {
+  return html`<div class="actions"><a class="button" href="${pathTo(API_TOKENS, apiTokenId, 'rotate')}">Rotate</a>
+<a class="button" href="${pathTo(API_TOKENS, apiTokenId, 'revoke')}">Revoke</a></div>`;
+}

@@ -1,0 +1,148 @@
+import { dataSourceDefinition } from '../../domain/catalogue.ts';
+import { type Document, documentFields } from '../../domain/document.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
+import { dataSourceBody } from '../../http/endpoints/catalogue/data-source.ts';
+import { type DataSourceBody, putDataSource as put } from '../../operations/catalogue.ts';
+import { listUserGroups } from '../../operations/user-group/list.ts';
+import { DocumentPages } from '../document-pages.ts';
+import { areaField, textField } from '../fields.ts';
+import { editableJson, jsonMember, textMember } from '../form-body.ts';
+import { code, html, link, pathTo, table } from '../html.ts';
+import { prettyJson } from '../json.ts';
+import { type PageCall, READERS } from '../page.ts';
+
+export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
+
+/** User groups that the question before a deletion names, of each way to refer to it. */
+const NAMED = 5;
+
+export const dataSourcePages = new DocumentPages<DataSourceBody>({
+  definition: dataSourceDefinition,
+  path: DATA_SOURCES,
+  idParameter: 'provided_id',
+  idHint: 'Your own id. Mappings refer to the data source by it, or by its number.',
+  readers: READERS,
+  body: dataSourceBody,
+  members: (form) => ({
+    schema_id: textMember(form, 'schema_id'),
+    name: textMember(form, 'name'),
+    attributes: jsonMember(form, 'attributes'),
+  }),
+  typed: (document) => {
+    const { schemaId, name, attributes } = fieldsOf(document);
+    return { schema_id: schemaId, name, attributes: editableJson(attributes) };
+  },
+  initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: EXAMPLE }),
+  fields: (form, problem) => html`!${textField({
+    name: 'schema_id',
+    label: 'Schema',
+    value: form.text('schema_id'),
+    hint: 'The id of the schema that it is a data source of.',
+    isRequired: true,
+    problem,
+  })}
+!${textField({
+    name: 'name',
+    label: 'Name',
+    value: form.text('name'),
+    hint: 'For people.',
+    isRequired: true,
+    problem,
+  })}
+!${areaField({
+    name: 'attributes',
+    label: 'Attributes',
+    value: form.text('attributes'),
+    hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
+    problem,
+  })}`,
+  put,
+  rows: (document) => {
+    const { dataSourceId, schemaId, name, attributes } = fieldsOf(document);
+    return [
+      ['Number', html`<code>${dataSourceId}</code>`],
+      ['Schema', schemaLink(schemaId)],
+      ['Name', html`${name}`],
+      ['Attributes', code(prettyJson(attributes))],
+    ];
+  },
+  consequences: async (document, call) => {
+    const { dataSourceId } = fieldsOf(document);
+    const references = [...new Set([document.id, String(dataSourceId)])];
+    const { catalogue } = await call.context.configs.of(call.context.store, call.caller);
+    const dataSource = catalogue.find(dataSourceId);
+    const schemaIds = dataSource === undefined ? [] : catalogue.schemasWithDefault(dataSource);
+    return html`<p>What refers to it then leads nowhere: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
+!${groupsText(references, await groupsWith(call, references))}
+!${schemaIds.length === 0 ? '' : html`<p>It is the default of: !${schemaIds.map(schemaLink).join(', ')}</p>`}`;
+  },
+});
+
+const EXAMPLE = `{
+  "host": "db-7.internal",
+  "database": "acme",
+  "secret_name": "prod/acme/orders"
+}`;
+
+export interface DataSourceRow {
+  providedId: string;
+  dataSourceId: number;
+  schemaId: string;
+  name: string;
+}
+
+export function fieldsOf(document: Document): DataSourceRow & { attributes: JsonText } {
+  const { data_source_id: dataSourceId, schema_id: schemaId, name, attributes } = documentFields(document);
+  return {
+    providedId: document.id,
+    dataSourceId: Number(dataSourceId),
+    schemaId: JSON.parse(schemaId!) as string,
+    name: JSON.parse(name!) as string,
+    attributes: attributes!,
+  };
+}
+
+export function dataSourceTable(dataSources: readonly DataSourceRow[]): string {
+  if (dataSources.length === 0) return html`<p class="none">No data sources.</p>`;
+  return table(
+    'Data sources',
+    ['Id', 'Number', 'Schema', 'Name'],
+    dataSources.map(({ providedId, dataSourceId, schemaId, name }) => [
+      link(pathTo(...DATA_SOURCES, providedId), providedId),
+      html`${dataSourceId}`,
+      schemaLink(schemaId),
+      html`${name}`,
+    ]),
+  );
+}
+
+function schemaLink(schemaId: string): string {
+  return link(pathTo('catalogue', 'schemas', schemaId), schemaId);
+}
+
+interface Referring {
+  userGroups: UserGroup[];
+  hasMore: boolean;
+}
+
+/** The first user groups whose mapping refers to the data source, by its id or by its number. */
+async function groupsWith(call: PageCall, references: readonly string[]): Promise<Referring> {
+  const pages = await Promise.all(
+    references.map((dataSource) => listUserGroups(call.context, call.caller, { dataSource, limit: NAMED })),
+  );
+  return {
+    userGroups: pages.flatMap(({ userGroups }) => userGroups),
+    hasMore: pages.some(({ nextCursor }) => nextCursor !== null),
+  };
+}
+
+function groupsText(references: readonly string[], { userGroups, hasMore }: Referring): string {
+  if (userGroups.length === 0 && !hasMore) return html`<p>No user group refers to it.</p>`;
+  const named = userGroups.map(({ providedId }) => link(pathTo('user-groups', providedId), providedId));
+  const searches = references.map((reference) => {
+    const query = new URLSearchParams({ data_source: reference });
+    return link(`${pathTo('user-groups')}?${query}`, `all that refer to ${reference}`);
+  });
+  return html`<p>User groups that refer to it: !${[...named, ...(hasMore ? searches : [])].join(', ')}</p>`;
+}

@@ -1,0 +1,104 @@
+import { isPermitted } from '../../domain/api-token.ts';
+import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.ts';
+import type { DocumentDefinition } from '../../domain/document.ts';
+import type { PolicyMode } from '../../domain/policy.ts';
+import { listDocuments } from '../../operations/document.ts';
+import { newPath } from '../document-pages.ts';
+import { badge, definitions, html, link, nextPage, pathTo } from '../html.ts';
+import { notice } from '../notice.ts';
+import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
+import { DATA_SOURCES, dataSourceTable, fieldsOf } from './data-source.ts';
+import { modeTexts } from './mapping-policy.ts';
+import { SCHEMAS, schemaTable } from './schema.ts';
+
+const LIMIT = 50;
+
+/** The start of both lists, and the rules about user groups. */
+export const overview: Page = {
+  method: 'GET',
+  path: '/catalogue',
+  permissions: READERS,
+  purpose: 'read the catalogue',
+  access: 'read',
+  handle: async (call) => {
+    const isAdmin = isPermitted(call.caller, ADMINS);
+    const schemas = await pageOf(call, schemaDefinition, null);
+    const dataSources = await pageOf(call, dataSourceDefinition, null);
+    return {
+      title: 'Catalogue',
+      main: html`<h1>Catalogue</h1>
+!${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
+<p class="hint">What the mapping of a user group leads to: from a schema to a data source.</p>
+<h2>Schemas</h2>
+!${schemaTable(schemas.documents)}
+!${links(SCHEMAS, 'schema', { isAdmin, hasMore: schemas.nextCursor !== null })}
+<h2>Data sources</h2>
+!${dataSourceTable(dataSources.documents.map(fieldsOf))}
+!${links(DATA_SOURCES, 'data source', { isAdmin, hasMore: dataSources.nextCursor !== null })}
+<h2>Rules for user groups</h2>
+!${await rules(call, isAdmin)}`,
+    };
+  },
+};
+
+/** All of one kind, page by page. */
+export const listSchemas = listPage(SCHEMAS, schemaDefinition, schemaTable);
+export const listDataSources = listPage(DATA_SOURCES, dataSourceDefinition, (documents) =>
+  dataSourceTable(documents.map(fieldsOf)),
+);
+
+function listPage(
+  path: readonly string[],
+  definition: DocumentDefinition,
+  tableOf: typeof schemaTable,
+): Page {
+  const title = `${definition.noun[0]!.toUpperCase()}${definition.noun.slice(1)}s`;
+  return {
+    method: 'GET',
+    path: `/${path.join('/')}`,
+    permissions: READERS,
+    purpose: `list ${definition.noun}s`,
+    access: 'read',
+    handle: async (call) => {
+      const { documents, nextCursor } = await pageOf(call, definition, call.query.get('cursor'));
+      const isAdmin = isPermitted(call.caller, ADMINS);
+      return {
+        title,
+        main: html`<h1>${title}</h1>
+!${notice(call.query, { deleted: 'Deleted.' })}
+!${tableOf(documents)}
+!${nextCursor === null ? '' : nextPage(pathTo(...path), nextCursor)}
+!${links(path, definition.noun, { isAdmin, hasMore: false })}`,
+      };
+    },
+  };
+}
+
+function pageOf({ context, caller }: PageCall, definition: DocumentDefinition, cursor: string | null) {
+  return listDocuments(context, caller, definition, { limit: LIMIT, ...(cursor && { cursor }) });
+}
+
+function links(
+  path: readonly string[],
+  noun: string,
+  { isAdmin, hasMore }: { isAdmin: boolean; hasMore: boolean },
+): string {
+  return html`<div class="actions">!${isAdmin ? html`<a class="button" href="${newPath(path)}">New ${noun}</a>` : ''}
+!${hasMore ? html`<a class="button" href="${pathTo(...path)}">All ${noun}s</a>` : ''}</div>`;
+}
+
+async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<string> {
+  const { mappingMode, propertySchema } = await context.configs.of(context.store, caller);
+  const change = isAdmin ? html` · !${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
+  const schema =
+    propertySchema === null ? html`<span class="none">none</span>` : html`!${modeText(propertySchema.mode)}`;
+  const open = link(pathTo('catalogue', 'property-schema'), isAdmin ? 'Change' : 'Show');
+  return definitions([
+    ['Mapping policy', html`!${modeText(mappingMode)}!${change}`],
+    ['Property schema', html`!${schema} · !${open}`],
+  ]);
+}
+
+function modeText(mode: PolicyMode): string {
+  return html`!${badge('neutral', mode)} ${modeTexts[mode]}`;
+}

@@ -1,0 +1,122 @@
+import { isPermitted } from '../../domain/api-token.ts';
+import { type DataSource, schemaDefinition } from '../../domain/catalogue.ts';
+import type { Document } from '../../domain/document.ts';
+import { schemaBody } from '../../http/endpoints/catalogue/schema.ts';
+import { putSchema as put, type SchemaBody } from '../../operations/catalogue.ts';
+import { DocumentPages, newPath } from '../document-pages.ts';
+import { checkField, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { numberMember, textMember } from '../form-body.ts';
+import { html, link, pathTo, table, time } from '../html.ts';
+import { ADMINS, type PageCall, READERS } from '../page.ts';
+import { DATA_SOURCES, type DataSourceRow, dataSourceTable } from './data-source.ts';
+
+export const SCHEMAS = ['catalogue', 'schemas'] as const;
+
+/** The data sources that the page of a schema shows. */
+const SHOWN = 50;
+
+export const schemaPages = new DocumentPages<SchemaBody>({
+  definition: schemaDefinition,
+  path: SCHEMAS,
+  idParameter: 'schema_id',
+  idHint: 'As in mappings, where it leads to the data source of a user group.',
+  readers: READERS,
+  body: schemaBody,
+  members: (form) => ({
+    name: textMember(form, 'name'),
+    default_data_source: defaultMember(form),
+  }),
+  typed: (document) => {
+    const { name, default_data_source: reference } = fieldsOf(document);
+    return {
+      name,
+      default_data_source: reference === null ? '' : String(reference),
+      ...(typeof reference === 'number' && { default_is_number: 'on' }),
+    };
+  },
+  initial: () => ({}),
+  fields: (form, problem) => html`!${textField({
+    name: 'name',
+    label: 'Name',
+    value: form.text('name'),
+    hint: 'For people.',
+    isRequired: true,
+    problem,
+  })}
+!${textField({
+    name: 'default_data_source',
+    label: 'Default data source',
+    value: form.text('default_data_source'),
+    hint: 'Of user groups whose mapping has no entry for this schema. Empty: these have none.',
+    problem,
+  })}
+!${checkField({
+    name: 'default_is_number',
+    label: 'This is the number of the data source, not your id of it',
+    isChecked: form.has('default_is_number'),
+  })}`,
+  put,
+  rows: (document) => {
+    const { name, default_data_source: reference } = fieldsOf(document);
+    return [
+      ['Name', html`${name}`],
+      ['Default data source', reference === null ? NONE : html`<code>${reference}</code>`],
+    ];
+  },
+  more: async ({ id }, call) => {
+    const dataSources = await dataSourcesOf(call, id);
+    const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
+    return html`<h2>Data sources of this schema</h2>
+!${dataSourceTable(dataSources.slice(0, SHOWN).map(rowOf))}
+!${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
+!${isPermitted(call.caller, ADMINS) ? html`<p class="actions"><a class="button" href="${create}">New data source</a></p>` : ''}`;
+  },
+  consequences: async ({ id }, call) => {
+    const count = (await dataSourcesOf(call, id)).length;
+    return html`<p>Entries of mappings for this schema then lead nowhere: dashboards that resolve them report an error, until a schema with this id exists again. The mappings themselves stay.</p>
+!${count === 0 ? '' : html`<p>${count} !${count === 1 ? 'data source belongs' : 'data sources belong'} to it, and !${count === 1 ? 'stays' : 'stay'}.</p>`}`;
+  },
+});
+
+async function dataSourcesOf({ context, caller }: PageCall, schemaId: string): Promise<DataSource[]> {
+  const { catalogue } = await context.configs.of(context.store, caller);
+  return catalogue.ofSchema(schemaId);
+}
+
+function rowOf({ json, ...dataSource }: DataSource): DataSourceRow {
+  return { ...dataSource, name: (JSON.parse(json) as { name: string }).name };
+}
+
+const NONE = html`<span class="none">none</span>`;
+
+interface SchemaFields {
+  name: string;
+  default_data_source: string | number | null;
+}
+
+function fieldsOf({ body }: Document): SchemaFields {
+  return JSON.parse(body) as SchemaFields;
+}
+
+function defaultMember(form: Form): string {
+  const member = form.has('default_is_number') ? numberMember : textMember;
+  return member(form, 'default_data_source') ?? 'null';
+}
+
+export function schemaTable(documents: readonly Document[]): string {
+  if (documents.length === 0) return html`<p class="none">No schemas.</p>`;
+  return table(
+    'Schemas',
+    ['Id', 'Name', 'Default data source', 'Updated'],
+    documents.map((document) => {
+      const { name, default_data_source: reference } = fieldsOf(document);
+      return [
+        link(pathTo(...SCHEMAS, document.id), document.id),
+        html`${name}`,
+        reference === null ? NONE : html`<code>${reference}</code>`,
+        time(document.updatedAt),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,34 @@
+import { createDemo, DEMO_PATH } from '../../demo/create.ts';
+import { isPermitted } from '../../domain/api-token.ts';
+import { Problem } from '../../problem.ts';
+import { actionForm, submit } from '../fields.ts';
+import { html } from '../html.ts';
+import { ADMINS, type Page, type PageCall } from '../page.ts';
+
+export const createDemoData: Page = {
+  method: 'POST',
+  path: '/demo',
+  permissions: ADMINS,
+  purpose: 'create demo data',
+  access: 'write',
+  handle: async ({ context, caller, demoDirectory }) => {
+    if (demoDirectory === null) throw withoutFiles();
+    await createDemo(context, caller, demoDirectory);
+    return { location: DEMO_PATH };
+  },
+};
+
+function withoutFiles(): Problem {
+  return new Problem(
+    'invalid_request',
+    'Demo data requires SQLite: its sample files are stored next to the database.',
+  );
+}
+
+/** For an empty console; empty for a caller who may not create demo data. */
+export function demoOffer({ caller, session, demoDirectory }: PageCall): string {
+  if (!isPermitted(caller, ADMINS) || demoDirectory === null) return '';
+  return html`<section aria-labelledby="demo"><h2 id="demo">New here?</h2>
+<p>Demo data shows what the service does: three customers, two data sources with sample orders, and a dashboard on which each customer sees only its own.</p>
+!${actionForm(session, '/console/demo', submit('Create demo data'))}</section>`;
+}

@@ -1,0 +1,279 @@
+// The pages of a kind of document: one, new, edit and delete. A kind defines its fields, and has its own list.
+
+import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
+import type { Document, DocumentDefinition } from '../domain/document.ts';
+import { userGroupId } from '../domain/field.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import { type BodyType, invalidField, valueCheck } from '../domain/request-body.ts';
+import type { Secret } from '../domain/secret.ts';
+import { pathIdOf, type pathParameters } from '../http/path-parameter.ts';
+import type { Context } from '../operations/context.ts';
+import { deleteDocument, readDocument, type StoredDocument } from '../operations/document.ts';
+import { Problem } from '../problem.ts';
+import {
+  confirmationProblem,
+  formProblem,
+  isConflict,
+  preconditionOf,
+  versionField,
+} from './document-version.ts';
+import { actionForm, cancel, problemSummary, submit, textField } from './fields.ts';
+import { Form } from './form.ts';
+import { type Members, readForm } from './form-body.ts';
+import { definitions, html, pathTo, time } from './html.ts';
+import { notice, withNotice } from './notice.ts';
+import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
+import { shownOnce } from './shown-once.ts';
+
+export interface DocumentPagesKind<Body> {
+  definition: DocumentDefinition;
+  /** The path of the list, such as `['catalogue', 'schemas']`. */
+  path: readonly string[];
+  idParameter: keyof typeof pathParameters;
+  idHint: string;
+  readers: readonly Permission[];
+  body: BodyType<Body>;
+  members(form: Form): Members;
+  /** The stored fields as they are typed. */
+  typed(document: Document): Readonly<Record<string, string>>;
+  /** What the form for a new document shows. */
+  initial(query: URLSearchParams): Readonly<Record<string, string>>;
+  /** The fields of the form, as HTML. `document` is null for a new one. */
+  fields(form: Form, problem: Problem | undefined, document: Document | null): string;
+  /** `secret` is shown in the response, and never again. */
+  put(
+    context: Context,
+    caller: Caller,
+    id: string,
+    body: Body,
+    precondition: Precondition,
+  ): Promise<StoredDocument & { secret?: Secret | null }>;
+  /** `deleteDocument` if absent. */
+  remove?(context: Context, caller: Caller, id: string, precondition: Precondition): Promise<void>;
+  /** The stored fields, as names and HTML. */
+  rows(document: Document): (readonly [name: string, value: string])[];
+  /** The rest of the page of a document, as HTML. */
+  more?(document: Document, call: PageCall): Promise<string>;
+  /** Links and forms beside "Edit" and "Delete", as HTML. */
+  actions?(document: Document, call: PageCall): string;
+  /** By the value of `done` in the URL. */
+  notices?: Readonly<Record<string, string>>;
+  /** What the deletion breaks, as HTML. */
+  consequences(document: Document, call: PageCall): Promise<string>;
+}
+
+interface EditedForm {
+  /** null for a new document, whose form has a field for it. */
+  id: string | null;
+  /** null also if it was deleted after the form was opened. */
+  document: Document | null;
+  form: Form;
+  problem?: Problem;
+}
+
+const idFault = valueCheck(userGroupId);
+
+/** The path of the form for a new document: `-` is in the place of an id, and no action on an id is called `new`. */
+export function newPath(path: readonly string[]): string {
+  return pathTo(...path, '-', 'new');
+}
+
+export class DocumentPages<Body> {
+  readonly #kind: DocumentPagesKind<Body>;
+  readonly #noun: string;
+
+  constructor(kind: DocumentPagesKind<Body>) {
+    this.#kind = kind;
+    this.#noun = kind.definition.noun;
+  }
+
+  get all(): Page[] {
+    const { path, idParameter, readers } = this.#kind;
+    const [create, one] = [`/${path.join('/')}/-/new`, `/${path.join('/')}/:${idParameter}`];
+    const show = (call: PageCall) => this.showView(call);
+    const newForm = async (call: PageCall) => this.#newForm(call);
+    const removeForm = (call: PageCall, problem?: Problem) => this.#removeForm(call, problem);
+    const reading = { method: 'GET', permissions: ADMINS, access: 'read' } as const;
+    const writing = { method: 'POST', permissions: ADMINS, access: 'write' } as const;
+    const purpose = `change ${this.#noun}s`;
+    return [
+      { ...reading, path: create, purpose, handle: newForm },
+      {
+        ...writing,
+        path: create,
+        purpose,
+        handle: (call) => this.#create(call),
+        retry: async (call, problem) => this.#newForm(call, problem),
+      },
+      { ...reading, path: one, permissions: readers, purpose: `read ${this.#noun}s`, handle: show },
+      { ...reading, path: `${one}/edit`, purpose, handle: (call) => this.#editForm(call) },
+      {
+        ...writing,
+        path: `${one}/edit`,
+        purpose,
+        handle: (call) => this.#save(call, this.idOf(call)),
+        retry: (call, problem) => this.#editedForm(call, problem),
+      },
+      { ...reading, path: `${one}/delete`, purpose, handle: (call) => removeForm(call) },
+      {
+        ...writing,
+        path: `${one}/delete`,
+        purpose,
+        handle: (call) => this.#remove(call),
+        retry: removeForm,
+      },
+    ];
+  }
+
+  /** The page of one document; `problem` is that of an action on it. */
+  async showView(call: PageCall, problem?: Problem): Promise<View> {
+    const document = await this.read(call);
+    const { id, version, createdAt, updatedAt } = document;
+    const { rows, notices, more } = this.#kind;
+    const title = `${capitalized(this.#noun)} ${id}`;
+    return {
+      title,
+      main: html`<h1>${title}</h1>
+!${notice(call.query, { saved: 'Saved.', ...notices })}
+!${problemSummary(problem)}
+!${definitions([
+        ['Id', html`<code>${id}</code>`],
+        ...rows(document),
+        ['Created', time(createdAt)],
+        ['Updated', html`!${time(updatedAt)} (version ${version})`],
+      ])}
+!${isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : ''}
+!${more === undefined ? '' : await more(document, call)}`,
+    };
+  }
+
+  /** The document in the path. Throws `not_found`. */
+  read(call: PageCall): Promise<Document> {
+    return readDocument(call.context, call.caller, this.#kind.definition, this.idOf(call));
+  }
+
+  pathOf(id: string, ...action: string[]): string {
+    return pathTo(...this.#kind.path, id, ...action);
+  }
+
+  /** In the response to the action that created it. */
+  secretView(id: string, secret: Secret, done: string): View {
+    const title = `Secret of ${this.#noun} ${id}`;
+    return {
+      title,
+      main: html`<h1>${title}</h1>
+<div class="notice" role="status"><p>${done} Store the secret where it is used: it is not shown again.</p></div>
+!${shownOnce('Secret', secret)}
+<p class="actions"><a class="button" href="${this.pathOf(id)}">Continue</a></p>`,
+    };
+  }
+
+  #actions(document: Document, call: PageCall): string {
+    return html`<div class="actions"><a class="button" href="${this.pathOf(document.id, 'edit')}">Edit</a>
+!${this.#kind.actions?.(document, call) ?? ''}
+<a class="button" href="${this.pathOf(document.id, 'delete')}">Delete</a></div>`;
+  }
+
+  /** The id in the path. */
+  idOf({ request }: PageCall): string {
+    return pathIdOf(request, this.#kind.idParameter);
+  }
+
+  #newForm(call: PageCall, problem?: Problem): View {
+    if (problem === undefined) {
+      const form = Form.of(this.#kind.initial(call.query));
+      return this.#form(call, { id: null, document: null, form });
+    }
+    const explained = isConflict(problem) ? idTaken(this.#noun) : problem;
+    return this.#form(call, { id: null, document: null, form: call.form, problem: explained });
+  }
+
+  async #editForm(call: PageCall): Promise<View> {
+    const document = await this.read(call);
+    return this.#form(call, { id: document.id, document, form: Form.of(this.#kind.typed(document)) });
+  }
+
+  async #editedForm(call: PageCall, problem: Problem): Promise<View> {
+    const document = await this.read(call).catch(nullIfNotFound);
+    return this.#form(call, { id: this.idOf(call), document, form: call.form, problem });
+  }
+
+  #form({ session }: PageCall, { id, document, form, problem }: EditedForm): View {
+    const { path, fields } = this.#kind;
+    const title = id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`;
+    const content = html`!${versionField(document, form, problem)}
+!${id === null ? this.#idField(form, problem) : ''}
+!${fields(form, problem, document)}
+<div class="actions">!${submit('Save')}
+!${cancel(document === null ? pathTo(...path) : this.pathOf(document.id))}</div>`;
+    return {
+      title,
+      main: html`<h1>${title}</h1>
+!${id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem)}
+!${actionForm(session, id === null ? newPath(path) : this.pathOf(id, 'edit'), content)}`,
+    };
+  }
+
+  #idField(form: Form, problem: Problem | undefined): string {
+    const hint = this.#kind.idHint;
+    return textField({ name: 'id', label: 'Id', value: form.text('id'), hint, isRequired: true, problem });
+  }
+
+  async #create(call: PageCall): Promise<View | Redirect> {
+    const id = call.form.text('id');
+    const fault = idFault(id);
+    if (fault !== null) throw invalidField('/id', fault);
+    return this.#save(call, id);
+  }
+
+  async #save({ context, caller, form }: PageCall, id: string): Promise<View | Redirect> {
+    const { body, members, put } = this.#kind;
+    const { secret } = await put(
+      context,
+      caller,
+      id,
+      await readForm(context, form, body, members),
+      preconditionOf(form),
+    );
+    if (secret == null) return { location: withNotice(this.pathOf(id), 'saved') };
+    return this.secretView(id, secret, 'Created.');
+  }
+
+  async #removeForm(call: PageCall, problem?: Problem): Promise<View> {
+    const document = await this.read(call);
+    const title = `Delete ${this.#noun} ${document.id}?`;
+    const content = html`!${versionField(document, call.form, problem)}
+<div class="actions">!${submit('Delete', 'danger')} !${cancel(this.pathOf(document.id))}</div>`;
+    return {
+      title,
+      main: html`<h1>${title}</h1>
+!${confirmationProblem(this.#noun, problem)}
+!${await this.#kind.consequences(document, call)}
+!${actionForm(call.session, this.pathOf(document.id, 'delete'), content)}`,
+    };
+  }
+
+  async #remove(call: PageCall): Promise<Redirect> {
+    const { definition, path, remove } = this.#kind;
+    const { context, caller, form } = call;
+    const id = this.idOf(call);
+    if (remove) await remove(context, caller, id, preconditionOf(form));
+    else await deleteDocument(context, caller, definition, id, preconditionOf(form));
+    return { location: withNotice(pathTo(...path), 'deleted') };
+  }
+}
+
+function nullIfNotFound(error: unknown): null {
+  if (error instanceof Problem && error.code === 'not_found') return null;
+  throw error;
+}
+
+function idTaken(noun: string): Problem {
+  return new Problem('version_mismatch', `Another ${noun} has this id, so nothing was saved.`, {
+    errors: [{ pointer: '/id', detail: 'is taken: choose another one, or edit what exists' }],
+  });
+}
+
+function capitalized(noun: string): string {
+  return noun[0]!.toUpperCase() + noun.slice(1);
+}

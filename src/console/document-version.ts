@@ -1,0 +1,48 @@
+// The version that a form was opened with. It is sent with the form, so that nobody overwrites what they have not seen, and
+// reloading the response repeats nothing.
+
+import { type Document, documentTag } from '../domain/document.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import { toVersionTag } from '../domain/user-group.ts';
+import { Problem } from '../problem.ts';
+import { hidden, problemSummary } from './fields.ts';
+import type { Form } from './form.ts';
+import { code, html, time } from './html.ts';
+import { prettyJson } from './json.ts';
+
+/** A hidden field. After an error the form keeps its version, but after a conflict it has seen the stored one. */
+export function versionField(stored: Document | null, form: Form, problem: Problem | undefined): string {
+  const isFresh = problem === undefined || isConflict(problem);
+  const tag = stored === null ? '' : documentTag(stored);
+  return hidden('version', isFresh ? tag : form.text('version'));
+}
+
+/** The document must be as the form was opened with: that version, or none. */
+export function preconditionOf(form: Form): Precondition {
+  const version = form.text('version');
+  if (version === '') return { ifNoneMatch: '*' };
+  const tag = toVersionTag(version);
+  return { ifMatch: tag === null ? [] : [tag] };
+}
+
+export function isConflict(problem: Problem | undefined): boolean {
+  return problem?.code === 'version_mismatch';
+}
+
+/** Above a form that was rejected: if it was opened with another version than the stored one, shows that. */
+export function formProblem(noun: string, stored: Document | null, problem: Problem | undefined): string {
+  if (!isConflict(problem)) return problemSummary(problem);
+  if (stored === null) {
+    return html`<div class="problem" role="alert"><p>This ${noun} was deleted after you opened the form, so nothing was saved. What you typed is still here: saving creates it again.</p></div>`;
+  }
+  return html`<div class="problem" role="alert"><p>This ${noun} was changed after you opened the form, so nothing was saved. What you typed is still here: saving replaces the stored version.</p>
+<p>Stored now: version ${stored.version}, !${time(stored.updatedAt)}</p>
+!${code(prettyJson(stored.body))}</div>`;
+}
+
+/** The same above a form without fields, which asks for a confirmation. */
+export function confirmationProblem(noun: string, problem: Problem | undefined): string {
+  if (!isConflict(problem)) return problemSummary(problem);
+  const detail = `This ${noun} was changed after you opened this page, so nothing was done. Check it, and confirm again.`;
+  return problemSummary(new Problem('version_mismatch', detail));
+}

@@ -1,0 +1,69 @@
+// Changes as people read them: each changed field or member with its value before and after.
+
+import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
+import { code, html, table } from '../html.ts';
+import { prettyJson } from '../json.ts';
+
+export interface Change {
+  /** The field, and the member of it that changed, if it is an object. */
+  path: readonly string[];
+  /** undefined: absent. */
+  from: JsonText | undefined;
+  to: JsonText | undefined;
+}
+
+const SHORT_CHARACTERS = 120;
+
+/** `changes` is in the form of events, see `memberChanges`. */
+export function changeList(changes: JsonText): Change[] {
+  return [...(treeOf(changes) as JsonObject).members].flatMap(([field, tree]) => {
+    const change = tree as JsonObject;
+    if (isPair(change)) return changeOf([field], change);
+    return [...change.members].map(([member, pair]) => changeOf([field, member], pair as JsonObject));
+  });
+}
+
+/** As a table. */
+export function changesTable(
+  changes: readonly Change[],
+  columns: readonly [before: string, after: string] = ['Before', 'After'],
+): string {
+  return table(
+    'Changes',
+    ['Field', ...columns],
+    changes.map(({ path, from, to }) => [pathText(path), valueText(from), valueText(to)]),
+  );
+}
+
+/** In the cell of a table. Of something new, everything was absent before. */
+export function changesText(changes: readonly Change[], isNew: boolean): string {
+  return html`<ul class="changes">!${changes.map(
+    ({ path, from, to }) =>
+      html`<li>!${pathText(path)}: !${isNew ? '' : html`!${valueText(from)} → `}!${valueText(to)}</li>
+`,
+  )}</ul>`;
+}
+
+/** The values of a pair at this level are never objects with members: those are compared member by member. */
+function isPair({ members }: JsonObject): boolean {
+  return [...members.values()].every((value) => !(value instanceof JsonObject) || value.members.size === 0);
+}
+
+function changeOf(keys: readonly string[], { members }: JsonObject): Change {
+  const text = (name: string) => {
+    const value: JsonTree | undefined = members.get(name);
+    return value === undefined ? undefined : textOf(value);
+  };
+  return { path: keys.map((key) => JSON.parse(key) as string), from: text('"from"'), to: text('"to"') };
+}
+
+function pathText(path: readonly string[]): string {
+  return path.map((name) => html`<code>${name}</code>`).join(' › ');
+}
+
+function valueText(value: JsonText | undefined): string {
+  if (value === undefined) return html`<span class="none">absent</span>`;
+  if (value.length <= SHORT_CHARACTERS) return html`<code>${value}</code>`;
+  return html`<details><summary><code>${value.slice(0, SHORT_CHARACTERS).toWellFormed()}…</code></summary>!${code(prettyJson(value))}</details>`;
+}

@@ -1,0 +1,17 @@
+import { listEvents } from '../../operations/list-events.ts';
+import { StoreUnavailable } from '../../store/port.ts';
+import { html } from '../html.ts';
+import type { PageCall } from '../page.ts';
+import { eventTableOfOne } from './table.ts';
+
+/** The last events of a user group, as HTML. Lists are slowed down under load: the page is shown without them then. */
+export async function lastEvents({ context, caller }: PageCall, id: string, limit: number): Promise<string> {
+  try {
+    const target = { type: 'user_group', id } as const;
+    const { events } = await listEvents(context, caller, { order: 'newest', limit, target });
+    return events.length === 0 ? html`<p class="none">No events.</p>` : eventTableOfOne(events);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return html`<p class="none">The service is too busy to list them now.</p>`;
+  }
+}

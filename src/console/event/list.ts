@@ -1,0 +1,98 @@
+import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event.ts';
+import { limits } from '../../domain/field.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
+import { type EventsPage, listEvents } from '../../operations/list-events.ts';
+import { choiceField, textField } from '../fields.ts';
+import { html, pathTo } from '../html.ts';
+import { type Page, type PageCall, READERS } from '../page.ts';
+import { eventTable, nameOfTarget, nameOfType } from './table.ts';
+
+const LIMIT = 50;
+
+/** In the URL of the page. */
+interface Filter {
+  type: EventType | '';
+  target_type: EventTarget['type'];
+  target_id: string;
+}
+
+export const list: Page = {
+  method: 'GET',
+  path: '/events',
+  permissions: READERS,
+  purpose: 'list events',
+  access: 'list',
+  handle: async (call) => {
+    const filter = filterOf(call.query);
+    const { type, target_type, target_id } = filter;
+    const target = target_id === '' ? undefined : { type: target_type, id: target_id };
+    return {
+      title: 'Events',
+      main: html`<h1>Events</h1>
+!${filterForm(filter)}
+!${await pageOfEvents(call, (events) => eventTable(call.caller, events), {
+        ...(type !== '' && { type }),
+        ...(target && { target }),
+      })}`,
+    };
+  },
+};
+
+/** The page of the list at the cursor in the URL, and a link to the next. */
+export async function pageOfEvents(
+  { context, caller, query, request }: PageCall,
+  tableOf: (events: readonly JsonText[]) => string,
+  of: { type?: EventType; target?: EventTarget },
+): Promise<string> {
+  const cursor = query.get('cursor');
+  const page = await listEvents(context, caller, {
+    order: 'newest',
+    limit: LIMIT,
+    ...of,
+    ...(cursor && { cursor }),
+  });
+  const [path] = request.url.split('?', 1);
+  return html`!${page.events.length === 0 ? none(page) : tableOf(page.events)}
+!${page.nextCursor === null ? '' : nextPage(path!, query, page.nextCursor)}`;
+}
+
+/** A page with a filter may be empty although more follow. */
+function none({ nextCursor }: EventsPage): string {
+  return nextCursor === null
+    ? html`<p class="none">No events.</p>`
+    : html`<p class="none">None of the events that were looked through meets these conditions; continue on the next page.</p>`;
+}
+
+function nextPage(path: string, query: URLSearchParams, cursor: string): string {
+  const next = new URLSearchParams([...query].filter(([name, value]) => name !== 'cursor' && value !== ''));
+  next.set('cursor', cursor);
+  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${path}?${next}">Older events</a></nav>`;
+}
+
+/** Anything else in the URL is no filter. */
+function filterOf(query: URLSearchParams): Filter {
+  return {
+    type: eventTypes.find((each) => each === query.get('type')) ?? '',
+    target_type: targetTypes.find((each) => each === query.get('target_type')) ?? 'user_group',
+    target_id: (query.get('target_id') ?? '').slice(0, limits.textCodePoints * 2),
+  };
+}
+
+function filterForm({ type, target_type, target_id }: Filter): string {
+  return html`<form class="filters" role="search" method="get" action="${pathTo('events')}">
+!${choiceField({
+    name: 'type',
+    label: 'What',
+    value: type,
+    choices: [['', 'anything'], ...eventTypes.map((each) => [each, nameOfType(each)] as const)],
+  })}
+!${choiceField({
+    name: 'target_type',
+    label: 'About',
+    value: target_type,
+    choices: targetTypes.map((each) => [each, nameOfTarget(each)] as const),
+  })}
+!${textField({ name: 'target_id', label: 'Id', hint: 'Empty: about anything.', value: target_id })}
+<button type="submit" class="primary">Filter</button>
+</form>`;
+}

@@ -1,0 +1,137 @@
+// Forms: fields with labels, and errors beside the field that they are about.
+
+import type { FieldError, Problem } from '../problem.ts';
+import { html } from './html.ts';
+import type { Session } from './session.ts';
+
+interface FieldOptions {
+  name: string;
+  label: string;
+  value?: string;
+  hint?: string;
+  isRequired?: boolean;
+  /** Of the rejected form. */
+  problem?: Problem | undefined;
+  /** Where errors of the API about this field point to; `/name` if absent. */
+  pointer?: string;
+}
+
+/** An input of one line. */
+export function textField(
+  options: FieldOptions & { type?: string; autocomplete?: string; inputMode?: 'decimal' },
+): string {
+  const { name, value = '', type = 'text', autocomplete = 'off', inputMode = 'text', isRequired } = options;
+  return labelled(
+    options,
+    (attributes) =>
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" !${
+        isRequired ? 'required' : ''
+      } !${attributes}>`,
+  );
+}
+
+/** Several lines, such as JSON. */
+export function areaField(options: FieldOptions & { rows?: number }): string {
+  const { name, value = '', rows = 8 } = options;
+  return labelled(
+    options,
+    (attributes) =>
+      // A browser drops the first line break.
+      html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" !${attributes}>
+${value}</textarea>`,
+  );
+}
+
+export function choiceField(
+  options: FieldOptions & { choices: readonly (readonly [value: string, text: string])[] },
+): string {
+  const { name, value = '', choices } = options;
+  return labelled(
+    options,
+    (attributes) =>
+      html`<select id="${name}" name="${name}" !${attributes}>!${choices.map(
+        ([each, text]) => html`<option value="${each}" !${each === value ? 'selected' : ''}>${text}</option>`,
+      )}</select>`,
+  );
+}
+
+export function checkField(options: FieldOptions & { isChecked: boolean }): string {
+  const { name, label, isChecked } = options;
+  const error = errorFor(options);
+  return html`<div class="field check"><label><input type="checkbox" name="${name}" value="on" !${
+    isChecked ? 'checked' : ''
+  } !${describedByError(name, error)}> ${label}</label>!${errorText(name, error)}</div>`;
+}
+
+/** Several of the choices; each is a field of its own, `name.value`. */
+export function choicesField({
+  choices,
+  isChecked,
+  ...options
+}: Pick<FieldOptions, 'name' | 'label' | 'problem'> & {
+  choices: readonly (readonly [value: string, text: string])[];
+  isChecked(field: string): boolean;
+}): string {
+  const { name, label } = options;
+  const boxes = choices.map(([value, text]) => {
+    const field = `${name}.${value}`;
+    return checkField({ name: field, label: text, isChecked: isChecked(field) });
+  });
+  const error = errorFor(options);
+  return html`<fieldset !${describedByError(name, error)}><legend>${label}</legend>!${errorText(name, error)}
+<div class="checks">!${boxes}</div></fieldset>`;
+}
+
+/** A form that changes something. `content` is HTML. */
+export function actionForm(session: Session, action: string, content: string): string {
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="csrf" value="${session.csrfToken}">
+!${content}
+</form>`;
+}
+
+export function hidden(name: string, value: string): string {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+export function submit(text: string, kind: 'primary' | 'danger' | 'plain' = 'primary'): string {
+  return html`<button type="submit" class="${kind}">${text}</button>`;
+}
+
+export function cancel(path: string): string {
+  return html`<a class="button" href="${path}">Cancel</a>`;
+}
+
+/** Above a rejected form: what is wrong, for errors of no field too. */
+export function problemSummary(problem: Problem | undefined): string {
+  if (problem === undefined) return '';
+  return html`<div class="problem" role="alert"><p>${problem.message}</p></div>`;
+}
+
+function labelled(options: FieldOptions, control: (attributes: string) => string): string {
+  const { name, label, hint } = options;
+  const error = errorFor(options);
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
+  const attributes = html`!${described && html`aria-describedby="${described}"`} !${error && 'aria-invalid="true"'}`;
+  return html`<div class="field"><label for="${name}">${label}</label>
+!${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+!${control(attributes)}
+!${errorText(name, error)}</div>`;
+}
+
+function describedByError(name: string, error: string): string {
+  return error && html`aria-describedby="${name}-error"`;
+}
+
+function errorText(name: string, error: string): string {
+  return error && html`<p class="error" id="${name}-error">${error}</p>`;
+}
+
+function errorFor({ name, pointer = `/${name}`, problem }: FieldOptions): string {
+  const isAbout = ({ pointer: each }: FieldError) => each === pointer || each.startsWith(`${pointer}/`);
+  const details = (problem?.errors ?? []).filter(isAbout).map(({ pointer: at, detail }) => {
+    const inside = at.slice(pointer.length);
+    return inside === '' ? detail : `${inside} ${detail}`;
+  });
+  return details.join('; ');
+}

@@ -1,0 +1,183 @@
+import { type Document, documentFields } from '../../domain/document.ts';
+import { settingsSchemas } from '../../domain/embed-token/mint.ts';
+import {
+  type IntegrationBody,
+  type IntegrationType,
+  integrationDefinition,
+  integrationFields,
+  integrationTypes,
+} from '../../domain/integration.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
+import { integrationBody, integrationExamples } from '../../http/endpoints/integration/integration.ts';
+import { putIntegration as put } from '../../operations/integration.ts';
+import type { Problem } from '../../problem.ts';
+import { DocumentPages } from '../document-pages.ts';
+import { areaField, checkField, hidden, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { editableJson, jsonMember, numberMember, textMember } from '../form-body.ts';
+import { badge, code, definitions, html } from '../html.ts';
+import { prettyJson } from '../json.ts';
+import { READERS } from '../page.ts';
+
+export const INTEGRATIONS = ['integrations'] as const;
+
+export const integrationPages = new DocumentPages<IntegrationBody>({
+  definition: integrationDefinition,
+  path: INTEGRATIONS,
+  idParameter: 'integration_id',
+  idHint: 'Calls for embed tokens name the integration by it.',
+  readers: READERS,
+  body: integrationBody,
+  members: (form) => ({
+    type: textMember(form, 'type'),
+    ttl_seconds: numberMember(form, 'ttl_seconds'),
+    settings: jsonMember(form, 'settings'),
+    claims: jsonMember(form, 'claims'),
+    unrestricted: String(form.has('unrestricted')),
+    secret: textMember(form, 'secret'),
+  }),
+  typed: (document) => {
+    const { type, ttlSeconds, settings, claims, isUnrestricted } = fieldsOf(document);
+    return {
+      type,
+      ttl_seconds: String(ttlSeconds),
+      settings: editableJson(settings),
+      claims: editableJson(claims),
+      ...(isUnrestricted && { unrestricted: 'on' }),
+    };
+  },
+  initial: (query) => exampleOf(typeIn(query.get('type') ?? '')),
+  fields,
+  put,
+  rows: (document) => {
+    const { type, ttlSeconds, settings, claims, isUnrestricted } = fieldsOf(document);
+    return [
+      ['Type', html`${type}`],
+      ['Tokens are valid for', html`${ttlSeconds} seconds`],
+      ['Restricted', restrictedBadge(isUnrestricted)],
+      ['Secret', document.secret === null ? KEYS_OF_SERVICE : html`stored, and never shown`],
+      ['Settings', code(prettyJson(settings))],
+      ['Claims', code(prettyJson(claims))],
+    ];
+  },
+  consequences: async (document) => {
+    const { ttlSeconds } = fieldsOf(document);
+    return html`<p>From then on no embed token is issued for it, so the dashboards that use it stop working, for all user groups. Tokens that were issued stay valid until they expire, at most ${ttlSeconds} seconds.</p>
+!${document.secret === null ? '' : html`<p>Its secret is deleted too. To create the integration again, you need the secret from the tool.</p>`}`;
+  },
+});
+
+const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of this service`;
+
+const texts = {
+  jwt: 'a JWT that is verified with the published keys of this service: Cube, Grafana, a gateway',
+  metabase: 'guest embedding of Metabase',
+  superset: 'a guest token of Superset',
+  lightdash: 'embedding of Lightdash',
+} as const satisfies Record<IntegrationType, string>;
+
+export const typeTexts: readonly (readonly [IntegrationType, string])[] = integrationTypes.map((type) => [
+  type,
+  texts[type],
+]);
+
+export interface IntegrationFields {
+  type: IntegrationType;
+  ttlSeconds: number;
+  settings: JsonText;
+  claims: JsonText;
+  isUnrestricted: boolean;
+}
+
+export function fieldsOf(document: Document): IntegrationFields {
+  const { type, ttl_seconds: ttlSeconds, settings, claims, unrestricted } = documentFields(document);
+  return {
+    type: JSON.parse(type!) as IntegrationType,
+    ttlSeconds: Number(ttlSeconds),
+    settings: settings!,
+    claims: claims!,
+    isUnrestricted: unrestricted === 'true',
+  };
+}
+
+export function restrictedBadge(isUnrestricted: boolean): string {
+  return isUnrestricted
+    ? badge('bad', 'no: every user group sees the same data')
+    : badge('good', 'yes, by values of the user group');
+}
+
+/** The first type if it is none. */
+function typeIn(text: string): IntegrationType {
+  return integrationTypes.find((type) => type === text) ?? integrationTypes[0];
+}
+
+function exampleOf(type: IntegrationType): Record<string, string> {
+  const { settings, claims = {} } = integrationExamples[type] as { settings: object; claims?: object };
+  return {
+    type,
+    ttl_seconds: String(integrationFields.ttl_seconds.default),
+    settings: JSON.stringify(settings, null, 2),
+    claims: JSON.stringify(claims, null, 2),
+  };
+}
+
+function fields(form: Form, problem: Problem | undefined, document: Document | null): string {
+  const type = typeIn(form.text('type'));
+  return html`!${hidden('type', type)}
+<p>Type: <strong>${type}</strong>, ${texts[type]}</p>
+!${type === 'jwt' ? '' : secretField(problem, document)}
+!${textField({
+    name: 'ttl_seconds',
+    label: 'Seconds that a token is valid',
+    value: form.text('ttl_seconds'),
+    hint: '60 to 3600',
+    problem,
+  })}
+!${areaField({
+    name: 'settings',
+    label: 'Settings',
+    value: form.text('settings'),
+    hint: 'A JSON object. A property of user groups leaves only if “properties” lists it.',
+    rows: 12,
+    problem,
+  })}
+!${settingsHelp(type)}
+!${areaField({
+    name: 'claims',
+    label: 'Claims',
+    value: form.text('claims'),
+    hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
+    problem,
+  })}
+!${checkField({
+    name: 'unrestricted',
+    label:
+      'Unrestricted: no value of a token depends on the user group, so every user group sees the same data',
+    isChecked: form.has('unrestricted'),
+    problem,
+  })}`;
+}
+
+/** What was typed is not shown again, not even after an error. */
+function secretField(problem: Problem | undefined, document: Document | null): string {
+  const again = problem === undefined ? '' : ' Type it again.';
+  const kept = document?.secret == null ? '' : ' Leave it empty to keep the stored one.';
+  return textField({
+    name: 'secret',
+    label: 'Secret',
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: `What the tool verifies tokens with. It is stored encrypted, and never shown.${kept}${again}`,
+    problem,
+  });
+}
+
+function settingsHelp(type: IntegrationType): string {
+  const { properties } = settingsSchemas[type] as {
+    properties: Record<string, { description?: string }>;
+  };
+  const rows = Object.entries(properties).map(
+    ([name, { description = '' }]) => [name, html`${description}`] as const,
+  );
+  return html`<details><summary>The settings of this type</summary>!${definitions(rows)}</details>`;
+}

@@ -1,0 +1,58 @@
+// The definition of a page or of an action of the console.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller, Permission } from '../domain/api-token.ts';
+import type { Context } from '../operations/context.ts';
+import type { Problem } from '../problem.ts';
+import type { Access } from '../store/admission.ts';
+import type { Form } from './form.ts';
+import type { Session } from './session.ts';
+
+export interface PageCall {
+  /** Its operations record their changes as made in the console. */
+  context: Context;
+  caller: Caller;
+  session: Session;
+  query: URLSearchParams;
+  /** Empty unless the method is POST. */
+  form: Form;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Of the sample files; null if there can be none. */
+  demoDirectory: string | null;
+}
+
+/** The content of a page. */
+export interface View {
+  /** Text. */
+  title: string;
+  /** HTML. */
+  main: string;
+  /** 200 if absent. */
+  status?: number;
+}
+
+/** To a path of the console, after an action. */
+export interface Redirect {
+  location: string;
+}
+
+export interface Page {
+  method: 'GET' | 'POST';
+  /** Relative to /console. */
+  path: string;
+  permissions: readonly Permission[];
+  /** Completes the message for a person without permission: "may not …". */
+  purpose: string;
+  access: Access;
+  handle(call: PageCall): Promise<View | Redirect>;
+  /** Shows the form again, with what was typed, if an action is rejected. */
+  retry?(call: PageCall, problem: Problem): Promise<View>;
+}
+
+/** Who may look at things. */
+export const READERS = ['read-write', 'read-only'] as const;
+/** Who may change user groups. */
+export const WRITERS = ['read-write'] as const;
+/** Only `admin`, which may do everything. */
+export const ADMINS = [] as const;

@@ -1,0 +1,148 @@
+// The pages of the console, in the order of its navigation.
+
+import type { FastifyInstance } from 'fastify';
+import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
+import { refusePreconditionOf } from '../http/entity-tag.ts';
+import { lazy } from '../http/lazy.ts';
+import { nothingAtPath } from '../http/problem.ts';
+import { createApiToken, newApiTokenForm } from './api-token/create.ts';
+import { listOfApiTokens } from './api-token/list.ts';
+import { confirmApiTokenRevocation, revokeApiToken } from './api-token/revoke.ts';
+import { confirmApiTokenRotation, rotateApiToken } from './api-token/rotate.ts';
+import { showApiToken } from './api-token/show.ts';
+import { dataSourcePages } from './catalogue/data-source.ts';
+import { changeMappingPolicy, mappingPolicyForm } from './catalogue/mapping-policy.ts';
+import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
+import {
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  showPropertySchema,
+} from './catalogue/property-schema.ts';
+import { schemaPages } from './catalogue/schema.ts';
+import { createDemoData } from './demo/create.ts';
+import { list as listEvents } from './event/list.ts';
+import { integrationPages } from './integration/integration.ts';
+import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
+import { confirmKeyRotation, listSigningKeys, rotateSigningKeys } from './integration/signing-key.ts';
+import type { Page } from './page.ts';
+import { addPage, type ConsoleOptions, redirect } from './serve.ts';
+import { addSignIn, signOut } from './sign-in.ts';
+import { create, createForm } from './user-group/create.ts';
+import { remove, removeForm } from './user-group/delete.ts';
+import { edit, editAgain } from './user-group/edit.ts';
+import { events } from './user-group/events.ts';
+import { find, findForm } from './user-group/find.ts';
+import { list } from './user-group/list.ts';
+import { review } from './user-group/review.ts';
+import { rotate, rotateForm } from './user-group/rotate.ts';
+import { save } from './user-group/save.ts';
+import { show } from './user-group/show.ts';
+import { resume, suspend, suspendForm } from './user-group/suspend.ts';
+import { token } from './user-group/token.ts';
+import { mintTest, view } from './user-group/view-as.ts';
+import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
+import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
+import { redeliverEvent } from './webhook-endpoint/redeliver.ts';
+import { confirmSecretRotation, rotateSecret } from './webhook-endpoint/rotate.ts';
+import { testEndpoint } from './webhook-endpoint/test.ts';
+
+const FOLDER = '/console/assets';
+
+const files = {
+  'console.css': [CSS, new URL('./console.css', import.meta.url)],
+  'htmx.js': [JAVASCRIPT, import.meta.resolve('htmx.org/dist/htmx.min.js')],
+  'console.js': [JAVASCRIPT, new URL('./console.js', import.meta.url)],
+} as const;
+
+export const pages: readonly Page[] = [
+  // /console/user-groups
+  list,
+  createForm,
+  create,
+  findForm,
+  find,
+  // /console/user-groups/{user_group_id}
+  show,
+  token,
+  edit,
+  editAgain,
+  review,
+  save,
+  rotateForm,
+  rotate,
+  suspendForm,
+  suspend,
+  resume,
+  removeForm,
+  remove,
+  events,
+  // /console/events
+  listEvents,
+  // /console/user-groups/{user_group_id}/view-as
+  view,
+  mintTest,
+  // /console/demo
+  createDemoData,
+  // /console/catalogue
+  overview,
+  mappingPolicyForm,
+  changeMappingPolicy,
+  showPropertySchema,
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  // /console/catalogue/schemas
+  listSchemas,
+  ...schemaPages.all,
+  // /console/catalogue/data-sources
+  listDataSources,
+  ...dataSourcePages.all,
+  // /console/integrations
+  listIntegrations,
+  chooseIntegrationType,
+  ...integrationPages.all,
+  // /console/integrations/-/signing-keys
+  listSigningKeys,
+  confirmKeyRotation,
+  rotateSigningKeys,
+  // /console/webhooks
+  listWebhookEndpoints,
+  ...webhookEndpointPages.all,
+  confirmSecretRotation,
+  rotateSecret,
+  testEndpoint,
+  redeliverEvent,
+  // /console/api-tokens
+  listOfApiTokens,
+  newApiTokenForm,
+  createApiToken,
+  // /console/api-tokens/{api_token_id}
+  showApiToken,
+  confirmApiTokenRotation,
+  rotateApiToken,
+  confirmApiTokenRevocation,
+  revokeApiToken,
+  signOut,
+];
+
+export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, 'assets'>): void {
+  const loaded = lazy(() => Assets.load(FOLDER, files));
+  const assets = async () => {
+    const all = await loaded();
+    return { css: all.url('console.css'), htmx: all.url('htmx.js'), script: all.url('console.js') };
+  };
+  addSignIn(app, { ...options, assets });
+  for (const page of pages) addPage(app, { ...options, assets }, page);
+  app.get<{ Params: Record<'digest' | 'name', string> }>(
+    `${FOLDER}/:digest/:name`,
+    { exposeHeadRoute: true, onRequest: refusePreconditionOf },
+    async ({ params, headers }, reply) =>
+      (await loaded()).send(reply, `${params.digest}/${params.name}`, headers['accept-encoding']),
+  );
+  // Browsers, and nobody else: for other callers nothing is at this path.
+  app.get('/', (request, reply) => {
+    if (!(request.headers.accept ?? '').includes('text/html')) throw nothingAtPath();
+    return redirect(reply, '/console');
+  });
+}

@@ -1,0 +1,179 @@
+// The pipeline of every page: session, API token, permission, form, action; then the page, a redirect, or the problem as
+// a page.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Caller, isPermitted } from '../domain/api-token.ts';
+import { redact } from '../domain/secret.ts';
+import { digestOfApiToken } from '../domain/token.ts';
+import { readBody } from '../http/body.ts';
+import type { BodyAdmission } from '../http/body-admission.ts';
+import { withDeadline } from '../http/endpoint.ts';
+import type { FailedAuthenticationLimit } from '../http/failed-authentication-limit.ts';
+import type { InFlight } from '../http/in-flight.ts';
+import { problemHeaders, problems, statusOf } from '../http/problem.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
+import { authenticate, Unauthenticated } from '../operations/authenticate.ts';
+import type { Context } from '../operations/context.ts';
+import { overloaded, permit } from '../operations/refusals.ts';
+import { Problem } from '../problem.ts';
+import { Form } from './form.ts';
+import { html } from './html.ts';
+import { document, type PageAssets, pageHeaders, type SignedIn } from './layout.ts';
+import { type Page, type PageCall, READERS, type Redirect, type View } from './page.ts';
+import { expiredCookie, type Session, sessionOf } from './session.ts';
+
+export interface ConsoleOptions {
+  context: Context;
+  limit: RateLimit | null;
+  failureLimit: FailedAuthenticationLimit | null;
+  running: InFlight;
+  bodies: BodyAdmission;
+  demoDirectory: string | null;
+  assets: () => Promise<PageAssets>;
+}
+
+export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Page): void {
+  const operationId = `console ${page.method} ${page.path}`;
+  const config = { operationId, sendProblem: sendProblemPage };
+  const handler = (request: FastifyRequest, reply: FastifyReply) =>
+    tracked(options, async () => {
+      if (!options.context.store.admits(page.access)) throw overloaded;
+      const signedIn = await signedInOf(options, request, reply);
+      if (signedIn === null) return redirect(reply, signInPath(request));
+      permit(signedIn.caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
+      const call = await callOf(options, signedIn, request, reply);
+      return respond(options, call, signedIn, await perform(page, call));
+    });
+  app.route({ method: page.method, url: `/console${page.path}`, handler, config });
+}
+
+export async function tracked<Result>(
+  { context, running }: ConsoleOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  running.begin();
+  try {
+    return await work();
+  } catch (error) {
+    throw context.cpu.blame(error);
+  } finally {
+    running.end();
+  }
+}
+
+/** The handler, or the form again if it rejects what was typed. */
+async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
+  try {
+    return await page.handle(call);
+  } catch (error) {
+    if (page.retry === undefined || !(error instanceof Problem) || statusOf(error) >= 500) throw error;
+    return { status: statusOf(error), ...(await page.retry(call, error)) };
+  }
+}
+
+/** null if nobody is signed in, or the API token has ended since. */
+async function signedInOf(
+  { context, limit, failureLimit }: ConsoleOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<SignedIn | null> {
+  const session = sessionOf(context.keyRing, request.raw, context.clock());
+  if (session === null) return null;
+  try {
+    const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
+    request.apiTokenId = caller.apiTokenId;
+    if (limit !== null) await limit(caller, reply);
+    return { caller, session };
+  } catch (error) {
+    failureLimit?.(request.raw, error);
+    if (!(error instanceof Unauthenticated)) throw error;
+    reply.header('set-cookie', expiredCookie(isSecure(context, request)));
+    return null;
+  }
+}
+
+async function callOf(
+  options: ConsoleOptions,
+  { caller, session }: SignedIn,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<PageCall> {
+  const form = request.method === 'POST' ? await readForm(options, request) : Form.empty;
+  if (request.method === 'POST') refuseForgery(form, session);
+  const bounded = withDeadline(options.context, request);
+  const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
+  const { demoDirectory } = options;
+  return { context, caller, session, query: queryOf(request), form, request, reply, demoDirectory };
+}
+
+export async function readForm({ bodies }: ConsoleOptions, { raw }: FastifyRequest): Promise<Form> {
+  using reservation = bodies.open();
+  return Form.read(raw, await readBody(raw, reservation));
+}
+
+/** Throws `origin_not_allowed`. Other sites cannot read the token of a form; `Origin` is already checked if sent. */
+function refuseForgery(form: Form, { csrfToken }: Session): void {
+  const [sent, expected] = [Buffer.from(form.text('csrf')), Buffer.from(csrfToken)];
+  if (sent.length === expected.length && timingSafeEqual(sent, expected)) return;
+  throw new Problem(
+    'origin_not_allowed',
+    'This form is not from your session. Go back, reload the page, and try again.',
+  );
+}
+
+async function respond(
+  { assets }: ConsoleOptions,
+  { request, reply }: PageCall,
+  signedIn: SignedIn,
+  result: View | Redirect,
+): Promise<string | FastifyReply> {
+  if ('location' in result) return redirect(reply, result.location);
+  reply.code(result.status ?? 200);
+  return sendView(reply, await assets(), request.url, result, signedIn);
+}
+
+export function sendView(
+  reply: FastifyReply,
+  assets: PageAssets,
+  path: string,
+  view: View,
+  signedIn: SignedIn | null,
+): string {
+  reply.headers(pageHeaders);
+  return document(assets, path, view, signedIn);
+}
+
+export function redirect(reply: FastifyReply, location: string): FastifyReply {
+  return reply.code(303).headers(pageHeaders).header('location', location).send();
+}
+
+function sendProblemPage(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
+  const { title } = problems[problem.code];
+  const page = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"></head>
+<body><main><h1>${title}</h1><p>${redact(problem.message)}</p><p>Request ${requestId}</p><p><a href="/console">Back to the console</a></p></main></body>
+</html>
+`;
+  return reply.code(statusOf(problem)).headers(problemHeaders(problem)).headers(pageHeaders).send(page);
+}
+
+/** Returns to a page after signing in, but repeats no action. */
+function signInPath({ method, url }: FastifyRequest): string {
+  return method === 'GET' ? `/console/sign-in?next=${encodeURIComponent(url)}` : '/console/sign-in';
+}
+
+/** Whether the browser uses HTTPS, as far as this process knows. */
+export function isSecure({ publicUrl }: Context, { headers }: FastifyRequest): boolean {
+  return publicUrl.startsWith('https:') || headers['x-forwarded-proto'] === 'https';
+}
+
+export function queryOf({ url }: FastifyRequest): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+}
+
+export function maySignIn(caller: Caller): boolean {
+  return isPermitted(caller, READERS);
+}

@@ -1,0 +1,65 @@
+// The session of a browser: an encrypted cookie with the API token that the person signed in with. It is stored nowhere,
+// and the API token is looked up for every request, so revoking it ends the session.
+
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
+import { Secret } from '../domain/secret.ts';
+
+export interface Session {
+  apiToken: Secret;
+  /** Every form contains it: another site cannot know it. */
+  csrfToken: string;
+}
+
+const MAX_AGE_SECONDS = 12 * 3_600;
+const CSRF_BYTES = 16;
+const NAME = 'user_group_console';
+/** Browsers accept this name only over HTTPS, from this host and for all paths. */
+const SECURE_NAME = `__Host-${NAME}`;
+const OWNER = { session: 'console' } as const;
+
+export function newSession(apiToken: Secret): Session {
+  return { apiToken, csrfToken: randomBytes(CSRF_BYTES).toString('base64url') };
+}
+
+export function sessionCookie(keyRing: KeyRing, session: Session, now: number, isSecure: boolean): string {
+  const text = JSON.stringify([session.apiToken.reveal(), session.csrfToken, now]);
+  const { keyId, ciphertext } = keyRing.seal(new Secret(text), OWNER);
+  return cookie(`${keyId}.${ciphertext}`, MAX_AGE_SECONDS, isSecure);
+}
+
+export function expiredCookie(isSecure: boolean): string {
+  return cookie('', 0, isSecure);
+}
+
+/** Returns null if there is no session, or it has expired, or it is not one of this service. */
+export function sessionOf(keyRing: KeyRing, { headers }: IncomingMessage, now: number): Session | null {
+  const value = valueIn(headers.cookie ?? '');
+  if (value === null) return null;
+  const [keyId = '', ciphertext = ''] = value.split('.');
+  try {
+    const text = keyRing.open({ keyId, ciphertext }, OWNER).reveal();
+    const [apiToken, csrfToken, createdAt] = JSON.parse(text) as [string, string, number];
+    const age = now - createdAt;
+    if (age < 0 || age >= MAX_AGE_SECONDS * 1_000) return null;
+    return { apiToken: new Secret(apiToken), csrfToken };
+  } catch (error) {
+    if (error instanceof TokenUnreadable) return null;
+    throw error;
+  }
+}
+
+/** Strict: a link on another site never acts with the session. */
+function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const [name, attributes] = isSecure ? [SECURE_NAME, 'Path=/; Secure'] : [NAME, 'Path=/console'];
+  return `${name}=${value}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
+}
+
+function valueIn(header: string): string | null {
+  for (const name of [SECURE_NAME, NAME]) {
+    const found = header.split('; ').find((each) => each.startsWith(`${name}=`));
+    if (found !== undefined) return found.slice(name.length + 1);
+  }
+  return null;
+}

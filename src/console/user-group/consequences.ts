@@ -1,0 +1,32 @@
+// What depends on the token of a group, shown before it is taken away.
+
+import type { UserGroup } from '../../domain/user-group.ts';
+import { findIntegration } from '../../operations/integration.ts';
+import { html, link, pathTo, table, time } from '../html.ts';
+import type { PageCall } from '../page.ts';
+
+/** `items` are further consequences, as HTML. */
+export async function consequences(
+  call: PageCall,
+  { lastSeenAt }: UserGroup,
+  items: readonly string[],
+): Promise<string> {
+  return html`<ul>
+<li>Its token was last seen: !${time(lastSeenAt)}!${lastSeenAt === null ? '' : ', to the hour'}.</li>
+!${items.map((item) => html`<li>!${item}</li>`)}
+</ul>
+!${await integrations(call)}`;
+}
+
+/** Each can mint for any group of its environment. */
+async function integrations({ context, caller }: PageCall): Promise<string> {
+  const config = await context.configs.of(context.store, caller);
+  const rows = [...config.ofKind('integration').keys()].map((id) => {
+    const { type, ttlSeconds } = findIntegration(config, id).integration;
+    return [link(pathTo('integrations', id), id), html`${type}`, html`${ttlSeconds} seconds at most`];
+  });
+  if (rows.length === 0) return '';
+  return html`<h2>Integrations that mint for it</h2>
+<p>This service rejects the embed tokens that were minted before immediately. A tool that checks only the signature accepts them until they expire.</p>
+!${table('Integrations', ['Integration', 'Type', 'Tokens expire after'], rows)}`;
+}

@@ -1,0 +1,79 @@
+import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
+import { Problem } from '../../problem.ts';
+import { actionForm, cancel, problemSummary, submit, textField } from '../fields.ts';
+import { html, link, pathTo } from '../html.ts';
+import { withNotice } from '../notice.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
+
+/** `-` is in the place of an id, and no action on an id is called `new`. */
+const path = '/user-groups/-/new';
+export const CREATE_PATH = `/console${path}`;
+
+const shared = { path, permissions: WRITERS, purpose: 'create user groups' } as const;
+
+export const createForm: Page = {
+  ...shared,
+  method: 'GET',
+  access: 'read',
+  handle: async (call) => {
+    const { context, caller } = call;
+    return createView(call, { id: '', ...typedGroup(await context.configs.of(context.store, caller)) });
+  },
+};
+
+export const create: Page = {
+  ...shared,
+  method: 'POST',
+  access: 'write',
+  handle: async ({ context, caller, form }) => {
+    await context.cpu.turn(form.size);
+    const typed = readGroup(form, await context.configs.of(context.store, caller));
+    const id = form.text('user_group_id');
+    const fields = fieldsOf(id, typed, null);
+    try {
+      await getOrCreateUserGroup(context, caller, { userGroupId: id, ...fields }, { ifNoneMatch: '*' });
+    } catch (error) {
+      throw error instanceof Problem && error.code === 'version_mismatch' ? EXISTS : error;
+    }
+    return { location: withNotice(pathTo('user-groups', id), 'created') };
+  },
+  retry: async (call, problem) => {
+    const { context, caller, form } = call;
+    const typed = readGroup(form, await context.configs.of(context.store, caller));
+    return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
+  },
+};
+
+const EXISTS = new Problem(
+  'version_mismatch',
+  'A user group with this id exists already: nothing was changed.',
+  {
+    errors: [{ pointer: '/user_group_id', detail: 'is the id of an existing user group' }],
+  },
+);
+
+/** `problem` is that of the rejected form. */
+export function createView(
+  { session }: PageCall,
+  { id, ...typed }: TypedGroup & { id: string },
+  problem?: Problem,
+): View {
+  const content = html`!${problemSummary(problem)}
+!${problem === EXISTS ? html`<p>!${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
+!${textField({
+    name: 'user_group_id',
+    label: 'Id',
+    hint: 'Your own id of this customer. It cannot be changed.',
+    value: id,
+    isRequired: true,
+    problem,
+  })}
+!${groupFields(typed, problem)}
+<div class="actions">!${submit('Create')} !${cancel(pathTo('user-groups'))}</div>`;
+  return {
+    title: 'Create a user group',
+    main: html`<h1>Create a user group</h1>
+!${actionForm(session, CREATE_PATH, content)}`,
+  };
+}

@@ -1,0 +1,74 @@
+// Editing a group: the form. Its button leads to the review; nothing is stored before.
+
+import { sizeOf, type VersionTag, versionTag } from '../../domain/user-group.ts';
+import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { findUserGroup } from '../../operations/user-group/read.ts';
+import type { Problem } from '../../problem.ts';
+import { actionForm, cancel, problemSummary, submit } from '../fields.ts';
+import { html, link, pathTo } from '../html.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { createView } from './create.ts';
+import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
+import { versionField, versionOf } from './version.ts';
+
+const shared = {
+  path: '/user-groups/:user_group_id/edit',
+  permissions: WRITERS,
+  purpose: 'update user groups',
+  access: 'read',
+} as const;
+
+export const edit: Page = {
+  ...shared,
+  method: 'GET',
+  handle: async (call) => {
+    const { context, caller, request } = call;
+    const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
+    await context.cpu.turn(sizeOf(userGroup));
+    const config = await context.configs.of(context.store, caller);
+    return editView(call, typedGroup(config, userGroup), versionTag(userGroup));
+  },
+};
+
+/** The form again, after the review of what was typed. */
+export const editAgain: Page = {
+  ...shared,
+  method: 'POST',
+  handle: async (call) => {
+    const { context, caller, request, form } = call;
+    await context.cpu.turn(form.size);
+    const config = await context.configs.of(context.store, caller);
+    const fields = fieldsOf(userGroupIdOf(request), readGroup(form, config), null);
+    return editView(call, typedGroup(config, fields), versionOf(form));
+  },
+  retry: retryEdit,
+};
+
+/** The form with what was typed. If the group is gone, the form to create it. */
+export async function retryEdit(call: PageCall, problem: Problem): Promise<View> {
+  const { context, caller, request, form } = call;
+  const typed = readGroup(form, await context.configs.of(context.store, caller));
+  if (problem.code === 'user_group_not_found')
+    return createView(call, { id: userGroupIdOf(request), ...typed }, problem);
+  return editView(call, typed, versionOf(form), problem);
+}
+
+function editView(
+  { request, session }: PageCall,
+  typed: TypedGroup,
+  version: VersionTag,
+  problem?: Problem,
+): View {
+  const id = userGroupIdOf(request);
+  const group = pathTo('user-groups', id);
+  const content = html`!${problemSummary(problem)}
+!${versionField(version)}
+!${groupFields(typed, problem)}
+<div class="actions">!${submit('Review changes')} !${cancel(group)}</div>`;
+  return {
+    title: `Edit ${id}`,
+    main: html`<h1>Edit user group</h1>
+<p>!${link(group, id)}</p>
+!${actionForm(session, `${group}/review`, content)}`,
+  };
+}

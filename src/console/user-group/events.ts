@@ -1,0 +1,23 @@
+import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { pageOfEvents } from '../event/list.ts';
+import { eventTableOfOne } from '../event/table.ts';
+import { html, link, pathTo } from '../html.ts';
+import { type Page, READERS } from '../page.ts';
+
+/** Those of deleted groups with this id too, so the group need not exist. */
+export const events: Page = {
+  method: 'GET',
+  path: '/user-groups/:user_group_id/events',
+  permissions: READERS,
+  purpose: 'list events',
+  access: 'list',
+  handle: async (call) => {
+    const id = userGroupIdOf(call.request);
+    return {
+      title: `Events of ${id}`,
+      main: html`<h1>Events of a user group</h1>
+<p>!${link(pathTo('user-groups', id), id)}</p>
+!${await pageOfEvents(call, eventTableOfOne, { target: { type: 'user_group', id } })}`,
+    };
+  },
+};

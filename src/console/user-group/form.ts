@@ -1,0 +1,116 @@
+// The form of a user group: what a person types, and what the API accepts.
+
+import { memberChanges, userGroupChanges } from '../../domain/event.ts';
+import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
+import type { EnvironmentConfig } from '../../operations/environment-config.ts';
+import { type FieldError, Problem } from '../../problem.ts';
+import { type Change, changeList } from '../event/changes.ts';
+import { areaField, hidden, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { html } from '../html.ts';
+import { editableJson } from '../json.ts';
+import {
+  jsonTextOf,
+  propertiesText,
+  propertyFields,
+  readProperties,
+  type TypedProperties,
+  typedProperties,
+} from './properties.ts';
+
+/** The fields that the form has: all of them are sent. */
+export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
+
+/** As typed, right or wrong. */
+export interface TypedGroup {
+  name: string;
+  mapping: string;
+  properties: TypedProperties;
+}
+
+const NOTHING: GroupFields = { name: '', mapping: null, properties: null };
+
+/** `fields` is absent for a new group. */
+export function typedGroup(
+  { propertySchema }: EnvironmentConfig,
+  { name, mapping, properties }: GroupFields = NOTHING,
+): TypedGroup {
+  const schema = propertySchema?.schema ?? null;
+  return {
+    name,
+    mapping: mapping === null ? '' : editableJson(mapping),
+    properties: typedProperties(schema, properties),
+  };
+}
+
+export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): TypedGroup {
+  const schema = propertySchema?.schema ?? null;
+  return {
+    name: form.text('name'),
+    mapping: form.text('mapping'),
+    properties: readProperties(form, schema),
+  };
+}
+
+/**
+ * What the API reads from this, with the members of the properties in the order that `stored` has. Throws
+ * `invalid_request` with all that is wrong.
+ */
+export function fieldsOf(
+  id: string,
+  { name, mapping, properties }: TypedGroup,
+  stored: JsonText | null,
+): GroupFields {
+  const faults: FieldError[] = [];
+  const fields = {
+    name,
+    mapping: jsonTextOf(mapping, ['mapping'], faults),
+    properties: propertiesText(properties, stored, faults),
+  };
+  const body =
+    `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},` +
+    `"mapping":${fields.mapping},"properties":${fields.properties}}`;
+  try {
+    userGroupBody.read(Buffer.from(body));
+  } catch (error) {
+    if (!(error instanceof Problem) || faults.length === 0) throw error;
+    faults.push(...error.errors);
+  }
+  refuseFields(faults);
+  return fields;
+}
+
+/** The fields in which the two differ. */
+export function changedFields(stored: GroupFields, fields: GroupFields): UserGroupFields {
+  return {
+    ...(stored.name !== fields.name && { name: fields.name }),
+    ...(stored.mapping !== fields.mapping && { mapping: fields.mapping }),
+    ...(stored.properties !== fields.properties && { properties: fields.properties }),
+  };
+}
+
+/** The differences, member by member. */
+export function differences(stored: UserGroup, fields: GroupFields): Change[] {
+  const changes = userGroupChanges(stored, { ...stored, ...fields });
+  return changes === null ? [] : changeList(memberChanges(changes));
+}
+
+export function groupFields({ name, mapping, properties }: TypedGroup, problem: Problem | undefined): string {
+  return html`!${textField({ name: 'name', label: 'Name', value: name, isRequired: true, problem })}
+!${areaField({
+    name: 'mapping',
+    label: 'Mapping',
+    hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
+    value: mapping,
+    rows: 5,
+    problem,
+  })}
+!${propertyFields(properties, problem)}`;
+}
+
+/** The same as texts that a form sends on. */
+export function hiddenFields({ name, mapping, properties }: GroupFields): string {
+  return html`!${hidden('name', name)}!${hidden('mapping', mapping ?? '')}!${hidden('properties', properties ?? '')}`;
+}

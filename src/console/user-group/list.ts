@@ -1,0 +1,146 @@
+import { isPermitted } from '../../domain/api-token.ts';
+import { limits } from '../../domain/field.ts';
+import { parseInstant } from '../../domain/instant.ts';
+import { addressOfUserGroupToken } from '../../domain/token.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
+import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
+import { demoOffer } from '../demo/create.ts';
+import { choiceField, textField } from '../fields.ts';
+import { badge, html, link, pathTo, table, time } from '../html.ts';
+import { notice } from '../notice.ts';
+import { type Page, READERS, WRITERS } from '../page.ts';
+import { CREATE_PATH } from './create.ts';
+import { FIND_PATH } from './find.ts';
+
+const LIMIT = 50;
+const PATH = pathTo('user-groups');
+
+/** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
+interface Search {
+  search: string;
+  match: string;
+  data_source: string;
+  suspended: string;
+  seen_before: string;
+}
+
+export const list: Page = {
+  method: 'GET',
+  path: '/user-groups',
+  permissions: READERS,
+  purpose: 'list user groups',
+  access: 'list',
+  handle: async (call) => {
+    const { context, caller, query } = call;
+    const search = searchOf(query);
+    // A token does not belong in a URL, where histories and logs keep it.
+    if (addressOfUserGroupToken(search.search) !== null) return { location: `${PATH}?token_in_search=1` };
+    const cursor = query.get('cursor');
+    const { userGroups, nextCursor } = await listUserGroups(context, caller, {
+      ...conditionsOf(search),
+      limit: LIMIT,
+      ...(cursor && { cursor }),
+    });
+    return {
+      title: 'User groups',
+      main: html`<h1>User groups</h1>
+!${notice(query, NOTICES)}
+<div class="actions">!${isPermitted(caller, WRITERS) ? button(CREATE_PATH, 'Create') : ''} !${button(FIND_PATH, 'Find by token')}</div>
+!${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
+!${searchForm(search)}
+<div id="results" aria-live="polite">
+!${results(userGroups)}
+!${nextCursor === null ? '' : nextPage(search, nextCursor)}
+</div>
+!${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
+    };
+  },
+};
+
+const NOTICES = { deleted: 'The user group was deleted. Its token is dead.' } as const;
+
+function button(path: string, text: string): string {
+  return html`<a class="button" href="${path}">${text}</a>`;
+}
+
+const TOKEN_IN_SEARCH = html`<div class="problem" role="alert"><p>That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.</p></div>`;
+
+function searchOf(query: URLSearchParams): Search {
+  const text = (name: keyof Search) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
+  return {
+    search: text('search'),
+    match: text('match'),
+    data_source: text('data_source'),
+    suspended: text('suspended'),
+    seen_before: text('seen_before'),
+  };
+}
+
+function conditionsOf({
+  search,
+  match,
+  data_source,
+  suspended,
+  seen_before,
+}: Search): Omit<ListQuery, 'limit'> {
+  const seenBefore = seen_before === '' ? null : parseInstant(`${seen_before}T00:00:00Z`);
+  return {
+    ...(search !== '' && { search, ...(match === 'contains' && { match }) }),
+    ...(data_source !== '' && { dataSource: data_source }),
+    ...(/^(yes|no)$/.test(suspended) && { suspended: suspended === 'yes' }),
+    ...(seenBefore !== null && { seenBefore }),
+  };
+}
+
+/** With JavaScript the list follows the typing; without, the button submits the form. */
+function searchForm({ search, match, data_source, suspended, seen_before }: Search): string {
+  return html`<form class="search" role="search" method="get" action="${PATH}" hx-get="${PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-swap="outerHTML" hx-replace-url="true">
+!${textField({ name: 'search', label: 'Id or name', value: search, type: 'search' })}
+!${choiceField({
+    name: 'match',
+    label: 'Match',
+    value: match,
+    choices: [
+      ['', 'from the start'],
+      ['contains', 'anywhere'],
+    ],
+  })}
+<details !${data_source + suspended + seen_before === '' ? '' : 'open'}><summary>Filters</summary><div class="filters">
+!${textField({ name: 'data_source', label: 'Data source', value: data_source })}
+!${choiceField({
+    name: 'suspended',
+    label: 'Suspended',
+    value: suspended,
+    choices: [
+      ['', 'yes or no'],
+      ['yes', 'yes'],
+      ['no', 'no'],
+    ],
+  })}
+!${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
+</div></details>
+<button type="submit" class="primary">Search</button>
+</form>`;
+}
+
+function results(userGroups: readonly UserGroup[]): string {
+  if (userGroups.length === 0) return html`<p class="none">No user group here meets these conditions.</p>`;
+  return table(
+    'User groups',
+    ['Id', 'Name', 'Status', 'Last seen', 'Updated'],
+    userGroups.map((userGroup) => [
+      link(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
+      html`${userGroup.name}`,
+      userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
+      time(userGroup.lastSeenAt),
+      time(userGroup.updatedAt),
+    ]),
+  );
+}
+
+function nextPage(search: Search, cursor: string): string {
+  const query = new URLSearchParams(
+    Object.entries({ ...search, cursor }).filter(([, value]) => value !== ''),
+  );
+  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${PATH}?${query}">Next page</a></nav>`;
+}

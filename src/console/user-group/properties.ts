@@ -1,0 +1,283 @@
+// Properties as a form: an input for each simple member of the property schema, and one text of JSON for everything else.
+//
+// A submitted form says itself which key and kind each of its inputs has, because the schema may have changed since the
+// form was shown. Values are texts of JSON throughout: numbers keep their digits.
+
+import { limits } from '../../domain/field.ts';
+import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
+import { type JsonText, parseStrictJson, pointerOf } from '../../domain/strict-json.ts';
+import { type FieldError, Problem } from '../../problem.ts';
+import { areaField, choiceField, hidden, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { html } from '../html.ts';
+import { editableJson } from '../json.ts';
+
+/** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
+const kinds = ['text', 'number', 'choice', 'json'] as const;
+type Kind = (typeof kinds)[number];
+
+/** A simple member of the property schema. */
+interface Definition {
+  kind: Exclude<Kind, 'json'>;
+  label: string;
+  hint: string;
+  /** Texts of JSON; of the kind `choice`. */
+  choices: readonly string[];
+}
+
+interface Input extends Omit<Definition, 'kind'> {
+  key: string;
+  kind: Kind;
+  /** As typed; an absent member is empty. */
+  value: string;
+}
+
+/** Properties as typed. */
+export interface TypedProperties {
+  inputs: readonly Input[];
+  /** A text of JSON: the members without an input. */
+  other: string;
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop line breaks, and parsers of HTML replace NUL.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const JSON_HINT = 'As JSON, because the stored value is empty, has another type, or has several lines.';
+
+export function typedProperties(schema: JsonText | null, properties: JsonText | null): TypedProperties {
+  const stored = new Map(properties === null ? [] : (treeOf(properties) as JsonObject).members);
+  const inputs = [...definitionsOf(schema)].map(([key, definition]) => {
+    const text = JSON.stringify(key);
+    const value = stored.get(text);
+    stored.delete(text);
+    return inputOf(key, definition, value);
+  });
+  return { inputs, other: otherText(properties, stored) };
+}
+
+/** An absent input is that of a member which the schema does not have, or not any more. */
+export function readProperties(form: Form, schema: JsonText | null): TypedProperties {
+  const definitions = definitionsOf(schema);
+  const inputs: Input[] = [];
+  for (let index = 0; form.has(`property-${index}-key`); index++) {
+    const name = `property-${index}`;
+    const key = form.text(`${name}-key`);
+    const kind = form.choice(`${name}-kind`, kinds) ?? 'json';
+    inputs.push(typedInput(key, kind, form.text(name), definitions.get(key)));
+  }
+  return { inputs, other: form.text('properties') };
+}
+
+/**
+ * The exact text, with the members that `stored` has in their order; null if nothing was typed. Adds to `faults` what is
+ * not JSON.
+ */
+export function propertiesText(
+  { inputs, other }: TypedProperties,
+  stored: JsonText | null,
+  faults: FieldError[],
+): JsonText | null {
+  const text = jsonTextOf(other, ['properties'], faults);
+  if (inputs.length === 0) return text;
+  if (text !== null && text[0] !== '{') {
+    faults.push({ pointer: '/properties', detail: 'must be an object' });
+    return null;
+  }
+  const typed = new Map<string, string>();
+  for (const input of inputs) {
+    const value = valueTextOf(input, faults);
+    if (value !== null) typed.set(JSON.stringify(input.key), value);
+  }
+  for (const [key, value] of text === null ? [] : (treeOf(text) as JsonObject).members) {
+    if (typed.has(key)) faults.push(inOther(key));
+    typed.set(key, textOf(value));
+  }
+  if (typed.size === 0) return text;
+  return objectOf(inOrderOf(stored, typed));
+}
+
+/** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `faults`. */
+export function jsonTextOf(typed: string, path: readonly string[], faults: FieldError[]): JsonText | null {
+  if (typed.trim() === '') return null;
+  try {
+    parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const at = pointerOf(path);
+    faults.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
+    return null;
+  }
+  // Only members of an object have their exact text.
+  const { members } = parseStrictJson(Buffer.from(`{"":${typed}}`), limits.propertiesLevels + 1);
+  return members.get('')!;
+}
+
+/** `problem` is that of the rejected form. */
+export function propertyFields({ inputs, other }: TypedProperties, problem: Problem | undefined): string {
+  const ofOther = areaField({
+    name: 'properties',
+    label: inputs.length === 0 ? 'Properties' : 'Other properties',
+    hint: 'A JSON object, or nothing.',
+    value: other,
+    rows: inputs.length === 0 ? 12 : 6,
+    problem: withoutErrorsOf(inputs, problem),
+  });
+  if (inputs.length === 0) return ofOther;
+  return html`<fieldset><legend>Properties</legend>
+!${inputs.map((input, index) => inputField(input, index, problem))}
+!${ofOther}
+</fieldset>`;
+}
+
+/** The members of the schema that have one simple type, or that list their values. */
+function definitionsOf(schema: JsonText | null): Map<string, Definition> {
+  const definitions = new Map<string, Definition>();
+  const tree = schema === null ? null : treeOf(schema);
+  const members = tree instanceof JsonObject ? tree.members.get('"properties"') : undefined;
+  if (!(members instanceof JsonObject)) return definitions;
+  for (const [text, member] of members.members) {
+    const key = JSON.parse(text) as string;
+    const definition = member instanceof JsonObject ? definitionOf(key, member) : null;
+    if (definition !== null) definitions.set(key, definition);
+  }
+  return definitions;
+}
+
+function definitionOf(key: string, { members }: JsonObject): Definition | null {
+  const label = stringOf(members.get('"title"')) || key;
+  const hint = stringOf(members.get('"description"'));
+  const values = members.get('"enum"');
+  if (values instanceof JsonArray) {
+    const choices = values.elements.filter((each) => typeof each === 'string');
+    return choices.length < values.elements.length ? null : { kind: 'choice', label, hint, choices };
+  }
+  switch (stringOf(members.get('"type"'))) {
+    case 'string':
+      return { kind: 'text', label, hint, choices: [] };
+    case 'number':
+    case 'integer':
+      return { kind: 'number', label, hint, choices: [] };
+    case 'boolean':
+      return { kind: 'choice', label, hint, choices: ['true', 'false'] };
+    default:
+      return null;
+  }
+}
+
+/** Empty for anything but a string. */
+function stringOf(tree: JsonTree | undefined): string {
+  return typeof tree === 'string' && tree[0] === '"' ? (JSON.parse(tree) as string) : '';
+}
+
+function inputOf(key: string, definition: Definition, stored: JsonTree | undefined): Input {
+  if (stored === undefined) return { ...definition, key, value: '' };
+  const value = shownValue(definition, stored);
+  if (value !== null) return { ...definition, key, value };
+  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(textOf(stored)) };
+}
+
+/** null if the control would not send it back unchanged. */
+function shownValue({ kind, choices }: Definition, stored: JsonTree): string | null {
+  if (typeof stored !== 'string') return null;
+  switch (kind) {
+    case 'text': {
+      const text = stringOf(stored);
+      return text.trim() === '' || CONTROL.test(text) ? null : text;
+    }
+    case 'number':
+      return NUMBER.test(stored) ? stored : null;
+    case 'choice':
+      return choices.includes(stored) ? stored : null;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function typedInput(key: string, kind: Kind, value: string, definition: Definition | undefined): Input {
+  const { label = key, hint = '', choices = [] } = definition ?? {};
+  const isShown = kind !== 'choice' || value === '' || choices.includes(value);
+  return { key, kind: isShown ? kind : 'json', value, label, hint, choices };
+}
+
+function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonTree>): string {
+  // An empty object is not the same as none.
+  if (properties === null || (other.size === 0 && properties !== '{}')) return '';
+  return editableJson(objectOf([...other].map(([key, value]) => [key, textOf(value)])));
+}
+
+/** The text of JSON; null if the member is absent or not valid. */
+function valueTextOf({ key, kind, value }: Input, faults: FieldError[]): string | null {
+  if (value.trim() === '') return null;
+  switch (kind) {
+    case 'text':
+      return JSON.stringify(value);
+    case 'number':
+      if (NUMBER.test(value.trim())) return value.trim();
+      faults.push({ pointer: pointerOf(['properties', key]), detail: 'must be a number, such as 25 or 0.5' });
+      return null;
+    case 'choice':
+    case 'json':
+      return jsonTextOf(value, ['properties', key], faults);
+    default:
+      return kind satisfies never;
+  }
+}
+
+function inOther(key: string): FieldError {
+  const pointer = pointerOf(['properties', JSON.parse(key) as string]);
+  return { pointer, detail: 'is also in the other properties: remove it there' };
+}
+
+function inOrderOf(stored: JsonText | null, typed: ReadonlyMap<string, string>): [string, string][] {
+  const before = stored === null ? [] : [...(treeOf(stored) as JsonObject).members.keys()];
+  const keys = new Set([...before.filter((key) => typed.has(key)), ...typed.keys()]);
+  return [...keys].map((key) => [key, typed.get(key)!]);
+}
+
+function objectOf(members: readonly (readonly [key: string, value: string])[]): JsonText {
+  return `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
+}
+
+function inputField(input: Input, index: number, problem: Problem | undefined): string {
+  const { key, kind, label, hint, value } = input;
+  const name = `property-${index}`;
+  const pointer = pointerOf(['properties', key]);
+  const options = { name, label, value, problem, pointer, ...(hint !== '' && { hint }) };
+  return html`!${hidden(`${name}-key`, key)}!${hidden(`${name}-kind`, kind)}
+!${control(input, options)}`;
+}
+
+function control({ kind, choices }: Input, options: Parameters<typeof textField>[0]): string {
+  switch (kind) {
+    case 'text':
+      return textField(options);
+    case 'number':
+      return textField({ ...options, inputMode: 'decimal' });
+    case 'choice':
+      return choiceField({
+        ...options,
+        choices: [['', 'not set'], ...choices.map((each) => [each, choiceText(each)] as const)],
+      });
+    case 'json':
+      return areaField({ ...options, rows: 3 });
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Only strings lose their quotes, and only if nothing else reads the same. */
+function choiceText(value: string): string {
+  const text = stringOf(value as JsonText);
+  return text === '' || text.trim() !== text || NUMBER.test(text) || /^(?:true|false|null)$/.test(text)
+    ? value
+    : text;
+}
+
+function withoutErrorsOf(inputs: readonly Input[], problem: Problem | undefined): Problem | undefined {
+  if (problem === undefined) return undefined;
+  const shown = inputs.map(({ key }) => pointerOf(['properties', key]));
+  const errors = problem.errors.filter(
+    ({ pointer }) => !shown.some((each) => pointer === each || pointer.startsWith(`${each}/`)),
+  );
+  return new Problem(problem.code, problem.message, { errors });
+}

@@ -1,0 +1,72 @@
+// What a change will do, before it is stored.
+
+import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group.ts';
+import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { checkPolicies } from '../../operations/policy.ts';
+import { findUserGroup } from '../../operations/user-group/read.ts';
+import type { FieldError } from '../../problem.ts';
+import { changesTable } from '../event/changes.ts';
+import { actionForm, cancel, submit } from '../fields.ts';
+import { html, link, pathTo } from '../html.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { conflictView, editButton } from './conflict.ts';
+import { retryEdit } from './edit.ts';
+import { changedFields, differences, fieldsOf, type GroupFields, hiddenFields, readGroup } from './form.ts';
+import { versionField, versionOf } from './version.ts';
+
+export interface Submission {
+  stored: UserGroup;
+  fields: GroupFields;
+}
+
+export const review: Page = {
+  method: 'POST',
+  path: '/user-groups/:user_group_id/review',
+  permissions: WRITERS,
+  purpose: 'update user groups',
+  access: 'read',
+  handle: async (call) => {
+    const { stored, fields } = await submissionOf(call);
+    if (versionOf(call.form) !== versionTag(stored)) return conflictView(call, stored, fields);
+    await checkPolicies(call.context, call.caller, changedFields(stored, fields));
+    return reviewView(call, stored, fields);
+  },
+  retry: retryEdit,
+};
+
+/** The stored group, and what was typed about it. Throws `user_group_not_found` and `invalid_request`. */
+export async function submissionOf({ context, caller, request, form }: PageCall): Promise<Submission> {
+  const id = userGroupIdOf(request);
+  const config = await context.configs.of(context.store, caller);
+  const stored = await findUserGroup(context, caller, id);
+  await context.cpu.turn(form.size + sizeOf(stored));
+  return { stored, fields: fieldsOf(id, readGroup(form, config), stored.properties) };
+}
+
+function reviewView({ context, session }: PageCall, stored: UserGroup, fields: GroupFields): View {
+  const group = pathTo('user-groups', stored.providedId);
+  const isSame = Object.keys(changedFields(stored, fields)).length === 0;
+  const content = html`!${versionField(versionTag(stored))}
+!${hiddenFields(fields)}
+<div class="actions">!${isSame ? '' : submit('Save')} !${editButton(stored, 'Edit again')} !${cancel(group)}</div>`;
+  return {
+    title: `Review ${stored.providedId}`,
+    main: html`<h1>Review changes</h1>
+<p>!${link(group, stored.providedId)}</p>
+!${isSame ? html`<p class="none">Nothing differs from what is stored.</p>` : changesOrOrder(stored, fields)}
+!${violationList(context.violations)}
+!${actionForm(session, `${group}/save`, content)}`,
+  };
+}
+
+function changesOrOrder(stored: UserGroup, fields: GroupFields): string {
+  const changes = differences(stored, fields);
+  return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
+}
+
+/** Of rules that are not enforced. */
+function violationList(violations: readonly FieldError[]): string {
+  if (violations.length === 0) return '';
+  return html`<div class="problem"><p>This violates rules that are reported, and not enforced:</p>
+<ul>!${violations.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
+}

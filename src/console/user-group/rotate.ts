@@ -1,0 +1,80 @@
+import type { UserGroup } from '../../domain/user-group.ts';
+import { versionTag } from '../../domain/user-group.ts';
+import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { findUserGroup } from '../../operations/user-group/read.ts';
+import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
+import type { Problem } from '../../problem.ts';
+import { actionForm, cancel, choiceField, problemSummary, submit } from '../fields.ts';
+import { html, link, pathTo, time } from '../html.ts';
+import { withNotice } from '../notice.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { consequences } from './consequences.ts';
+import { inWords, versionField, versionOf } from './version.ts';
+
+/** In seconds. */
+const GRACE_PERIODS = [
+  ['0', 'None: the current token is dead immediately'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+] as const;
+const DEFAULT = '86400';
+
+const shared = {
+  path: '/user-groups/:user_group_id/rotate',
+  permissions: WRITERS,
+  purpose: 'rotate tokens',
+} as const;
+
+export const rotateForm: Page = {
+  ...shared,
+  method: 'GET',
+  access: 'read',
+  handle: (call) => rotateView(call),
+};
+
+export const rotate: Page = {
+  ...shared,
+  method: 'POST',
+  access: 'write',
+  handle: async ({ context, caller, request, form }) => {
+    const id = userGroupIdOf(request);
+    const choices = GRACE_PERIODS.map(([seconds]) => seconds);
+    const gracePeriod = form.choice('grace_period_seconds', choices) ?? DEFAULT;
+    await rotateTokenById(context, caller, id, Number(gracePeriod), { ifMatch: [versionOf(form)] });
+    return { location: withNotice(pathTo('user-groups', id), 'rotated') };
+  },
+  retry: rotateView,
+};
+
+async function rotateView(call: PageCall, problem?: Problem): Promise<View> {
+  const { context, caller, request, session, form } = call;
+  const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
+  const { providedId } = userGroup;
+  const group = pathTo('user-groups', providedId);
+  const content = html`!${versionField(versionTag(userGroup))}
+!${choiceField({
+    name: 'grace_period_seconds',
+    label: 'Grace period of the current token',
+    hint: 'None if the token has leaked.',
+    value: form.text('grace_period_seconds') || DEFAULT,
+    choices: GRACE_PERIODS,
+    problem,
+  })}
+<div class="actions">!${submit('Rotate', 'danger')} !${cancel(group)}</div>`;
+  return {
+    title: `Rotate the token of ${providedId}`,
+    main: html`<h1>Rotate the token</h1>
+<p>!${link(group, providedId)}</p>
+!${problemSummary(problem && inWords(problem))}
+<p>The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.</p>
+!${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}
+!${actionForm(session, `${group}/rotate`, content)}`,
+  };
+}
+
+function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): string {
+  if (previousTokenExpiresAt === null || previousTokenExpiresAt <= now)
+    return html`At most one replaced token resolves: another rotation ends the grace period of this one.`;
+  return html`<strong>The token that the last rotation replaced resolves until !${time(previousTokenExpiresAt)}. This rotation ends it now.</strong>`;
+}

@@ -1,0 +1,146 @@
+import { isPermitted } from '../../domain/api-token.ts';
+import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group.ts';
+import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { findUserGroup } from '../../operations/user-group/read.ts';
+import type { Problem } from '../../problem.ts';
+import { lastEvents } from '../event/last.ts';
+import { actionForm, problemSummary, submit } from '../fields.ts';
+import { badge, code, definitions, html, link, pathTo, table, time } from '../html.ts';
+import { prettyJson } from '../json.ts';
+import { notice } from '../notice.ts';
+import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { inWords, versionField } from './version.ts';
+
+const EVENTS = 10;
+
+const NOTICES = {
+  created: 'The user group was created. “Show token” shows its token.',
+  saved: 'The changes were saved.',
+  unchanged: 'The stored user group is as you typed it: there was nothing to save.',
+  rotated: 'The token was rotated. “Show token” shows the new one: store it wherever the old one was used.',
+  suspended: 'The user group is suspended: its tokens resolve to nothing.',
+  resumed: 'The user group is resumed: its tokens resolve again.',
+  token_current: 'The token is the current one of this user group.',
+  token_retiring:
+    'The token was replaced by the last rotation and is in its grace period: it still resolves.',
+  token_replaced: 'The token was replaced by the last rotation and does not resolve any more.',
+  token_embed: 'The embed token was minted for this user group and is valid.',
+} as const;
+
+export const show: Page = {
+  method: 'GET',
+  path: '/user-groups/:user_group_id',
+  permissions: READERS,
+  purpose: 'read user groups',
+  access: 'read',
+  handle: (call) => showStored(call),
+};
+
+/** The page as it is now, if an action on it is rejected. */
+export function showAgain(call: PageCall, problem: Problem): Promise<View> {
+  return showStored(call, problem);
+}
+
+async function showStored(call: PageCall, problem?: Problem): Promise<View> {
+  const userGroup = await findUserGroup(call.context, call.caller, userGroupIdOf(call.request));
+  return showView(call, { userGroup, token: null }, problem);
+}
+
+/** `token` is null unless the person asked for it. */
+export async function showView(
+  call: PageCall,
+  { userGroup, token }: { userGroup: UserGroup; token: Secret | null },
+  problem?: Problem,
+): Promise<View> {
+  const { context, caller, query } = call;
+  const { providedId, name, mapping, properties } = userGroup;
+  const { catalogue } = await context.configs.of(context.store, caller);
+  const events = await lastEvents(call, providedId, EVENTS);
+  await context.cpu.turn(sizeOf(userGroup));
+  return {
+    title: name,
+    main: html`<h1>${name}</h1>
+!${notice(query, NOTICES)}!${problemSummary(problem && inWords(problem))}
+!${actions(call, userGroup)}
+!${identity(call, userGroup, token)}
+<h2>Data sources</h2>
+!${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(mapping))}
+<h2>Properties</h2>
+!${properties === null ? html`<p class="none">No properties.</p>` : code(prettyJson(properties))}
+<h2>Last events</h2>
+!${events}
+<p>!${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,
+  };
+}
+
+function actions({ caller, session }: PageCall, userGroup: UserGroup): string {
+  const group = pathTo('user-groups', userGroup.providedId);
+  const button = (action: string, text: string) =>
+    html`<a class="button" href="${group}/${action}">${text}</a>`;
+  const viewAs = button('view-as', 'View as');
+  if (!isPermitted(caller, WRITERS)) return html`<div class="actions">!${viewAs}</div>`;
+  const version = versionField(versionTag(userGroup));
+  return html`<div class="actions">!${viewAs} !${button('edit', 'Edit')} !${button('rotate', 'Rotate token')} !${
+    userGroup.suspendedAt === null
+      ? button('suspend', 'Suspend')
+      : actionForm(session, `${group}/resume`, html`!${version}!${submit('Resume', 'plain')}`)
+  } !${button('delete', 'Delete')}</div>`;
+}
+
+function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): string {
+  const { providedId, teamId, version, suspendedAt, lastSeenAt, createdAt, updatedAt } = userGroup;
+  return definitions([
+    ['Id', html`<code>${providedId}</code>`],
+    [
+      'Status',
+      suspendedAt === null
+        ? badge('good', 'active')
+        : html`!${badge('bad', 'suspended')} since !${time(suspendedAt)}: its tokens resolve to nothing`,
+    ],
+    ...tokenRows(call, userGroup, token),
+    ['Last seen', time(lastSeenAt)],
+    ['Created', time(createdAt)],
+    ['Updated', html`!${time(updatedAt)} (version ${version})`],
+    ['Team id', html`${teamId}`],
+  ]);
+}
+
+function tokenRows(
+  { context, caller, session }: PageCall,
+  { providedId, previousTokenExpiresAt }: UserGroup,
+  token: Secret | null,
+): [name: string, value: string][] {
+  const isRetiring = previousTokenExpiresAt !== null && previousTokenExpiresAt > context.clock();
+  const replaced = html`resolves until !${time(previousTokenExpiresAt)}`;
+  const rows: [string, string][] = isRetiring ? [['Replaced token', replaced]] : [];
+  if (!isPermitted(caller, WRITERS)) return rows;
+  const group = pathTo('user-groups', providedId);
+  const value =
+    token === null
+      ? actionForm(session, `${group}/token`, submit('Show token', 'plain'))
+      : html`<code>${token.reveal()}</code> !${link(group, 'Hide')}`;
+  return [['Token', value], ...rows];
+}
+
+/** What its dashboards read: a reference that leads nowhere is an error, not a default. */
+function dataSources(userGroup: UserGroup, effective: EffectiveMapping | null): string {
+  if (effective === null) {
+    return userGroup.mapping === null
+      ? html`<p class="none">No mapping.</p>`
+      : html`<p class="hint">There is no catalogue: this is the mapping as the API returns it.</p>!${code(prettyJson(userGroup.mapping))}`;
+  }
+  const rows = [...effective.dataSources].map(([schemaId, { providedId, json }]) => [
+    html`<code>${schemaId}</code>`,
+    link(pathTo('catalogue', 'data-sources', providedId), providedId),
+    html`${(JSON.parse(json) as { name: string }).name}`,
+  ]);
+  const unresolved = effective.unresolved.map(({ schemaId, reference }) => [
+    html`<code>${schemaId}</code>`,
+    html`<code>${reference}</code>`,
+    badge('bad', 'does not exist: the dashboard shows an error'),
+  ]);
+  if (rows.length + unresolved.length === 0) return html`<p class="none">No schema is mapped.</p>`;
+  return table('Data sources', ['Schema', 'Data source', 'Name'], [...unresolved, ...rows]);
+}

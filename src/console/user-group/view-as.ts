@@ -1,0 +1,191 @@
+// What a dashboard is told about the user group, and a token to try it out.
+
+import { sampleDashboard } from '../../demo/dashboard.ts';
+import { type Caller, isPermitted } from '../../domain/api-token.ts';
+import type { DataSource, EffectiveMapping } from '../../domain/catalogue.ts';
+import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
+import type { JsonText } from '../../domain/strict-json.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
+import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
+import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { statusOf } from '../../http/problem.ts';
+import { timestamp } from '../../http/timestamp.ts';
+import { type DecodedToken, mintTestToken, type Preview, viewAs } from '../../operations/view-as.ts';
+import { Problem } from '../../problem.ts';
+import { dashboardSection } from '../demo/dashboard.ts';
+import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
+import { jsonMember, readForm, textMember } from '../form-body.ts';
+import { badge, code, definitions, html, link, pathTo, table } from '../html.ts';
+import { prettyJson } from '../json.ts';
+import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import type { Session } from '../session.ts';
+import { shownOnce } from '../shown-once.ts';
+
+const PATH = '/user-groups/:user_group_id/view-as';
+
+export const view: Page = {
+  method: 'GET',
+  path: PATH,
+  permissions: READERS,
+  purpose: 'read user groups',
+  access: 'read',
+  handle: (call) => pageOf(call),
+};
+
+export const mintTest: Page = {
+  method: 'POST',
+  path: PATH,
+  permissions: WRITERS,
+  purpose: 'mint embed tokens',
+  access: 'read',
+  handle: async ({ context, caller, form, request }) => {
+    const userGroupId = userGroupIdOf(request);
+    const { integration, resource } = await readForm(context, form, embedTokenBody, (sent) => ({
+      integration: textMember(sent, 'integration'),
+      user_group_id: JSON.stringify(userGroupId),
+      resource: jsonMember(sent, 'resource'),
+    }));
+    const minted = await mintTestToken(context, caller, { integration, userGroupId, resource });
+    const { token, url, expiresAt } = minted;
+    return {
+      title: `Test token of ${integration}`,
+      main: html`<h1>Test token of ${integration}</h1>
+<p>A token for the user group <code>${userGroupId}</code>. It works until <time>${timestamp(expiresAt)}</time>, and is shown only here.</p>
+!${url === null ? shownOnce('Token', token) : shownOnce('URL with the token', url)}
+<h2>Claims</h2>
+!${claims(minted)}
+<p class="actions">!${link(pathTo('user-groups', userGroupId, 'view-as'), 'Back')}</p>`,
+    };
+  },
+  retry: pageOf,
+};
+
+async function pageOf(
+  { context, caller, session, request, demoDirectory }: PageCall,
+  problem?: Problem,
+): Promise<View> {
+  const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdOf(request));
+  const { name, providedId, suspendedAt } = userGroup;
+  const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
+  const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
+!${dataSources(userGroup, effective)}</section>
+<section aria-labelledby="variables"><h2 id="variables">Variables</h2>
+!${variables(userGroup)}</section>
+<section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
+!${embedTokens(userGroup, previews, { caller, session })}</section>`;
+  return {
+    title: `View as ${name}`,
+    main: html`<h1>View as ${name}</h1>
+!${problemSummary(problem)}
+<p class="hint">What a dashboard server gets when it resolves the token of !${link(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
+!${suspendedAt === null ? '' : SUSPENDED}
+!${dashboard === null ? told : html`<div class="beside">!${dashboardSection(userGroup, dashboard)}<div>!${told}</div></div>`}`,
+  };
+}
+
+const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
+
+/** As resolve returns them. */
+function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): string {
+  if (effective === null)
+    return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
+!${mapping === null ? html`<p class="none">No mapping.</p>` : code(prettyJson(mapping))}`;
+  const unresolved = effective.unresolved.map(({ schemaId, reference }) => [
+    html`<code>${schemaId}</code>`,
+    html`<code>${reference}</code>`,
+    badge('bad', 'does not exist: the dashboard shows an error'),
+  ]);
+  const resolved = [...effective.dataSources].map(([schemaId, dataSource]) => [
+    html`<code>${schemaId}</code>`,
+    nameOf(dataSource),
+    html`<code>${textOf(memberOf(dataSource, 'attributes'))}</code>`,
+  ]);
+  if (resolved.length + unresolved.length === 0) return html`<p class="none">No schema is mapped.</p>`;
+  return table('Data sources', ['Schema', 'Data source', 'Attributes'], [...unresolved, ...resolved]);
+}
+
+function nameOf(dataSource: DataSource): string {
+  const { providedId, dataSourceId } = dataSource;
+  const name = JSON.parse(textOf(memberOf(dataSource, 'name'))) as string;
+  return html`!${link(pathTo('catalogue', 'data-sources', providedId), providedId)}<br><span class="none">${name}, number ${dataSourceId}</span>`;
+}
+
+function memberOf({ json }: DataSource, name: string): JsonTree {
+  return (treeOf(json) as JsonObject).members.get(JSON.stringify(name))!;
+}
+
+/** The first level of the properties. */
+function variables({ properties }: UserGroup): string {
+  const tree = properties === null ? null : treeOf(properties);
+  if (!(tree instanceof JsonObject) || tree.members.size === 0)
+    return html`<p class="none">No properties.</p>`;
+  const rows = [...tree.members].map(([key, value]) => [
+    html`<code>${JSON.parse(key) as string}</code>`,
+    html`<code>${textOf(value)}</code>`,
+    typeName(value),
+  ]);
+  return html`<p class="hint">The properties, for queries to bind as parameters: never as text within SQL.</p>
+!${table('Variables', ['Name', 'Value', 'Type'], rows)}`;
+}
+
+function typeName(value: JsonTree): string {
+  if (value instanceof JsonObject) return 'object';
+  const text = textOf(value);
+  if (text[0] === '[') return 'list';
+  if (text[0] === '"') return 'text';
+  if (text === 'null') return 'null';
+  return text === 'true' || text === 'false' ? 'boolean' : 'number';
+}
+
+interface Viewer {
+  caller: Caller;
+  session: Session;
+}
+
+function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, viewer: Viewer): string {
+  if (previews === null)
+    return html`<p class="none">None. The API responds with 404 <code>user_group_not_found</code>.</p>`;
+  if (previews.length === 0) return html`<p class="none">There is no integration.</p>`;
+  return html`!${previews.map((preview) => integrationView(userGroup, preview, viewer))}`;
+}
+
+function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: Viewer): string {
+  const { integrationId, integration, resource, outcome } = preview;
+  const title = html`<h3>!${link(pathTo('integrations', integrationId), integrationId)} !${badge('neutral', integration.type)}</h3>`;
+  if (outcome instanceof Problem) return html`!${title}!${refusal(outcome)}`;
+  return html`!${title}
+<p class="hint">Valid for ${integration.ttlSeconds} seconds!${resource === null ? '' : html`, for the resource <code>${resource}</code>`}. Times and ids differ in every token.</p>
+!${claims(outcome)}
+!${isPermitted(caller, WRITERS) ? mintForm(userGroup, preview, session) : ''}`;
+}
+
+function refusal(problem: Problem): string {
+  return html`<div class="problem"><p>Nothing is minted: ${statusOf(problem)} <code>${problem.code}</code></p>
+!${
+    problem.errors.length === 0
+      ? html`<p>${problem.message}</p>`
+      : definitions(problem.errors.map(({ pointer, detail }) => [pointer, html`${detail}`]))
+  }</div>`;
+}
+
+function claims({ header, payload }: DecodedToken): string {
+  return html`!${code(prettyJson(payload))}
+<details><summary>Header</summary>!${code(prettyJson(header))}</details>`;
+}
+
+function mintForm(
+  { providedId }: UserGroup,
+  { integrationId, resources }: Preview,
+  session: Session,
+): string {
+  const content = html`!${hidden('integration', integrationId)}
+!${resources.length > 1 ? resourceField(resources) : ''}
+!${submit('Mint a one-minute test token', 'plain')}`;
+  return actionForm(session, pathTo('user-groups', providedId, 'view-as'), content);
+}
+
+/** Without an id, because the page has one for every integration. */
+function resourceField(resources: readonly JsonText[]): string {
+  const options = resources.map((resource) => html`<option value="${resource}">${resource}</option>`);
+  return html`<div class="field"><label>Resource <select name="resource">!${options}</select></label></div>`;
+}

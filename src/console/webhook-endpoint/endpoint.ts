@@ -1,0 +1,139 @@
+import type { Delivery, DeliveryState } from '../../domain/delivery.ts';
+import type { Document } from '../../domain/document.ts';
+import { eventTypes } from '../../domain/event.ts';
+import {
+  ALL_EVENTS,
+  type WebhookEndpointBody,
+  webhookEndpointDefinition,
+  webhookEndpointOf,
+} from '../../domain/webhook-endpoint.ts';
+import { webhookEndpointBody } from '../../http/endpoints/webhook-endpoint/endpoint.ts';
+import {
+  deleteWebhookEndpoint,
+  listDeliveries,
+  putWebhookEndpoint as put,
+} from '../../operations/webhook-endpoint.ts';
+import { DocumentPages } from '../document-pages.ts';
+import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { textMember } from '../form-body.ts';
+import { badge, html, nextPage, pathTo, table, time } from '../html.ts';
+import { ADMINS, type PageCall } from '../page.ts';
+
+export const WEBHOOKS = ['webhooks'] as const;
+
+const LIMIT = 50;
+const EVENT_TYPES = 'event_types';
+const choices = [
+  [ALL_EVENTS, 'all, including types that later versions add'] as const,
+  ...eventTypes.map((type) => [type, type] as const),
+];
+
+export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
+  definition: webhookEndpointDefinition,
+  path: WEBHOOKS,
+  idParameter: 'webhook_endpoint_id',
+  idHint: 'Your own id.',
+  readers: ADMINS,
+  body: webhookEndpointBody,
+  members: (form) => ({
+    url: textMember(form, 'url'),
+    event_types: checkedTypes(form),
+    enabled: String(form.has('enabled')),
+  }),
+  typed: (document) => {
+    const { url, event_types, enabled } = webhookEndpointOf(document);
+    return {
+      url,
+      ...Object.fromEntries(event_types.map((type) => [`${EVENT_TYPES}.${type}`, 'on'])),
+      ...(enabled && { enabled: 'on' }),
+    };
+  },
+  initial: () => ({ enabled: 'on' }),
+  fields: (form, problem) => html`!${textField({
+    name: 'url',
+    label: 'URL',
+    type: 'url',
+    value: form.text('url'),
+    hint: 'Where events are sent by POST. It must not contain a secret.',
+    isRequired: true,
+    problem,
+  })}
+!${choicesField({
+    name: EVENT_TYPES,
+    label: 'Events',
+    choices,
+    isChecked: (field) => form.has(field),
+    problem,
+  })}
+!${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
+  put,
+  remove: deleteWebhookEndpoint,
+  rows: (document) => {
+    const { url, event_types, enabled } = webhookEndpointOf(document);
+    return [
+      ['URL', html`${url}`],
+      ['Events', html`${event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')}`],
+      ['Status', enabledBadge(enabled)],
+    ];
+  },
+  actions: (
+    { id },
+    { session },
+  ) => html`<a class="button" href="${pathTo(...WEBHOOKS, id, 'rotate')}">Rotate the secret</a>
+!${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'plain'))}`,
+  more: deliveries,
+  notices: {
+    tested: 'A test event is on its way: see the deliveries.',
+    redelivered: 'The event is delivered again: see the deliveries.',
+  },
+  consequences: async (document) => {
+    const { url } = webhookEndpointOf(document);
+    return html`<p>Events are no longer delivered to ${url}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;
+  },
+});
+
+export function enabledBadge(isEnabled: boolean): string {
+  return isEnabled ? badge('good', 'enabled') : badge('bad', 'disabled');
+}
+
+function checkedTypes(form: Form): string {
+  return JSON.stringify(choices.map(([type]) => type).filter((type) => form.has(`${EVENT_TYPES}.${type}`)));
+}
+
+const stateBadges = {
+  pending: badge('neutral', 'pending'),
+  delivered: badge('good', 'delivered'),
+  failed: badge('bad', 'failed'),
+} as const satisfies Record<DeliveryState, string>;
+
+async function deliveries({ id }: Document, call: PageCall): Promise<string> {
+  const { context, caller, session, query } = call;
+  const cursor = query.get('cursor');
+  const page = { limit: LIMIT, ...(cursor && { cursor }) };
+  const { deliveries, nextCursor } = await listDeliveries(context, caller, id, page);
+  const redelivery = ({ eventId }: Delivery) =>
+    actionForm(
+      session,
+      pathTo(...WEBHOOKS, id, 'deliveries', eventId, 'redeliver'),
+      html`<button type="submit" aria-label="Deliver ${eventId} again">Deliver again</button>`,
+    );
+  const rows = deliveries.map((delivery) => [
+    html`${delivery.eventType} <code>${delivery.eventId}</code>`,
+    stateBadges[delivery.state],
+    html`${delivery.attempts}`,
+    time(delivery.lastAttemptAt, 'none'),
+    time(delivery.nextAttemptAt, 'none'),
+    responseOf(delivery),
+    redelivery(delivery),
+  ]);
+  const columns = ['Event', 'State', 'Attempts', 'Last attempt', 'Next attempt', 'Response', 'Action'];
+  return html`<h2>Deliveries</h2>
+!${rows.length === 0 ? html`<p class="none">None yet.</p>` : table('Deliveries', columns, rows)}
+!${nextCursor === null ? '' : nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
+}
+
+function responseOf({ responseStatus, error }: Delivery): string {
+  if (error !== null) return html`${error}`;
+  return responseStatus === null ? html`<span class="none">none</span>` : html`${responseStatus}`;
+}

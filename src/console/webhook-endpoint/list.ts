@@ -1,0 +1,51 @@
+import type { Document } from '../../domain/document.ts';
+import { ALL_EVENTS, webhookEndpointDefinition, webhookEndpointOf } from '../../domain/webhook-endpoint.ts';
+import { listDocuments } from '../../operations/document.ts';
+import { newPath } from '../document-pages.ts';
+import { html, link, nextPage, pathTo, table, time } from '../html.ts';
+import { notice } from '../notice.ts';
+import { ADMINS, type Page } from '../page.ts';
+import { enabledBadge, WEBHOOKS } from './endpoint.ts';
+
+const LIMIT = 50;
+
+export const listWebhookEndpoints: Page = {
+  method: 'GET',
+  path: '/webhooks',
+  permissions: ADMINS,
+  purpose: 'list webhook endpoints',
+  access: 'read',
+  handle: async ({ context, caller, query }) => {
+    const cursor = query.get('cursor');
+    const page = { limit: LIMIT, ...(cursor && { cursor }) };
+    const { documents, nextCursor } = await listDocuments(context, caller, webhookEndpointDefinition, page);
+    return {
+      title: 'Webhooks',
+      main: html`<h1>Webhooks</h1>
+!${notice(query, { deleted: 'Deleted.' })}
+<p class="hint">Where events are delivered as they happen.</p>
+<div class="actions"><a class="button" href="${newPath(WEBHOOKS)}">New webhook endpoint</a></div>
+!${endpointTable(documents)}
+!${nextCursor === null ? '' : nextPage(pathTo(...WEBHOOKS), nextCursor)}`,
+    };
+  },
+};
+
+function endpointTable(documents: readonly Document[]): string {
+  if (documents.length === 0) return html`<p class="none">No webhook endpoints.</p>`;
+  return table(
+    'Webhook endpoints',
+    ['Id', 'URL', 'Events', 'Status', 'Updated'],
+    documents.map((document) => {
+      const { id, url, event_types, enabled } = webhookEndpointOf(document);
+      const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
+      return [
+        link(pathTo(...WEBHOOKS, id), id),
+        html`${url}`,
+        html`${events}`,
+        enabledBadge(enabled),
+        time(document.updatedAt),
+      ];
+    }),
+  );
+}

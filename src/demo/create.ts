@@ -1,0 +1,98 @@
+// Creates the demo in one environment, by the operations behind the API. What exists is left as it is, so a repeated
+// call completes an earlier one and overwrites nobody's data.
+
+import type { Caller } from '../domain/api-token.ts';
+import { parseIntegration } from '../domain/embed-token/mint.ts';
+import { type JsonText, parseStrictJson } from '../domain/strict-json.ts';
+import { putDataSource, putSchema } from '../operations/catalogue.ts';
+import type { Context } from '../operations/context.ts';
+import { putIntegration } from '../operations/integration.ts';
+import { putPropertySchema } from '../operations/policy.ts';
+import { getOrCreateUserGroup } from '../operations/user-group/get-or-create.ts';
+import { Problem } from '../problem.ts';
+import { type DemoCustomer, dataSourceIdOf, demoCustomers, demoIds, samples } from './sample-data.ts';
+import { createSampleFiles } from './sample-file.ts';
+
+/** The page of the console that shows the first customer. */
+export const DEMO_PATH = `/console/user-groups/${demoCustomers[0].userGroupId}/view-as`;
+
+const ONLY_CREATE = { ifNoneMatch: '*' } as const;
+const JSON_LEVELS = 4;
+
+const propertySchema = {
+  type: 'object',
+  properties: {
+    customer_id: {
+      type: 'string',
+      pattern: '^C-[0-9]{4}$',
+      description: 'Selects the rows of the customer.',
+    },
+    region: { enum: ['EU', 'US'] },
+    plan: { enum: ['silver', 'gold', 'platinum'] },
+    seats: { type: 'integer', minimum: 1 },
+  },
+};
+
+const integration = {
+  type: 'jwt',
+  settings: { audience: demoIds.integration, properties: ['customer_id', 'region', 'plan'] },
+  claims: { customer: { property: 'customer_id' } },
+};
+
+/**
+ * Creates the sample files in the directory, the catalogue, the property schema, an integration and the user groups.
+ * Throws Node's error if a file cannot be created, and what the operations throw.
+ */
+export async function createDemo(context: Context, caller: Caller, directory: string): Promise<void> {
+  createSampleFiles(directory);
+  // Each document changes the configuration.
+  const reader = { ...caller, configVersion: null };
+  await Promise.all([
+    // Generating its keys takes longer than everything else.
+    unlessExists(createIntegration(context, reader)),
+    createCatalogue(context, reader).then(() => createUserGroups(context, reader)),
+  ]);
+}
+
+function createIntegration(context: Context, caller: Caller): Promise<unknown> {
+  const body = parseIntegration(parseStrictJson(Buffer.from(jsonText(integration)), JSON_LEVELS));
+  return putIntegration(context, caller, demoIds.integration, body, ONLY_CREATE);
+}
+
+async function createCatalogue(context: Context, caller: Caller): Promise<void> {
+  const schema = { name: 'Orders (demo)', default_data_source: null };
+  const typed = { schema: jsonText(propertySchema), mode: 'enforce' } as const;
+  const dataSources = samples.map((sample) => {
+    const name = `Orders, ${sample.slice(-2).toUpperCase()} (demo)`;
+    const dataSource = { schemaId: demoIds.schema, name, attributes: jsonText({ demo: sample }) };
+    return putDataSource(context, caller, dataSourceIdOf(sample), dataSource, ONLY_CREATE);
+  });
+  const created = [
+    putSchema(context, caller, demoIds.schema, schema, ONLY_CREATE),
+    putPropertySchema(context, caller, typed, ONLY_CREATE),
+    ...dataSources,
+  ];
+  await Promise.all(created.map(unlessExists));
+}
+
+async function createUserGroups(context: Context, caller: Caller): Promise<void> {
+  await Promise.all(demoCustomers.map((customer) => getOrCreateUserGroup(context, caller, bodyOf(customer))));
+}
+
+function bodyOf({ userGroupId, name, sample, properties }: DemoCustomer) {
+  const mapping = jsonText({ [demoIds.schema]: dataSourceIdOf(sample) });
+  return { userGroupId, name, mapping, properties: jsonText(properties) };
+}
+
+/** A precondition that is not met: it exists. */
+async function unlessExists(created: Promise<unknown>): Promise<void> {
+  try {
+    await created;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'version_mismatch') throw error;
+  }
+}
+
+function jsonText(value: object): JsonText {
+  return JSON.stringify(value) as JsonText;
+}

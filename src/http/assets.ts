@@ -1,0 +1,67 @@
+// Static files for pages. The digest in their path lets browsers cache them forever.
+
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import { nothingAtPath } from './problem.ts';
+
+export const JAVASCRIPT = 'text/javascript; charset=utf-8';
+export const CSS = 'text/css; charset=utf-8';
+
+const HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  vary: 'accept-encoding',
+  'x-content-type-options': 'nosniff',
+};
+
+interface Asset {
+  contentType: string;
+  bytes: Buffer;
+  gzipped: Buffer;
+}
+
+type Files<Name extends string> = Readonly<
+  Record<Name, readonly [contentType: string, location: string | URL]>
+>;
+
+const compress = promisify(gzip);
+
+export class Assets<Name extends string> {
+  readonly #byPath: ReadonlyMap<string, Asset>;
+  readonly #folder: string;
+  readonly #directory: string;
+
+  /** Reads the files, for paths below `folder`, and compresses them outside the event loop. */
+  static async load<Name extends string>(folder: string, files: Files<Name>): Promise<Assets<Name>> {
+    const assets = await Promise.all(
+      Object.entries<Files<Name>[Name]>(files).map(async ([name, [contentType, location]]) => {
+        const bytes = await readFile(new URL(location));
+        return [name, { contentType, bytes, gzipped: await compress(bytes) }] as const;
+      }),
+    );
+    return new Assets(folder, assets);
+  }
+
+  private constructor(folder: string, assets: readonly (readonly [name: string, asset: Asset])[]) {
+    const digests = assets.map(([, { bytes }]) => hash('sha256', bytes));
+    this.#folder = folder;
+    this.#directory = hash('sha256', digests.join()).slice(0, 16);
+    this.#byPath = new Map(assets.map(([name, asset]) => [`${this.#directory}/${name}`, asset]));
+  }
+
+  url(name: Name): string {
+    return `${this.#folder}/${this.#directory}/${name}`;
+  }
+
+  /** `path` is relative to the folder. Throws `not_found`. */
+  send(reply: FastifyReply, path: string, acceptEncoding = ''): Buffer {
+    const asset = this.#byPath.get(path);
+    if (asset === undefined) throw nothingAtPath();
+    reply.headers(HEADERS).header('content-type', asset.contentType);
+    if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)) return asset.bytes;
+    reply.header('content-encoding', 'gzip');
+    return asset.gzipped;
+  }
+}

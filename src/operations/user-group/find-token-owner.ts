@@ -1,0 +1,33 @@
+// Whose token is it? For people who look into a problem: unlike a resolution it does not count as seen, and it finds the
+// group of a token that does not resolve any more.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { limits } from '../../domain/field.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
+import { type Context, isVisible } from '../context.ts';
+import { findByEmbedToken } from './find-by-embed-token.ts';
+import { findByToken } from './find-by-token.ts';
+
+interface TokenOwner {
+  userGroup: UserGroup;
+  /** `replaced`: by the last rotation, and its grace period has ended. Regardless of a suspension. */
+  status: 'current' | 'retiring' | 'replaced' | 'embed';
+}
+
+/** Returns null for an unknown token, one of another workspace or environment, and an embed token that has ended. */
+export async function findTokenOwner(
+  context: Pick<Context, 'store' | 'configs' | 'clock'>,
+  caller: Caller,
+  text: string,
+): Promise<TokenOwner | null> {
+  if (text.length > limits.tokenCharacters.most) {
+    const found = await findByEmbedToken(context, caller, text);
+    return found && { userGroup: found.userGroup, status: 'embed' };
+  }
+  const found = await findByToken(context.store, text);
+  if (found === null || !isVisible(found.userGroup, caller)) return null;
+  const { userGroup, digest } = found;
+  if (userGroup.tokenDigest === digest) return { userGroup, status: 'current' };
+  const isRetiring = (userGroup.previousTokenExpiresAt ?? 0) > context.clock();
+  return { userGroup, status: isRetiring ? 'retiring' : 'replaced' };
+}

@@ -1,0 +1,290 @@
+// The console in a real browser: every page is accessible, light and dark, on a phone and on a desktop, and works without
+// JavaScript; what support does works by keyboard alone. CONSOLE_SCREENSHOTS is a folder for a picture of every page.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { createDemo } from '../../src/demo/create.ts';
+import { operator } from '../../src/domain/api-token.ts';
+import { DESKTOP, launchBrowser, PHONE, skipsBrowser } from '../support/browser.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS;
+/** Of every page, by the name of its picture. */
+const PAGES = {
+  'user-groups': '/console/user-groups',
+  'user-group': '/console/user-groups/acme',
+  'user-group-new': '/console/user-groups/-/new',
+  'user-group-find': '/console/user-groups/-/find-by-token',
+  'user-group-edit': '/console/user-groups/acme/edit',
+  'user-group-rotate': '/console/user-groups/acme/rotate',
+  'user-group-suspend': '/console/user-groups/acme/suspend',
+  'user-group-delete': '/console/user-groups/acme/delete',
+  'user-group-events': '/console/user-groups/acme/events',
+  'user-group-suspended': '/console/user-groups/initech',
+  events: '/console/events',
+  catalogue: '/console/catalogue',
+  schema: '/console/catalogue/schemas/40',
+  'schema-new': '/console/catalogue/schemas/-/new',
+  'data-source': '/console/catalogue/data-sources/orders-eu',
+  'data-source-edit': '/console/catalogue/data-sources/orders-eu/edit',
+  'data-source-delete': '/console/catalogue/data-sources/orders-eu/delete',
+  'mapping-policy': '/console/catalogue/mapping-policy',
+  'property-schema': '/console/catalogue/property-schema',
+  integrations: '/console/integrations',
+  integration: '/console/integrations/dashboards',
+  'integration-new': '/console/integrations/-/types',
+  'signing-keys': '/console/integrations/-/signing-keys',
+  webhooks: '/console/webhooks',
+  webhook: '/console/webhooks/crm',
+  'webhook-new': '/console/webhooks/-/new',
+  'api-tokens': '/console/api-tokens',
+  'api-token': '/console/api-tokens/1',
+  'api-token-new': '/console/api-tokens/-/new',
+  'api-token-rotate': '/console/api-tokens/1/rotate',
+  'not-found': '/console/user-groups/nobody',
+  'view-as': '/console/user-groups/demo-alpenglow/view-as',
+} as const;
+const SCREENS = { desktop: DESKTOP, phone: PHONE } as const satisfies Record<string, BrowserContextOptions>;
+
+describe('The console in a browser', { skip: skipsBrowser }, () => {
+  let service: TestService;
+  let browser: Browser;
+  let adminToken: string;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    ({ token: adminToken } = await service.apiToken({ permission: 'admin', name: 'support' }));
+    const { context, demoDirectory } = service.app;
+    await createDemo(context, operator(1, 'Customer'), demoDirectory!);
+    await fill(service, adminToken);
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  /** A browser that is signed in. */
+  async function open(
+    options: BrowserContextOptions = DESKTOP,
+  ): Promise<{ context: BrowserContext; page: Page; errors: string[] }> {
+    const context = await browser.newContext({ ...options, baseURL: service.url });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto('/');
+    await page.getByLabel('API token').fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+    return { context, page, errors };
+  }
+
+  for (const [screen, options] of Object.entries(SCREENS)) {
+    it(`has no page with an accessibility violation, an error, or a scroll bar to the side, light and dark: ${screen}`, async () => {
+      const { context, page, errors } = await open(options);
+      for (const [name, path] of Object.entries(PAGES)) {
+        await page.goto(path);
+        await check(page, name, screen);
+      }
+      for await (const name of editWithConflict(page)) await check(page, name, screen);
+      await page.goto('/console/sign-in');
+      // A browser reports the statuses of pages that reject a form too.
+      assert.deepEqual(
+        errors.filter((error) => !/status of 4(?:04|12|22)/.test(error)),
+        [],
+      );
+      await context.close();
+    });
+  }
+
+  /** Accessible, and as wide as the window. */
+  async function check(page: Page, name: string, screen: string): Promise<void> {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`),
+        [],
+        `${name}, ${colorScheme}`,
+      );
+      await picture(page, `${name}-${colorScheme}-${screen}`);
+    }
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    assert.equal(await page.evaluate(overflow), 0, name);
+  }
+
+  /** The pages that are responses to forms; the group is unchanged at the end. */
+  async function* editWithConflict(page: Page): AsyncGenerator<string> {
+    await page.goto('/console/user-groups/acme');
+    await page.getByRole('button', { name: 'Show token' }).click();
+    await page.getByRole('link', { name: 'Hide' }).waitFor();
+    yield 'user-group-token';
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('seats').fill('0');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByText('must be >= 1').first().waitFor();
+    yield 'user-group-rejected';
+    await page.getByLabel('seats').fill('26');
+    await page.getByLabel('plan').selectOption('silver');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('heading', { name: 'Review changes' }).waitFor();
+    yield 'user-group-review';
+    for (const name of ['Acme Inc.', 'Acme'])
+      await service.call('PATCH', '/v1/user-groups/acme', { name }, { token: adminToken });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Changed in the meantime' }).waitFor();
+    yield 'user-group-conflict';
+  }
+
+  it('lets support find a customer, fix a property, see who changed it and rotate a token, by keyboard alone', async () => {
+    const { context, page, errors } = await open();
+    /** Moves the focus to what has this text, and presses the key. */
+    const press = async (key: string, text: string): Promise<void> => {
+      const isThere = `document.activeElement.textContent.trim() === ${JSON.stringify(text)}`;
+      for (let tabs = 0; !(await page.evaluate(isThere)) && tabs < 60; tabs++)
+        await page.keyboard.press('Tab');
+      await page.keyboard.press(key);
+    };
+    const focus = async (id: string): Promise<void> => {
+      const isThere = `document.activeElement.id === ${JSON.stringify(id)}`;
+      for (let tabs = 0; !(await page.evaluate(isThere)) && tabs < 60; tabs++)
+        await page.keyboard.press('Tab');
+      assert.ok(await page.evaluate(isThere), id);
+    };
+    const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+    await focus('search');
+    await page.keyboard.type('Glo');
+    await page.getByRole('link', { name: 'acme' }).waitFor({ state: 'detached' });
+    await press('Enter', 'globex');
+    await heading('Globex');
+    await press('Enter', 'View as');
+    await heading('View as Globex');
+    await page.getByText('orders-eu').first().waitFor();
+    await press('Enter', 'globex');
+    await heading('Globex');
+    await press('Enter', 'Edit');
+    await heading('Edit user group');
+    await focus(await page.getByLabel('seats').evaluate((input) => input.id));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('30');
+    await press('Enter', 'Review changes');
+    await page.getByText('30', { exact: true }).waitFor();
+    await press('Enter', 'Save');
+    await page.getByRole('status').getByText('The changes were saved').waitFor();
+    await page.getByRole('cell', { name: 'support' }).first().waitFor();
+    const { json: before } = await service.call('GET', '/v1/user-groups/globex');
+    await press('Enter', 'Rotate token');
+    await heading('Rotate the token');
+    await focus('grace_period_seconds');
+    await page.keyboard.type('1 hour');
+    await press('Enter', 'Rotate token');
+    await heading('Globex');
+    const { json: now } = await service.call('GET', '/v1/user-groups/globex');
+    assert.notEqual(now.user_group.token, before.user_group.token);
+    const leaked = await service.resolve(before.user_group.token);
+    const hours = (Date.parse(leaked.json.token.expires_at) - Date.now()) / 3_600_000;
+    assert.ok(hours > 0.9 && hours <= 1, leaked.text);
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
+
+  it('shows the page to sign in without an accessibility violation', async () => {
+    const context = await browser.newContext({ baseURL: service.url });
+    const page = await context.newPage();
+    await page.goto('/');
+    assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
+    await picture(page, 'sign-in');
+    await context.close();
+  });
+
+  it('searches while a person types, and says how in the address of the page', async () => {
+    const { context, page, errors } = await open();
+    await page.getByLabel('Id or name').pressSequentially('Glo');
+    await page.getByRole('link', { name: 'globex' }).waitFor();
+    await page.getByRole('link', { name: 'acme' }).waitFor({ state: 'detached' });
+    assert.match(page.url(), /search=Glo/);
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
+
+  it('works without JavaScript', async () => {
+    const { context, page } = await open({ ...DESKTOP, javaScriptEnabled: false });
+    await page.getByLabel('Id or name').fill('Glo');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'globex' }).click();
+    await page.getByRole('heading', { name: 'Globex', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await context.close();
+  });
+
+  it('sends at most 60 KB for the first page with everything that it loads', async () => {
+    const context = await browser.newContext({ baseURL: service.url });
+    const page = await context.newPage();
+    let bytes = 0;
+    page.on('response', async (response) => {
+      const { responseBodySize, responseHeadersSize } = await response.request().sizes();
+      bytes += responseBodySize + responseHeadersSize;
+    });
+    await page.goto('/');
+    await page.getByLabel('API token').fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.ok(bytes > 0 && bytes <= 60_000, String(bytes));
+    await context.close();
+  });
+});
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+/** What the pages show. */
+async function fill(service: TestService, token: string): Promise<void> {
+  const more = { token };
+  const call = async (method: string, path: string, body: unknown): Promise<void> => {
+    const { status, text } = await service.call(method, path, body, more);
+    assert.ok(status < 300, text);
+  };
+  await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+  await call('PUT', '/v1/data-sources/orders-eu', {
+    schema_id: '40',
+    name: 'Orders, Europe',
+    attributes: { region: 'eu' },
+  });
+  await call('PUT', '/v1/integrations/dashboards', {
+    type: 'jwt',
+    settings: { audience: 'dashboards', properties: ['plan'] },
+  });
+  await call('PUT', '/v1/webhook-endpoints/crm', {
+    url: 'https://crm.example.com/hooks',
+    event_types: ['user_group.created'],
+    enabled: false,
+  });
+  await call('PUT', '/v1/property-schema', {
+    mode: 'enforce',
+    schema: {
+      type: 'object',
+      properties: { plan: { enum: ['silver', 'gold'] }, seats: { type: 'integer', minimum: 1 } },
+    },
+  });
+  for (const [id, name] of [
+    ['acme', 'Acme'],
+    ['globex', 'Globex'],
+    ['initech', 'Initech'],
+  ])
+    await call('PUT', `/v1/user-groups/${id}`, {
+      name,
+      mapping: { '40': 'orders-eu' },
+      properties: { plan: 'gold', seats: 25 },
+    });
+  await call('POST', '/v1/user-groups/initech/suspend', undefined);
+}

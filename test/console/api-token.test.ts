@@ -1,0 +1,254 @@
+// API tokens in the console: their texts are shown once, to the form that issued them.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, it } from 'node:test';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const LIST = '/console/api-tokens';
+const NEW = `${LIST}/-/new`;
+const HOUR_MS = 3_600_000;
+
+/** The text of an API token on the page: masked, and readable without JavaScript. */
+function issuedOn(page: TestResponse): string {
+  assert.equal(page.status, 200, page.text);
+  const elements = elementsOf(page.text);
+  const { type, value } = elements.find(({ attributes }) => attributes.id === 'secret')!.attributes;
+  assert.equal(type, 'password');
+  assert.match(value!, /^uga_/);
+  assert.equal(elements.find(({ name }) => name === 'noscript')?.text.trim(), `Show${value}`);
+  return value!;
+}
+
+describeOnEachDatabase('API tokens in the console', (database) => {
+  let service: TestService;
+  let workspaces = 0;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  afterEach(() => {
+    service.clockAheadMs = 0;
+  });
+  after(() => service.end());
+
+  async function newWorkspace() {
+    const workspaceName = `workspace ${workspaces++}`;
+    const { id, token } = await service.apiToken({ permission: 'admin', workspaceName, name: 'mine' });
+    const browser = await ConsoleBrowser.signIn(service, token);
+    const list = async () =>
+      (await service.call('GET', '/v1/api-tokens', undefined, { token })).json.api_tokens;
+    const other = async (permission: 'read-only' | 'read-write' | 'admin' = 'admin') =>
+      service.apiToken({ permission, workspaceName, name: `other ${permission}` });
+    return { id, token, browser, list, other };
+  }
+
+  /** The status of a request that any permission allows. */
+  async function statusWith(token: string): Promise<number> {
+    return (await service.resolve('ugt_unknown', { token })).status;
+  }
+
+  it('creates an API token, and shows its text once', async () => {
+    const { browser, list } = await newWorkspace();
+    const sent = {
+      ...(await openForm(browser, NEW)),
+      name: 'dashboard server',
+      permission: 'resolve',
+      expires_in_seconds: '86400',
+    };
+    const issued = await browser.post(NEW, sent);
+    assert.equal(await statusWith(issuedOn(issued)), 404);
+    const [, created] = await list();
+    assert.deepEqual(
+      [created.name, created.permission, created.status],
+      ['dashboard server', 'resolve', 'active'],
+    );
+    const lifetimeMs = Date.parse(created.expires_at) - Date.parse(created.created_at);
+    assert.ok(Math.abs(lifetimeMs - 86_400_000) < 10_000, `${lifetimeMs} ms`);
+    const page = await browser.get(`${LIST}/${created.api_token_id}`);
+    assert.match(textOf(page), /API token dashboard server .* Permission resolve .* active/);
+    for (const path of [LIST, `${LIST}/${created.api_token_id}`, `${LIST}/${created.api_token_id}/rotate`])
+      assert.doesNotMatch((await browser.get(path)).text, /uga_/);
+  });
+
+  it('creates one API token per form, however often it is sent', async () => {
+    const { browser, list } = await newWorkspace();
+    const sent = { ...(await openForm(browser, NEW)), name: 'once', permission: 'embed' };
+    const [one, two] = await Promise.all([browser.post(NEW, sent), browser.post(NEW, sent)]);
+    assert.deepEqual([one.status, two.status].sort(), [200, 412]);
+    // Reloading the response sends the form again.
+    const again = await browser.post(NEW, sent);
+    assert.equal(again.status, 412);
+    assert.match(textOf(again), /This form was sent before/);
+    assert.doesNotMatch(again.text, /uga_/);
+    assert.equal((await list()).length, 2);
+    // That page is a new form.
+    issuedOn(await browser.submitFrom(again, NEW));
+    assert.equal((await list()).length, 3);
+  });
+
+  it('does not take a text that it has not chosen', async () => {
+    const { browser, list } = await newWorkspace();
+    const opened = await openForm(browser, NEW);
+    for (const sealed of ['', 'uga_short', opened.sealed!.slice(0, -4), '.', 'a.b.c']) {
+      const page = await browser.post(NEW, { ...opened, name: 'x', permission: 'embed', sealed });
+      assert.equal(page.status, 412, sealed);
+      assert.match(textOf(page), /This form is too old/);
+    }
+    assert.equal((await list()).length, 1);
+  });
+
+  it('shows what a person typed, and the errors of the API beside the fields', async () => {
+    const { browser, list } = await newWorkspace();
+    const valid = { name: 'x', permission: 'embed', expires_in_seconds: '' };
+    const cases: [fields: Record<string, string>, field: string, error: RegExp][] = [
+      [{ name: '' }, 'name', /is required/],
+      [{ name: ' ' }, 'name', /only white space/],
+      [{ permission: '' }, 'permission', /is required/],
+      [{ permission: 'root' }, 'permission', /must be one of admin/],
+      [{ expires_in_seconds: '0' }, 'expires_in_seconds', /at least 1/],
+      [{ expires_in_seconds: 'soon' }, 'expires_in_seconds', /must be an integer/],
+    ];
+    for (const [fields, field, error] of cases) {
+      const opened = await openForm(browser, NEW);
+      const page = await browser.post(NEW, { ...opened, ...valid, ...fields });
+      assert.equal(page.status, 400, JSON.stringify(fields));
+      assert.match(errorOf(page, field) ?? '', error);
+      const kept = fieldsOf(page.text, NEW);
+      assert.equal(kept.name, { ...valid, ...fields }.name);
+      assert.equal(kept.sealed, opened.sealed);
+    }
+    assert.equal((await list()).length, 1);
+  });
+
+  it('lists API tokens with what they may do and when they were used, page by page', async () => {
+    const { browser, id, other } = await newWorkspace();
+    for (let number = 0; number < 50; number++) await other('read-only');
+    const page = await browser.get(LIST);
+    const [row] = /mine \d+ admin active of this session .{5,20} never/.exec(textOf(page)) ?? [];
+    assert.ok(row?.includes(String(id)), textOf(page));
+    const next = elementsOf(page.text).find(({ name, text }) => name === 'a' && text === 'Next page')!;
+    const last = await browser.get(next.attributes.href!);
+    assert.equal(textOf(last).match(/other read-only/g)?.length, 1);
+  });
+
+  it('rotates an API token once per form, with a grace period', async () => {
+    const { browser, other } = await newWorkspace();
+    const { id, token } = await other('read-only');
+    const path = `${LIST}/${id}/rotate`;
+    const sent = { ...(await openForm(browser, path)), grace_period_seconds: '3600' };
+    const issued = issuedOn(await browser.post(path, sent));
+    assert.deepEqual([await statusWith(token), await statusWith(issued)], [404, 404]);
+    assert.match(textOf(await browser.get(`${LIST}/${id}`)), /Replaced text valid until/);
+    const again = await browser.post(path, sent);
+    assert.equal(again.status, 412);
+    assert.match(textOf(again), /API token was changed after you opened this page, so nothing was done/);
+    assert.equal(await statusWith(issued), 404);
+    service.clockAheadMs = HOUR_MS;
+    assert.deepEqual([await statusWith(token), await statusWith(issued)], [401, 404]);
+    service.clockAheadMs = 0;
+    const third = issuedOn(await browser.submitFrom(again, path, { grace_period_seconds: '0' }));
+    assert.deepEqual(
+      [await statusWith(token), await statusWith(issued), await statusWith(third)],
+      [401, 401, 404],
+    );
+  });
+
+  it('rotates exactly once if a form is sent twice at the same time', async () => {
+    const { browser, other } = await newWorkspace();
+    const { id } = await other();
+    const path = `${LIST}/${id}/rotate`;
+    const sent = await openForm(browser, path);
+    const responses = await Promise.all([1, 2, 3].map(() => browser.post(path, sent)));
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412, 412]);
+  });
+
+  it('stays signed in when it rotates the API token of the session', async () => {
+    const { browser, id, token } = await newWorkspace();
+    const path = `${LIST}/${id}/rotate`;
+    const page = await browser.submit(path, path, { grace_period_seconds: '0' });
+    assert.match(textOf(page), /You stay signed in/);
+    assert.deepEqual([await statusWith(token), await statusWith(issuedOn(page))], [401, 404]);
+    assert.equal((await browser.get(LIST)).status, 200);
+    assert.equal((await browser.submitFrom(page, '/console/sign-out')).status, 303);
+  });
+
+  it('keeps the grace period that a person chose if it is rejected', async () => {
+    const { browser, id } = await newWorkspace();
+    const path = `${LIST}/${id}/rotate`;
+    const page = await browser.submit(path, path, { grace_period_seconds: 'long' });
+    assert.equal(page.status, 400);
+    assert.match(errorOf(page, 'grace_period_seconds')!, /must be an integer/);
+  });
+
+  it('revokes an API token after a question', async () => {
+    const { browser, other, list } = await newWorkspace();
+    const { id, token } = await other();
+    const path = `${LIST}/${id}/revoke`;
+    const question = await browser.get(path);
+    assert.match(textOf(question), /Whatever uses it \(admin\) is rejected.*Last used: never/);
+    assert.doesNotMatch(textOf(question), /signed in with|No other active/);
+    assert.equal((await browser.submitFrom(question, path)).headers.location, `${LIST}?done=revoked`);
+    assert.equal(await statusWith(token), 401);
+    assert.match(textOf(await browser.get(LIST)), /other admin \d+ admin revoked/);
+    const page = await browser.get(`${LIST}/${id}`);
+    assert.doesNotMatch(page.text, /\/(?:rotate|revoke)"/);
+    const rotation = await browser.submit(`${LIST}/${id}/rotate`, `${LIST}/${id}/rotate`);
+    assert.equal(rotation.status, 409);
+    assert.match(textOf(rotation), /This API token is revoked/);
+    assert.equal((await list()).length, 2);
+  });
+
+  it('warns before it revokes the API token of the session, which signs out', async () => {
+    const { browser, id } = await newWorkspace();
+    const path = `${LIST}/${id}/revoke`;
+    assert.match(
+      textOf(await browser.get(path)),
+      /You are signed in with this API token.*No other active API token .* has the permission admin/,
+    );
+    const revoked = await browser.submit(path, path);
+    const { status, headers } = await browser.follow(revoked);
+    assert.equal(status, 303);
+    assert.match(headers.location!, /^\/console\/sign-in/);
+  });
+
+  it('is for administrators only', async () => {
+    const { id, other, list } = await newWorkspace();
+    for (const permission of ['read-only', 'read-write'] as const) {
+      const reader = await ConsoleBrowser.signIn(service, (await other(permission)).token);
+      const home = await reader.get('/console/user-groups');
+      assert.doesNotMatch(home.text, /\/console\/api-tokens/);
+      const { csrf } = fieldsOf(home.text, '/console/sign-out');
+      const paths = [NEW, `${LIST}/${id}/rotate`, `${LIST}/${id}/revoke`];
+      for (const path of [LIST, `${LIST}/${id}`, ...paths])
+        assert.equal((await reader.get(path)).status, 403, path);
+      for (const path of paths)
+        assert.equal((await reader.post(path, { csrf: csrf!, name: 'x', permission: 'admin' })).status, 403);
+    }
+    const tokens = await list();
+    assert.deepEqual([tokens.length, tokens[0].status], [3, 'active']);
+  });
+
+  it('shows nothing of another workspace', async () => {
+    const [one, other] = [await newWorkspace(), await newWorkspace()];
+    for (const action of ['', '/rotate', '/revoke'])
+      assert.equal((await one.browser.get(`${LIST}/${other.id}${action}`)).status, 404);
+    assert.equal((await one.browser.get(`${LIST}/x`)).status, 400);
+  });
+
+  it('escapes names', async () => {
+    const { browser } = await newWorkspace();
+    const issued = await browser.submit(NEW, NEW, { name: MARKUP, permission: 'admin' });
+    assertEscaped(issued);
+    assertEscaped(await browser.get(LIST));
+    const [, path] = /href="(\/console\/api-tokens\/\d+)"/.exec(issued.text)!;
+    for (const action of ['', '/rotate', '/revoke']) assertEscaped(await browser.get(`${path}${action}`));
+    assertEscaped(await browser.submit(NEW, NEW, { name: MARKUP, permission: MARKUP }));
+    const asOther = await ConsoleBrowser.signIn(service, issuedOn(issued));
+    // The name of the session is on every page.
+    assertEscaped(await asOther.get('/console/user-groups'));
+  });
+});

@@ -1,0 +1,358 @@
+// The catalogue in the console: schemas, data sources, the mapping policy and the property schema.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import {
+  actionsOf,
+  assertEscaped,
+  errorOf,
+  MARKUP,
+  openForm,
+  textOf,
+  unescaped,
+} from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const CATALOGUE = '/console/catalogue';
+const SCHEMAS = `${CATALOGUE}/schemas`;
+const DATA_SOURCES = `${CATALOGUE}/data-sources`;
+const POLICY = `${CATALOGUE}/mapping-policy`;
+const PROPERTY_SCHEMA = `${CATALOGUE}/property-schema`;
+
+describeOnEachDatabase('The catalogue in the console', (database) => {
+  let service: TestService;
+  let workspaces = 0;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  /** A workspace of its own: an administrator's browser, and the API. */
+  async function newWorkspace() {
+    const workspaceName = `workspace ${workspaces++}`;
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName });
+    const browser = await ConsoleBrowser.signIn(service, token);
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token });
+    const reader = async (permission: 'read-only' | 'read-write' = 'read-only') =>
+      ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
+    return { browser, call, reader };
+  }
+
+  it('creates, changes and deletes a schema', async () => {
+    const { browser, call } = await newWorkspace();
+    const created = await browser.submit(`${SCHEMAS}/-/new`, `${SCHEMAS}/-/new`, {
+      id: 'a/b 40',
+      name: 'Orders',
+      default_data_source: '',
+    });
+    assert.equal(created.status, 303, created.text);
+    const path = `${SCHEMAS}/a%2Fb%2040`;
+    assert.equal(created.headers.location, `${path}?done=saved`);
+    assert.match(textOf(await browser.get(created.headers.location!)), /Saved\..*a\/b 40.*Orders/);
+    const changed = await browser.submit(`${path}/edit`, `${path}/edit`, {
+      name: 'Sales',
+      default_data_source: 'shared',
+    });
+    assert.equal(changed.status, 303, changed.text);
+    const { json } = await call('GET', '/v1/schemas/a%2Fb%2040');
+    assert.deepEqual(
+      [json.schema.name, json.schema.default_data_source, json.schema.version],
+      ['Sales', 'shared', 2],
+    );
+    assert.match(textOf(await browser.get(CATALOGUE)), /a\/b 40 Sales shared/);
+    const deleted = await browser.submit(`${path}/delete`, `${path}/delete`, {});
+    assert.equal(deleted.headers.location, `${SCHEMAS}?done=deleted`);
+    assert.match(textOf(await browser.get(`${SCHEMAS}?done=deleted`)), /Deleted\. No schemas/);
+    assert.equal((await call('GET', '/v1/schemas/a%2Fb%2040')).status, 404);
+  });
+
+  it('keeps a default that is the number of a data source', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: 213 });
+    const page = await browser.get(`${SCHEMAS}/40/edit`);
+    assert.match(page.text, /name="default_is_number" value="on" checked/);
+    const typed = { name: 'Orders', default_data_source: '214', default_is_number: 'on' };
+    await browser.submit(`${SCHEMAS}/40/edit`, `${SCHEMAS}/40/edit`, typed);
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.default_data_source, 214);
+    const wrong = { ...typed, default_data_source: 'two' };
+    const rejected = await browser.submit(`${SCHEMAS}/40/edit`, `${SCHEMAS}/40/edit`, wrong);
+    // A text is a reference too.
+    assert.equal(rejected.status, 303);
+  });
+
+  it('creates and changes a data source, whose attributes stay as they were typed', async () => {
+    const { browser, call } = await newWorkspace();
+    const attributes = '{"port": 5432.10, "b": 1, "a": 12345678901234567890}';
+    const created = await browser.submit(`${DATA_SOURCES}/-/new?schema=40`, `${DATA_SOURCES}/-/new`, {
+      id: 'acme',
+      schema_id: '40',
+      name: 'Acme',
+      attributes,
+    });
+    assert.equal(created.status, 303, created.text);
+    const stored = () => call('GET', '/v1/data-sources/acme');
+    assert.match((await stored()).text, /"attributes":\{"port":5432\.10,"b":1,"a":12345678901234567890\}/);
+    const number = (await stored()).json.data_source.data_source_id;
+    const edit = `${DATA_SOURCES}/acme/edit`;
+    const page = await browser.get(edit);
+    assert.match(unescaped(page.text), /"port": 5432\.10,\n {2}"b": 1,/);
+    const changed = await browser.submit(edit, edit, { schema_id: '41', name: 'Acme 2', attributes: '' });
+    assert.equal(changed.status, 303);
+    const { json } = await stored();
+    assert.deepEqual(json.data_source.attributes, {});
+    assert.deepEqual([json.data_source.data_source_id, json.data_source.schema_id], [number, '41']);
+  });
+
+  it('shows what a person typed, and the errors of the API beside the fields', async () => {
+    const { browser } = await newWorkspace();
+    const create = (fields: Record<string, string>) =>
+      browser.submit(`${DATA_SOURCES}/-/new`, `${DATA_SOURCES}/-/new`, {
+        id: 'acme',
+        schema_id: '40',
+        name: 'Acme',
+        ...fields,
+      });
+    const cases: [fields: Record<string, string>, field: string, error: RegExp][] = [
+      [{ id: ' x' }, 'id', /white space/],
+      [{ id: '' }, 'id', /must not be empty/],
+      [{ schema_id: '' }, 'schema_id', /is required/],
+      [{ name: ' ' }, 'name', /only white space/],
+      [{ attributes: '{"a": }' }, 'attributes', /^\/a must/],
+      [{ attributes: '{"a": 1} , "name": "x"' }, 'attributes', /must end after one JSON value/],
+      [{ attributes: '7' }, 'attributes', /must be an object/],
+      [{ attributes: '{"db": {"password": "x"}}' }, 'attributes', /^\/db\/password is named like a cred/],
+      [{ attributes: '{"a": 1, "a": 2}' }, 'attributes', /duplicate key/],
+    ];
+    for (const [fields, field, error] of cases) {
+      const page = await create({ attributes: '{"typed": true}', ...fields });
+      assert.equal(page.status, 400, JSON.stringify(fields));
+      assert.match(errorOf(page, field) ?? '', error, JSON.stringify(fields));
+      assert.match(page.text, new RegExp(`id="${field}" name="${field}"[^>]*aria-invalid="true"`));
+      const typed = Object.values({ id: 'acme', ...fields });
+      for (const text of typed) assert.ok(unescaped(page.text).includes(text), text);
+    }
+    assert.equal((await browser.get(`${DATA_SOURCES}/acme`)).status, 404);
+  });
+
+  it('does not replace a schema that has the id of a new one', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    const page = await browser.submit(`${SCHEMAS}/-/new`, `${SCHEMAS}/-/new`, { id: '40', name: 'Typed' });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /Another schema has this id/);
+    assert.match(page.text, /value="Typed"/);
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Orders');
+  });
+
+  it('shows the stored version if somebody changed it in between, and keeps what was typed', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'First' });
+    const edit = `${SCHEMAS}/40/edit`;
+    const opened = await openForm(browser, edit);
+    await call('PUT', '/v1/schemas/40', { name: 'Of another person' });
+    const page = await browser.post(edit, { ...opened, name: 'Typed', default_data_source: 'also' });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /was changed after you opened the form.*version 2.*Of another person/);
+    assert.match(page.text, /name="name"[^>]* value="Typed"/);
+    assert.match(page.text, /name="default_data_source"[^>]* value="also"/);
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Of another person');
+    // Saving again is a decision.
+    const again = await browser.post(edit, { ...fieldsOf(page.text, edit), name: 'Typed' });
+    assert.equal(again.status, 303);
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Typed');
+  });
+
+  it('keeps its version after an error, so that correcting it does not overwrite another change', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'First' });
+    const edit = `${SCHEMAS}/40/edit`;
+    const opened = await openForm(browser, edit);
+    await call('PUT', '/v1/schemas/40', { name: 'Of another person' });
+    const rejected = await browser.post(edit, { ...opened, name: '' });
+    assert.equal(rejected.status, 400);
+    const corrected = await browser.post(edit, { ...fieldsOf(rejected.text, edit), name: 'Typed' });
+    assert.equal(corrected.status, 412);
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Of another person');
+  });
+
+  it('says that a schema was deleted in between, and creates it again on request', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'First' });
+    const edit = `${SCHEMAS}/40/edit`;
+    const opened = await openForm(browser, edit);
+    await call('DELETE', '/v1/schemas/40');
+    const page = await browser.post(edit, { ...opened, name: 'Typed' });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /was deleted after you opened the form/);
+    const again = await browser.post(edit, { ...fieldsOf(page.text, edit), name: 'Typed' });
+    assert.equal(again.status, 303);
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.version, 1);
+  });
+
+  it('deletes only the version that the question was about', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'First' });
+    const path = `${SCHEMAS}/40/delete`;
+    const opened = await openForm(browser, path);
+    await call('PUT', '/v1/schemas/40', { name: 'Second' });
+    const page = await browser.post(path, opened);
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /was changed after you opened this page, so nothing was done/);
+    assert.equal((await call('GET', '/v1/schemas/40')).status, 200);
+    assert.equal((await browser.post(path, { ...opened, version: 'nonsense' })).status, 412);
+    assert.equal((await browser.post(path, fieldsOf(page.text, path))).status, 303);
+    assert.equal((await browser.post(path, opened)).status, 404);
+  });
+
+  it('says what deleting a data source breaks', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme' });
+    const { json } = await call('GET', '/v1/data-sources/acme');
+    const path = `${DATA_SOURCES}/acme/delete`;
+    assert.match(textOf(await browser.get(path)), /No user group refers to it/);
+    await call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: 'acme' });
+    const number = json.data_source.data_source_id;
+    for (const [id, reference] of Object.entries({ one: 'acme', two: number, three: String(number) }))
+      await call('POST', '/v1/user-groups', { user_group_id: id, name: id, mapping: { 40: reference } });
+    const text = textOf(await browser.get(path));
+    assert.match(text, /one.*It is the default of: 40/s);
+    assert.match(text, /two/);
+    assert.match(text, /three/);
+  });
+
+  it('shows the data sources of a schema', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme' });
+    await call('PUT', '/v1/data-sources/other', { schema_id: '41', name: 'Other' });
+    const text = textOf(await browser.get(`${SCHEMAS}/40`));
+    assert.match(text, /acme/);
+    assert.doesNotMatch(text, /other/);
+    assert.match(textOf(await browser.get(`${SCHEMAS}/40/delete`)), /1 data source belongs to it/);
+  });
+
+  it('lists all schemas and data sources, page by page', async () => {
+    const { browser, call } = await newWorkspace();
+    const ids = Array.from({ length: 51 }, (_, index) => `s${String(index).padStart(2, '0')}`);
+    for (const id of ids) await call('PUT', `/v1/schemas/${id}`, { name: id });
+    assert.match((await browser.get(CATALOGUE)).text, new RegExp(`href="${SCHEMAS}">All schemas`));
+    const first = await browser.get(SCHEMAS);
+    assert.match(textOf(first), /s49 s49/);
+    assert.doesNotMatch(textOf(first), /s50/);
+    const [, next] = /href="([^"]*cursor[^"]*)"/.exec(first.text)!;
+    assert.match(textOf(await browser.get(unescaped(next!))), /s50/);
+    assert.doesNotMatch((await browser.get(DATA_SOURCES)).text, /Next page/);
+    assert.equal((await browser.get(`${SCHEMAS}?cursor=nonsense`)).status, 400);
+  });
+
+  it('changes the mapping policy, and reports a conflict', async () => {
+    const { browser, call } = await newWorkspace();
+    const opened = await openForm(browser, POLICY);
+    assert.equal((await browser.submit(POLICY, POLICY, { mode: 'report' })).status, 303);
+    assert.match(textOf(await browser.get(CATALOGUE)), /Mapping policy report/);
+    const page = await browser.post(POLICY, { ...opened, mode: 'enforce' });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /mapping policy was changed/);
+    assert.match(page.text, /value="enforce" selected/);
+    assert.equal((await call('GET', '/v1/mapping-policy')).json.mapping_policy.mode, 'report');
+    const wrong = await browser.submit(POLICY, POLICY, { mode: 'sometimes' });
+    assert.equal(wrong.status, 400);
+    assert.match(textOf(wrong), /must be one of off, report, enforce/);
+  });
+
+  it('changes and deletes the property schema', async () => {
+    const { browser, call } = await newWorkspace();
+    const schema = '{"type": "object", "properties": {"n": {"maximum": 1.50}}}';
+    const stored = () => call('GET', '/v1/property-schema');
+    const created = await browser.submit(PROPERTY_SCHEMA, PROPERTY_SCHEMA, { schema, mode: 'enforce' });
+    assert.equal(created.status, 303, created.text);
+    assert.match((await stored()).text, /"maximum":1\.50/);
+    const invalid = schema.replace('"maximum"', '"pattern": "(?=x)", "maximum"');
+    const page = await browser.submit(PROPERTY_SCHEMA, PROPERTY_SCHEMA, { schema: invalid, mode: 'off' });
+    assert.equal(page.status, 400);
+    assert.match(errorOf(page, 'schema')!, /^\/properties\/n\/pattern /);
+    assert.ok(unescaped(page.text).includes(invalid));
+    const path = `${PROPERTY_SCHEMA}/delete`;
+    assert.equal((await browser.submit(path, path, {})).status, 303);
+    assert.equal((await stored()).status, 404);
+    assert.equal((await browser.get(path)).status, 404);
+  });
+
+  it('takes a property schema of the largest size, and shows it in the form', async () => {
+    const { browser, call } = await newWorkspace();
+    const schema = { examples: Array.from({ length: 3_000 }, (_, number) => ({ 'a "b"': number })) };
+    const stored = await call('PUT', '/v1/property-schema', { schema, mode: 'off' });
+    assert.equal(stored.status, 201, stored.text);
+    const page = await browser.get(PROPERTY_SCHEMA);
+    const saved = await browser.submitFrom(page, PROPERTY_SCHEMA);
+    assert.equal(saved.status, 303, saved.text);
+  });
+
+  it('shows no forms to readers, and accepts none from them', async () => {
+    const { browser, call, reader } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await call('PUT', '/v1/data-sources/acme', { schema_id: '40', name: 'Acme', attributes: { host: 'h1' } });
+    await call('PUT', '/v1/property-schema', { schema: { type: 'object' }, mode: 'report' });
+    const edit = `${SCHEMAS}/40/edit`;
+    const opened = await openForm(browser, edit);
+    for (const permission of ['read-only', 'read-write'] as const) {
+      const other = await reader(permission);
+      const readable = [CATALOGUE, SCHEMAS, `${SCHEMAS}/40`, `${DATA_SOURCES}/acme`, PROPERTY_SCHEMA];
+      for (const path of readable) {
+        const page = await other.get(path);
+        assert.equal(page.status, 200, path);
+        assert.deepEqual(actionsOf(page), ['/console/sign-out']);
+        assert.doesNotMatch(page.text, /\/(?:edit|delete|new)"|New |>Change</, path);
+      }
+      assert.match(textOf(await other.get(`${DATA_SOURCES}/acme`)), /"host": "h1"/);
+      const forms = [edit, `${SCHEMAS}/40/delete`, `${SCHEMAS}/-/new`, POLICY, `${PROPERTY_SCHEMA}/delete`];
+      for (const path of forms) assert.equal((await other.get(path)).status, 403, path);
+      const { csrf } = await openForm(other, CATALOGUE, '/console/sign-out');
+      for (const path of [...forms, PROPERTY_SCHEMA]) {
+        const refused = await other.post(path, { ...opened, csrf: csrf!, name: 'Changed', mode: 'off' });
+        assert.equal(refused.status, 403, path);
+      }
+    }
+    assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Orders');
+  });
+
+  it('shows nothing of another workspace', async () => {
+    const [one, other] = [await newWorkspace(), await newWorkspace()];
+    await one.call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    assert.equal((await other.browser.get(`${SCHEMAS}/40`)).status, 404);
+    assert.doesNotMatch(textOf(await other.browser.get(CATALOGUE)), /Orders/);
+  });
+
+  it('escapes every field', async () => {
+    const { browser, call } = await newWorkspace();
+    const id = encodeURIComponent(MARKUP);
+    const schema = { name: MARKUP, default_data_source: MARKUP };
+    assert.equal((await call('PUT', `/v1/schemas/${id}`, schema)).status, 201);
+    const dataSource = { schema_id: MARKUP, name: MARKUP, attributes: { [MARKUP]: MARKUP } };
+    assert.equal((await call('PUT', `/v1/data-sources/${id}`, dataSource)).status, 201);
+    await call('PUT', '/v1/property-schema', { schema: { title: MARKUP }, mode: 'off' });
+    await call('POST', '/v1/user-groups', { user_group_id: MARKUP, name: 'x', mapping: { 40: MARKUP } });
+    for (const path of ['', '/edit', '/delete']) {
+      assertEscaped(await browser.get(`${SCHEMAS}/${id}${path}`));
+      assertEscaped(await browser.get(`${DATA_SOURCES}/${id}${path}`));
+    }
+    for (const path of [CATALOGUE, SCHEMAS, DATA_SOURCES, PROPERTY_SCHEMA])
+      assertEscaped(await browser.get(path));
+    // In a rejected form, and beside the stored version after a conflict.
+    const edit = `${DATA_SOURCES}/${id}/edit`;
+    const fields = { schema_id: MARKUP, name: MARKUP, attributes: MARKUP };
+    const rejected = await browser.submit(edit, edit, fields);
+    assert.equal(rejected.status, 400);
+    assertEscaped(rejected);
+    const outdated = await browser.submit(edit, edit, { ...fields, attributes: '{}', version: '1-1' });
+    assert.equal(outdated.status, 412);
+    assertEscaped(outdated);
+    const taken = { id: MARKUP, ...fields, attributes: '{}' };
+    assertEscaped(await browser.submit(`${DATA_SOURCES}/-/new`, `${DATA_SOURCES}/-/new`, taken));
+    const query = new URLSearchParams({ schema: MARKUP, done: MARKUP });
+    assertEscaped(await browser.get(`${DATA_SOURCES}/-/new?${query}`));
+  });
+});

@@ -1,0 +1,178 @@
+// Contract: the console shows who changed what, and when, to everybody who may read.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { ConsoleBrowser } from '../support/console.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const PATH = '/console/events';
+const PAGE = 50;
+
+describeOnEachDatabase('events in the console', (database) => {
+  let service: TestService;
+  let workspaces = 0;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  /** Of a new workspace, with the API token of the person. */
+  async function signIn(permission: 'admin' | 'read-write' | 'read-only' = 'read-write') {
+    const workspaceName = `workspace ${++workspaces}`;
+    const { token, id } = await service.apiToken({ workspaceName, permission, name: 'Ada' });
+    return { browser: await ConsoleBrowser.signIn(service, token), token, id, workspaceName };
+  }
+
+  interface Row {
+    cells: Record<string, string>;
+    hrefs: string[];
+  }
+
+  function rowsOf({ text }: TestResponse): Row[] {
+    const rows: Row[] = [];
+    for (const { name, text: cell, attributes } of elementsOf(text)) {
+      if (name === 'tr') rows.push({ cells: {}, hrefs: [] });
+      if (name === 'td') rows.at(-1)!.cells[attributes['data-label']!] = cell.replace(/\s+/g, ' ').trim();
+      if (name === 'a' && rows.length > 0) rows.at(-1)!.hrefs.push(attributes.href!);
+    }
+    return rows.slice(1);
+  }
+
+  function nextOf({ text }: TestResponse): string | undefined {
+    return elementsOf(text).find(({ name, text: content }) => name === 'a' && content === 'Older events')
+      ?.attributes.href;
+  }
+
+  it('shows each event of a group with who, what and the values before and after, newest first', async () => {
+    const { browser, token, id } = await signIn();
+    const fields = { user_group_id: 'a/1', name: 'Acme', properties: { plan: 'gold', from: 1 } };
+    await service.get(fields, { token });
+    const edit = '/console/user-groups/a%2F1';
+    const review = await browser.submit(`${edit}/edit`, `${edit}/review`, {
+      name: 'Acme <Inc.>',
+      mapping: '{"40": 9007199254740991}',
+      properties: '{"from": {"to": 1.0}, "to": []}',
+    });
+    await browser.submitFrom(review, `${edit}/save`);
+    await browser.submit(`${edit}/rotate`, `${edit}/rotate`);
+    for (const page of [
+      await browser.get(edit),
+      await browser.get(`${edit}/events`),
+      await browser.get(`${PATH}?target_id=a%2F1`),
+    ]) {
+      const rows = rowsOf(page).filter(({ cells }) => cells.What !== undefined);
+      assert.deepEqual(
+        rows.map(({ cells }) => cells.What!.replace(/, request .*/, '')),
+        ['User group token rotatedversion 3', 'User group updatedversion 2', 'User group createdversion 1'],
+      );
+      const isOfGroup = rows[0]!.cells.About === undefined;
+      assert.deepEqual(rows[0]!.hrefs, isOfGroup ? [] : [edit]);
+      assert.equal(rows[1]!.cells.Who, `AdaAPI token ${id}, by console`);
+      assert.equal(rows[2]!.cells.Who, `AdaAPI token ${id}, by API`);
+      assert.equal(
+        rows[1]!.cells.Changes,
+        'name: "Acme" → "Acme <Inc.>" mapping › 40: absent → 9007199254740991 properties › plan: "gold" → absent ' +
+          'properties › from: 1 → {"to":1.0} properties › to: absent → []',
+      );
+      assert.match(rows[2]!.cells.Changes!, /^name: "Acme" /);
+      assert.match(rows[0]!.cells.When!, /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
+    }
+  });
+
+  it('tells members called "from" and "to" from values before and after', async () => {
+    const { browser, token } = await signIn();
+    for (const properties of [{ from: 1, to: 2 }, { from: { from: 1 }, to: {} }, {}, null, { to: null }])
+      await service
+        .put({ user_group_id: 'a', properties }, { token })
+        .then(({ status }) =>
+          status === 404 ? service.get({ user_group_id: 'a', name: 'A', properties }, { token }) : undefined,
+        );
+    const changes = rowsOf(await browser.get('/console/user-groups/a/events')).map(
+      ({ cells }) => cells.Changes,
+    );
+    assert.deepEqual(changes, [
+      'properties › to: absent → null',
+      'properties: {} → null',
+      'properties › from: {"from":1} → absent properties › to: {} → absent',
+      'properties › from: 1 → {"from":1} properties › to: 2 → {}',
+      'name: "A" properties › from: 1 properties › to: 2',
+    ]);
+  });
+
+  it('filters by type and target, page by page, and shows every event once', async () => {
+    const { browser, token } = await signIn();
+    for (let index = 0; index <= PAGE; index++)
+      await service.get({ user_group_id: `g${index}`, name: 'Acme' }, { token });
+    await service.put({ user_group_id: 'g7', name: 'Renamed' }, { token });
+    const seen: string[] = [];
+    for (let next: string | undefined = `${PATH}?type=user_group.created`; next !== undefined; ) {
+      const page: TestResponse = await browser.get(next);
+      seen.push(...rowsOf(page).map(({ cells }) => cells.About!));
+      assert.match(page.text, /<option value="user_group.created" selected>/);
+      next = nextOf(page);
+    }
+    assert.deepEqual(
+      seen,
+      Array.from({ length: PAGE + 1 }, (_, index) => `g${PAGE - index}`),
+    );
+    const ofGroup = await browser.get(`${PATH}?target_type=user_group&target_id=g7&type=user_group.updated`);
+    assert.deepEqual(
+      rowsOf(ofGroup).map(({ cells }) => cells.Changes),
+      ['name: "Acme" → "Renamed"'],
+    );
+    assert.equal(nextOf(ofGroup), undefined);
+    assert.match((await browser.get(`${PATH}?target_id=unknown`)).text, /No events/);
+    const others = rowsOf(await browser.get(`${PATH}?type=nonsense&target_type=nonsense`));
+    assert.equal(others.length, PAGE);
+  });
+
+  it('links targets to their pages, and those of deleted groups to their events, without their values', async () => {
+    const { browser, token } = await signIn();
+    await service.get({ user_group_id: 'gone', name: 'Secret name' }, { token });
+    await browser.submit('/console/user-groups/gone/delete', '/console/user-groups/gone/delete', {
+      user_group_id: 'gone',
+    });
+    const page = await browser.get('/console/user-groups/gone/events');
+    assert.doesNotMatch(page.text, /Secret name/);
+    assert.match(rowsOf(page)[1]!.cells.Changes!, /removed when the group was deleted/);
+    const [deleted] = rowsOf(await browser.get(PATH));
+    assert.deepEqual(deleted!.hrefs, ['/console/user-groups/gone/events']);
+    assert.equal((await browser.get('/console/user-groups/gone')).status, 404);
+  });
+
+  it('shows events to readers, those of their own workspace and environment', async () => {
+    const { token, workspaceName } = await signIn();
+    await service.get({ user_group_id: 'mine', name: 'Acme' }, { token });
+    const { token: readOnly } = await service.apiToken({ workspaceName, permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, readOnly);
+    const rows = rowsOf(await reader.get(PATH));
+    assert.deepEqual(
+      rows.map(({ cells }) => cells.About),
+      [rows[0]!.cells.About!, 'mine', rows[2]!.cells.About!],
+    );
+    assert.match(rows[0]!.cells.Who!, /Command line/);
+    const { token: testing } = await service.apiToken({ workspaceName, environment: 'Testing' });
+    const tester = await ConsoleBrowser.signIn(service, testing);
+    assert.doesNotMatch((await tester.get(PATH)).text, /mine/);
+    assert.match((await tester.get('/console/user-groups/mine/events')).text, /No events/);
+  });
+
+  it('never shows a token', async () => {
+    const { browser, token } = await signIn('admin');
+    const { json } = await service.get({ user_group_id: 'a', name: 'Acme' }, { token });
+    const rotated = await service.call('POST', '/v1/user-groups/a/rotate', {}, { token });
+    for (const path of [
+      PATH,
+      '/console/user-groups/a',
+      '/console/user-groups/a/events',
+      '/console/user-groups',
+    ]) {
+      const { text } = await browser.get(path);
+      for (const secret of [json.user_group.token, rotated.json.user_group.token, token])
+        assert(!text.includes(secret.slice(10, 26)));
+    }
+  });
+});

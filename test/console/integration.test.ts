@@ -1,0 +1,241 @@
+// Integrations and signing keys in the console.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { jwtVerify } from 'jose';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { assertEscaped, errorOf, MARKUP, openForm, textOf, unescaped } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { integrations, SECRET } from '../support/embed-token/site.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const LIST = '/console/integrations';
+const NEW = `${LIST}/-/new`;
+const KEYS = `${LIST}/-/signing-keys`;
+const ROTATE = `${KEYS}/rotate`;
+const OTHER_SECRET = 'another-secret-of-the-tool-9876543210';
+
+const metabase = {
+  ...integrations.metabase,
+  settings: { ...integrations.metabase.settings, resources: [{ dashboard: 7 }] },
+};
+
+function assertNoSecret({ text }: TestResponse): void {
+  for (const secret of [SECRET, OTHER_SECRET]) assert.ok(!unescaped(text).includes(secret));
+}
+
+describeOnEachDatabase('Integrations in the console', (database) => {
+  let service: TestService;
+  let workspaces = 0;
+  before(async () => {
+    service = await TestService.start(database, { env: { UGS_PUBLIC_URL: 'http://groups.test' } });
+  });
+  after(() => service.end());
+
+  async function newWorkspace() {
+    const workspaceName = `workspace ${workspaces++}`;
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName });
+    const browser = await ConsoleBrowser.signIn(service, token);
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token });
+    const reader = async () =>
+      ConsoleBrowser.signIn(
+        service,
+        (await service.apiToken({ permission: 'read-only', workspaceName })).token,
+      );
+    const mint = async (integration: string) => {
+      await call('POST', '/v1/user-groups', {
+        user_group_id: 'acme',
+        name: 'Acme',
+        mapping: { 40: 'acme' },
+        properties: { region: 'EMEA' },
+      });
+      return call('POST', '/v1/embed-tokens', { integration, user_group_id: 'acme' });
+    };
+    return { browser, call, reader, mint };
+  }
+
+  it('starts a new one of each type with an example that works', async () => {
+    const { browser, mint } = await newWorkspace();
+    assert.match((await browser.get(LIST)).text, /href="\/console\/integrations\/-\/types"/);
+    const types = await browser.get(`${LIST}/-/types`);
+    for (const type of Object.keys(integrations)) {
+      assert.match(unescaped(types.text), new RegExp(`href="${NEW}\\?type=${type}"`));
+      const created = await browser.submit(`${NEW}?type=${type}`, NEW, {
+        id: type,
+        ...(type !== 'jwt' && { secret: SECRET }),
+      });
+      assert.equal(created.status, 303, created.text);
+      const minted = await mint(type);
+      assert.equal(minted.status, 201, minted.text);
+      const page = await browser.get(`${LIST}/${type}`);
+      assertNoSecret(page);
+      assert.match(textOf(page), type === 'jwt' ? /Secret none/ : /Secret stored, and never shown/);
+    }
+    assert.match(textOf(await browser.get(LIST)), /jwt jwt 300 seconds yes/);
+  });
+
+  it('changes an integration, and keeps its secret unless another one is typed', async () => {
+    const { browser, call, mint } = await newWorkspace();
+    await call('PUT', '/v1/integrations/m', metabase);
+    const before = await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]);
+    assert.equal(before, SECRET);
+    const edit = `${LIST}/m/edit`;
+    const form = await browser.get(edit);
+    assertNoSecret(form);
+    assert.match(form.text, /name="secret" type="password" value=""/);
+    assert.equal((await browser.submitFrom(form, edit, { ttl_seconds: '900' })).status, 303);
+    const { json } = await call('GET', '/v1/integrations/m');
+    assert.equal(json.integration.ttl_seconds, 900);
+    assert.deepEqual(json.integration.claims, metabase.claims);
+    assert.equal(await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]), SECRET);
+    assert.equal((await browser.submit(edit, edit, { secret: OTHER_SECRET })).status, 303);
+    assert.equal(await signatureKeyOf(await mint('m'), [SECRET, OTHER_SECRET]), OTHER_SECRET);
+  });
+
+  it('shows what a person typed and the errors of the API, but not the secret', async () => {
+    const { browser } = await newWorkspace();
+    const valid = {
+      id: 'm',
+      ttl_seconds: '600',
+      settings: '{"url": "http://m", "resources": [{"dashboard": 1}]}',
+    };
+    const claims = '{"customer": {"field": "provided_id"}}';
+    const create = (fields: Record<string, string>) =>
+      browser.submit(`${NEW}?type=metabase`, NEW, { ...valid, claims, secret: SECRET, ...fields });
+    const cases: [fields: Record<string, string>, field: string, error: RegExp][] = [
+      [{ id: 'm ' }, 'id', /white space/],
+      [{ ttl_seconds: '59' }, 'ttl_seconds', /at least 60/],
+      [{ ttl_seconds: 'soon' }, 'ttl_seconds', /must be an integer/],
+      [{ ttl_seconds: '1e3' }, 'ttl_seconds', /must be an integer/],
+      [{ settings: '{' }, 'settings', /must/],
+      [{ settings: '' }, 'settings', /\/url is required/],
+      [{ settings: '{}, "unrestricted": true' }, 'settings', /must end after one JSON value/],
+      [{ claims: '{"a": {"property": "x"}}' }, 'claims', /must be listed in settings\.properties/],
+      [{ claims: '{}' }, 'unrestricted', /must be true/],
+      [{ secret: '' }, 'secret', /is required/],
+      [{ secret: 'short' }, 'secret', /16|empty/],
+      [{ secret: `${SECRET} ` }, 'secret', /visible ASCII/],
+    ];
+    for (const [fields, field, error] of cases) {
+      const page = await create(fields);
+      assert.equal(page.status, 400, JSON.stringify(fields));
+      assert.match(errorOf(page, field) ?? '', error, JSON.stringify(fields));
+      assertNoSecret(page);
+      const { secret: _, ...shown }: Record<string, string> = { ...valid, claims, ...fields };
+      const kept = fieldsOf(page.text, NEW);
+      for (const [name, text] of Object.entries(shown)) assert.equal(kept[name], text);
+      assert.deepEqual([kept.type, kept.secret], ['metabase', '']);
+    }
+    assert.equal((await browser.get(`${LIST}/m`)).status, 404);
+    const unrestricted = await create({ claims: '{}', unrestricted: 'on' });
+    assert.equal(unrestricted.status, 303);
+    assert.match(textOf(await browser.get(`${LIST}/m`)), /Restricted no: every user group/);
+  });
+
+  it('shows the stored version if somebody changed it in between', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/integrations/m', integrations.metabase);
+    const edit = `${LIST}/m/edit`;
+    const opened = await openForm(browser, edit);
+    await call('PUT', '/v1/integrations/m', { ...integrations.metabase, ttl_seconds: 777 });
+    const page = await browser.post(edit, {
+      ...opened,
+      ttl_seconds: '60',
+      settings: JSON.stringify(integrations.metabase.settings),
+      claims: '{"a": {"field": "name"}}',
+      secret: OTHER_SECRET,
+    });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /was changed after you opened the form.*"ttl_seconds": 777/);
+    assert.equal(fieldsOf(page.text, edit).claims, '{"a": {"field": "name"}}');
+    assert.match(textOf(page), /Type it again/);
+    assertNoSecret(page);
+  });
+
+  it('deletes after a question', async () => {
+    const { browser, call, mint } = await newWorkspace();
+    await call('PUT', '/v1/integrations/m', { ...integrations.metabase, claims: {}, unrestricted: true });
+    const path = `${LIST}/m/delete`;
+    assert.match(textOf(await browser.get(path)), /no embed token is issued.*at most 300 seconds.*secret/);
+    const opened = await openForm(browser, path);
+    assert.equal((await browser.post(path, opened)).headers.location, `${LIST}?done=deleted`);
+    assert.equal((await mint('m')).status, 404);
+  });
+
+  it('shows the issuer and the keys, and rotates them once per form', async () => {
+    const { browser, call } = await newWorkspace();
+    assert.match(textOf(await browser.get(KEYS)), /There are none yet/);
+    await call('PUT', '/v1/integrations/cube', integrations.jwt);
+    const keys = async () => (await call('GET', '/v1/signing-keys')).json;
+    const { issuer, jwks_url, signing_keys } = await keys();
+    const page = await browser.get(KEYS);
+    for (const text of [issuer, jwks_url, signing_keys[0].kid]) assert.ok(page.text.includes(text), text);
+    assert.ok(issuer.startsWith('http://groups.test/'));
+    const opened = await openForm(browser, ROTATE);
+    const rotated = await browser.post(ROTATE, opened);
+    assert.equal(rotated.headers.location, `${KEYS}?done=rotated`);
+    assert.match(textOf(await browser.get(KEYS)), /does not sign yet/);
+    assert.equal((await keys()).signing_keys.length, 4);
+    // The same form again, which would revoke the keys that are published now.
+    const again = await browser.post(ROTATE, { ...opened, revoke: 'on' });
+    assert.equal(again.status, 412);
+    assert.match(textOf(again), /key set was changed after you opened this page/);
+    assert.equal((await keys()).signing_keys.length, 4);
+    const revoked = await browser.post(ROTATE, { ...fieldsOf(again.text, ROTATE), revoke: 'on' });
+    assert.equal(revoked.headers.location, `${KEYS}?done=revoked`);
+    assert.equal((await keys()).signing_keys.length, 2);
+  });
+
+  it('shows no forms and no keys to readers, and accepts nothing from them', async () => {
+    const { browser, call, reader } = await newWorkspace();
+    await call('PUT', '/v1/integrations/m', integrations.metabase);
+    const edit = `${LIST}/m/edit`;
+    const opened = await openForm(browser, edit);
+    const other = await reader();
+    for (const path of [LIST, `${LIST}/m`]) {
+      const page = await other.get(path);
+      assert.equal(page.status, 200, path);
+      assert.doesNotMatch(page.text, /\/(?:edit|delete|types|signing-keys)"/, path);
+      assertNoSecret(page);
+    }
+    const { csrf } = await openForm(other, LIST, '/console/sign-out');
+    for (const path of [edit, `${LIST}/m/delete`, NEW, ROTATE]) {
+      assert.equal((await other.get(path)).status, 403, path);
+      assert.equal((await other.post(path, { ...opened, csrf: csrf! })).status, 403, path);
+    }
+    for (const path of [`${LIST}/-/types`, KEYS]) assert.equal((await other.get(path)).status, 403, path);
+    assert.equal((await call('GET', '/v1/integrations/m')).json.integration.version, 1);
+  });
+
+  it('escapes every field', async () => {
+    const { browser, call } = await newWorkspace();
+    const id = encodeURIComponent(MARKUP);
+    const settings = { audience: MARKUP, properties: [MARKUP] };
+    const claims = { [MARKUP]: { constant: MARKUP }, a: { property: MARKUP } };
+    const stored = await call('PUT', `/v1/integrations/${id}`, { type: 'jwt', settings, claims });
+    assert.equal(stored.status, 201, stored.text);
+    for (const path of ['', '/edit', '/delete']) assertEscaped(await browser.get(`${LIST}/${id}${path}`));
+    assertEscaped(await browser.get(LIST));
+    const edit = `${LIST}/${id}/edit`;
+    const fields = { settings: MARKUP, claims: MARKUP, ttl_seconds: MARKUP, type: MARKUP };
+    assertEscaped(await browser.submit(edit, edit, fields));
+    const outdated = { settings: '{"audience": "x"}', version: '1-1' };
+    assertEscaped(await browser.submit(edit, edit, outdated));
+    const page = await browser.get(`${NEW}?${new URLSearchParams({ type: MARKUP, done: MARKUP })}`);
+    assert.doesNotMatch(page.text, /<script>|<img/);
+  });
+});
+
+/** The one of the keys that verifies the minted token. */
+async function signatureKeyOf({ json }: TestResponse, keys: readonly string[]): Promise<string | undefined> {
+  for (const key of keys) {
+    const isValid = await jwtVerify(json.embed_token.token, Buffer.from(key)).then(
+      () => true,
+      () => false,
+    );
+    if (isValid) return key;
+  }
+  return undefined;
+}

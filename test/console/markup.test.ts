@@ -1,0 +1,218 @@
+// Contract: the console shows every id, name, key and value as the text that it is, and sends it back unchanged.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { markup, pathLike } from '../support/bad-input/markup.ts';
+import { oddKeys, oddNames, oddNumbers, oddTexts } from '../support/bad-input/odd-value.ts';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { type Element, elementsOf, textOfElement } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { mapConcurrently } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const LIST = '/console/user-groups';
+/** Of an id, with room for more. */
+const MAX_LENGTH = 250;
+/** Entries of a mapping, and members of properties. */
+const MAX_ENTRIES = 100;
+const ELEMENTS = new Set(
+  (
+    'html head meta title link script body a header nav div section span form input button main h1 h2 h3 br p dl dt dd pre code ul li ' +
+    'table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong noscript'
+  ).split(' '),
+);
+
+describeOnEachDatabase('markup in the console', (database) => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    service = await TestService.start(database);
+    const { token } = await service.apiToken({ permission: 'read-write', name: markup[0]! });
+    browser = await ConsoleBrowser.signIn(service, token);
+    const admin = await service.apiToken({ permission: 'admin' });
+    for (const [index, id] of joined(markup).entries()) {
+      const settings = { audience: id };
+      const claims = { [id]: { field: 'name' } };
+      const body = index % 2 === 0 ? { type: 'jwt', settings, claims } : { type: 'jwt', settings };
+      const path = `/v1/integrations/${encodeURIComponent(id)}`;
+      const { status, text } = await service.call('PUT', path, body, { token: admin.token });
+      assert.equal(status, 201, text);
+    }
+  });
+  after(() => service.end());
+
+  function pathOf(id: string, action = ''): string {
+    return `${LIST}/${encodeURIComponent(id)}${action && '/'}${action}`;
+  }
+
+  /** Nothing but the elements of the console, and no URL but its own. */
+  function checked({ text, status }: TestResponse): Element[] {
+    assert(status < 500, text);
+    const elements = elementsOf(text);
+    for (const { name, attributes } of elements) {
+      assert(ELEMENTS.has(name), name);
+      for (const [attribute, value] of Object.entries(attributes)) {
+        assert(!attribute.startsWith('on') && attribute !== 'style', attribute);
+        if (['href', 'src', 'action', 'formaction', 'hx-get'].includes(attribute))
+          assert(/^(?:\/console\/|\/console$|#main$|data:,$)/.test(value), value);
+      }
+    }
+    assert(
+      elements
+        .filter(({ name }) => name === 'script')
+        .every(({ attributes, text: code }) => attributes.src && code === ''),
+    );
+    return elements;
+  }
+
+  async function checkedPage(path: string): Promise<TestResponse> {
+    const page = await browser.get(path);
+    checked(page);
+    return page;
+  }
+
+  /** Together, in texts that are ids. */
+  function joined(texts: readonly string[]): string[] {
+    const all: string[] = [''];
+    for (const text of texts) {
+      const next = `${all.at(-1)} ${text}`.trim();
+      if ([...next].length <= MAX_LENGTH) all[all.length - 1] = next;
+      else all.push(text);
+    }
+    return all;
+  }
+
+  async function create(id: string, name: string, fields: { mapping?: string; properties?: string } = {}) {
+    const { mapping = 'null', properties = 'null' } = fields;
+    const body = `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"mapping":${mapping},"properties":${properties}}`;
+    const { status, text } = await service.get(body);
+    assert.equal(status, 200, text);
+  }
+
+  /** The claims that integrations would mint, and a token of one. */
+  async function checkViewAs(id: string): Promise<void> {
+    const path = pathOf(id, 'view-as');
+    const page = await checkedPage(path);
+    const shown = elementsOf(page.text).filter(({ name }) => name === 'code');
+    assert(shown.some(({ text }) => text.includes(`"sub": ${JSON.stringify(id)}`)));
+    const [csrf] = elementsOf(page.text).filter(({ attributes }) => attributes.name === 'csrf');
+    const [integration = ''] = joined(markup);
+    const minted = await browser.post(path, { csrf: csrf!.attributes.value!, integration });
+    assert.equal(minted.status, 200, minted.text);
+    checked(minted);
+  }
+
+  /** Sends the form to edit as it is. */
+  async function reviewUnchanged(id: string): Promise<TestResponse> {
+    const page = await browser.get(pathOf(id, 'edit'));
+    checked(page);
+    return browser.submitFrom(page, pathOf(id, 'review'));
+  }
+
+  it('shows ids, names, keys and values that are markup as text, and acts on exactly these groups', async () => {
+    for (const text of joined(markup)) {
+      const fields = JSON.stringify({ [text]: text });
+      await create(text, text, { properties: fields, mapping: fields });
+      const page = await browser.get(pathOf(text));
+      checked(page);
+      assert.equal(textOfElement(page.text, 'h1'), text);
+      for (const action of ['edit', 'rotate', 'suspend', 'delete', 'events'])
+        checked(await browser.get(pathOf(text, action)));
+      await checkViewAs(text);
+      const same = await reviewUnchanged(text);
+      checked(same);
+      assert.match(same.text, /Nothing differs/, text);
+      const typed = {
+        name: `2${text}`.slice(0, 250),
+        properties: `{"x": ${JSON.stringify(text)}}`,
+        mapping: '',
+      };
+      const review = await browser.submit(pathOf(text, 'edit'), pathOf(text, 'review'), typed);
+      checked(review);
+      await service.put({ user_group_id: text, name: `3${text}`.slice(0, 250) });
+      const conflict = await browser.submitFrom(review, pathOf(text, 'save'));
+      assert.equal(conflict.status, 412);
+      checked(conflict);
+      assert.equal((await browser.submitFrom(conflict, pathOf(text, 'save'))).status, 303);
+      const { json } = await service.call('GET', pathOf(text).replace('/console', '/v1'));
+      assert.deepEqual([json.user_group.name, json.user_group.properties], [typed.name, { x: text }]);
+    }
+    for (const path of ['/console/events', LIST]) {
+      const text = textOfElement((await checkedPage(path)).text, 'main');
+      for (const id of joined(markup)) assert(text.includes(id), id);
+    }
+  });
+
+  it('acts on exactly the group whose id is like a path or a URL', async () => {
+    const read = (id: string) => service.call('GET', pathOf(id).replace('/console', '/v1'));
+    for (const id of pathLike) await create(id, id);
+    for (const id of pathLike) {
+      const page = await browser.get(pathOf(id));
+      checked(page);
+      assert.equal(textOfElement(page.text, 'h1'), id);
+      const review = await browser.submit(pathOf(id, 'edit'), pathOf(id, 'review'), { name: `${id}2` });
+      assert.equal(
+        (await browser.submitFrom(review, pathOf(id, 'save'))).headers.location,
+        `${pathOf(id)}?done=saved`,
+      );
+      assert.equal((await read(id)).json.user_group.name, `${id}2`);
+    }
+    for (const [index, id] of pathLike.entries()) {
+      const rejected = await browser.submit(pathOf(id, 'delete'), pathOf(id, 'delete'), {
+        user_group_id: `${id}"<i>`,
+      });
+      checked(rejected);
+      const deleted = await browser.submitFrom(rejected, pathOf(id, 'delete'), { user_group_id: id });
+      assert.equal(deleted.status, 303, deleted.text);
+      for (const [at, each] of pathLike.entries())
+        assert.equal((await read(each)).status, at <= index ? 404 : 200);
+    }
+  });
+
+  it('shows what was typed into forms and URLs as text', async () => {
+    for (const text of joined(markup)) {
+      const typed = { user_group_id: ` ${text}`, name: text, mapping: text, properties: text };
+      const rejected = await browser.submit(`${LIST}/-/new`, `${LIST}/-/new`, typed);
+      assert.equal(rejected.status, 400);
+      checked(rejected);
+      const shown = fieldsOf(rejected.text, `${LIST}/-/new`);
+      for (const [name, value] of Object.entries(typed)) assert.equal(shown[name], value);
+      const conditions = { search: text, match: text, data_source: text, suspended: text, done: text };
+      const filter = { type: text, target_type: text, target_id: text };
+      await checkedPage(`${LIST}?${new URLSearchParams(conditions)}`);
+      await checkedPage(`/console/events?${new URLSearchParams(filter)}`);
+      for (const path of [LIST, '/console/events'])
+        await checkedPage(`${path}?${new URLSearchParams({ cursor: text })}`);
+    }
+  });
+
+  it('sends unusual names, keys, values and numbers back unchanged', async () => {
+    const chunks = <Item>(items: readonly Item[]) =>
+      Array.from({ length: Math.ceil(items.length / MAX_ENTRIES) }, (_, index) =>
+        items.slice(index * MAX_ENTRIES, (index + 1) * MAX_ENTRIES),
+      );
+    const entries = (keys: readonly string[]) =>
+      `{${[...new Set(keys)].map((key) => `${JSON.stringify(key)}:${JSON.stringify(key)}`).join(',')}}`;
+    const keys = chunks([...new Set([...oddKeys, ...markup])].filter((key) => key !== '__proto__'));
+    for (const [index, chunk] of keys.entries()) {
+      await create(`keys ${index}`, 'Acme', { properties: entries(chunk) });
+      await checkedPage(pathOf(`keys ${index}`));
+      assert.match((await reviewUnchanged(`keys ${index}`)).text, /Nothing differs/);
+    }
+    await create('numbers', 'Acme', { properties: `{"x":[${oddNumbers.join(',')}]}` });
+    assert.match((await reviewUnchanged('numbers')).text, /Nothing differs/);
+    await mapConcurrently([...new Set([...oddNames, ...oddTexts])], async (name, index) => {
+      await create(`name ${index}`, name);
+      const page = await browser.get(pathOf(`name ${index}`, 'edit'));
+      assert.equal(fieldsOf(page.text, pathOf(`name ${index}`, 'review')).name, name);
+    });
+    await mapConcurrently(oddTexts, async (id) => {
+      // The path of a URL cannot have these.
+      if (id === '.' || id === '..') return;
+      await create(id, 'Acme');
+      const page = await browser.get(pathOf(id, 'delete'));
+      assert(textOfElement(page.text, 'main').includes(id), id);
+    });
+  });
+});

@@ -1,0 +1,284 @@
+// The console: signing in and out, and what protects a session.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { send, type TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const HOUR_MS = 3_600_000;
+const HOME = '/console/user-groups';
+
+type Headers = Record<string, string>;
+
+describeOnEachDatabase('A session of the console', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database, { env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' } });
+  });
+  after(() => service.end());
+
+  function get(path: string, headers: Headers = {}): Promise<TestResponse> {
+    return send(service.url, { path, headers: { accept: 'text/html', ...headers } });
+  }
+
+  function post(path: string, fields: Headers, headers: Headers = {}): Promise<TestResponse> {
+    return send(service.url, {
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.url, ...headers },
+    });
+  }
+
+  function signIn(
+    apiToken = service.token,
+    fields: Headers = {},
+    headers: Headers = {},
+  ): Promise<TestResponse> {
+    return post('/console/sign-in', { api_token: apiToken, ...fields }, headers);
+  }
+
+  /** The `Cookie` header of a new session. */
+  async function newSession(apiToken = service.token): Promise<Headers> {
+    return { cookie: cookieOf(await signIn(apiToken)) };
+  }
+
+  async function csrfTokenOf(session: Headers): Promise<string> {
+    return /name="csrf" value="([^"]+)"/.exec((await get(HOME, session)).text)![1]!;
+  }
+
+  async function isSignedIn(session: Headers): Promise<boolean> {
+    return (await get(HOME, session)).status === 200;
+  }
+
+  it('is where browsers are sent from the root, and nobody else', async () => {
+    const browser = await get('/');
+    assert.deepEqual([browser.status, browser.headers.location], [303, '/console']);
+    const other = await send(service.url, { path: '/', headers: { accept: 'application/json' } });
+    assert.equal(other.json.code, 'not_found');
+  });
+
+  it('begins on the page to sign in, which leads back', async () => {
+    const asked = await get(`${HOME}?search=a%26b`);
+    assert.equal(asked.status, 303);
+    const page = await get(asked.headers.location!);
+    const next = /name="next" value="([^"]+)"/.exec(page.text)![1]!.replaceAll('&#61;', '=');
+    assert.equal(next, `${HOME}?search=a%26b`);
+    const response = await signIn(service.token, { next });
+    assert.deepEqual([response.status, response.headers.location], [303, next]);
+  });
+
+  it('requires an API token with which people may read', async () => {
+    for (const permission of ['admin', 'read-write', 'read-only'] as const) {
+      const { token } = await service.apiToken({ permission });
+      assert.equal((await signIn(token)).status, 303, permission);
+    }
+    for (const permission of ['resolve', 'embed'] as const) {
+      const { token } = await service.apiToken({ permission });
+      const response = await signIn(token);
+      assert.equal(response.status, 403, permission);
+      assert.match(response.text, /requires read-only, read-write or admin/);
+      assert.equal(response.headers['set-cookie'], undefined);
+    }
+    for (const token of ['', 'x', `${service.token}x`, service.token.slice(0, -1)]) {
+      const response = await signIn(token);
+      assert.equal(response.status, 401);
+      assert.match(response.text, /is not valid/);
+      assert.ok(!response.text.includes('value="x"'));
+    }
+  });
+
+  it('is in a cookie that scripts, other sites and plain HTTP behind HTTPS do not get', async () => {
+    const [plain] = (await signIn()).headers['set-cookie']!;
+    assert.match(
+      plain!,
+      /^user_group_console=[\w.-]+; Path=\/console; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    assert.ok(!plain!.includes(service.token.slice(9, 25)));
+    const [secure] = (await signIn(service.token, {}, { 'x-forwarded-proto': 'https' })).headers[
+      'set-cookie'
+    ]!;
+    assert.match(
+      secure!,
+      /^__Host-user_group_console=[\w.-]+; Path=\/; Secure; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    assert.ok(await isSignedIn({ cookie: secure!.split(';')[0]! }));
+  });
+
+  it('is new after every sign-in, so that a planted one is of no use', async () => {
+    const planted = await newSession();
+    const [cookie] = (await signIn(service.token, {}, planted)).headers['set-cookie']!;
+    assert.notEqual(cookie!.split(';')[0], planted.cookie);
+  });
+
+  it('does not exist with a cookie that this service has not encrypted for it', async () => {
+    const { cookie } = await newSession();
+    const [name, value = ''] = cookie!.split('=');
+    const [keyId, ciphertext = ''] = value.split('.');
+    const middle = ciphertext.length >> 1;
+    const flipped = ciphertext[middle] === 'A' ? 'B' : 'A';
+    for (const forged of [
+      '',
+      'x',
+      `${keyId}.`,
+      `${keyId}.${ciphertext.slice(0, 20)}`,
+      `00000000.${ciphertext}`,
+      `${keyId}.${ciphertext.slice(0, middle)}${flipped}${ciphertext.slice(middle + 1)}`,
+    ]) {
+      const response = await get(HOME, { cookie: `${name}=${forged}` });
+      assert.equal(response.status, 303, forged);
+    }
+  });
+
+  it('ends after twelve hours', async () => {
+    const session = await newSession();
+    service.clockAheadMs = 12 * HOUR_MS - 1_000;
+    assert.ok(await isSignedIn(session));
+    service.clockAheadMs = 12 * HOUR_MS + 1_000;
+    assert.ok(!(await isSignedIn(session)));
+    service.clockAheadMs = 0;
+  });
+
+  it('ends with its API token, at the next click', async () => {
+    const { id, token } = await service.apiToken({ permission: 'admin' });
+    const session = await newSession(token);
+    assert.ok(await isSignedIn(session));
+    await service.revokeApiToken(id);
+    const response = await get(HOME, session);
+    assert.equal(response.status, 303);
+    assert.match(response.headers['set-cookie']![0]!, /^user_group_console=; .*Max-Age=0/);
+  });
+
+  it('ends with a sign-out', async () => {
+    const session = await newSession();
+    const response = await post('/console/sign-out', { csrf: await csrfTokenOf(session) }, session);
+    assert.deepEqual([response.status, response.headers.location], [303, '/console/sign-in']);
+    assert.match(response.headers['set-cookie']![0]!, /Max-Age=0/);
+  });
+
+  it('is not enough for a form of another site', async () => {
+    const session = await newSession();
+    const csrf = await csrfTokenOf(session);
+    const other = await csrfTokenOf(await newSession());
+    const { origin: _, ...withoutOrigin } = { ...session, origin: '' };
+    for (const [fields, headers] of [
+      [{}, session],
+      [{ csrf: '' }, session],
+      [{ csrf: other }, session],
+      [{ csrf: `${csrf} ` }, session],
+      [{ csrf }, { ...session, origin: 'https://evil.example' }],
+      [{ csrf }, { ...session, origin: 'null' }],
+    ] as [Headers, Headers][]) {
+      const response = await post('/console/sign-out', fields, headers);
+      assert.equal(response.status, 403, JSON.stringify([Object.keys(fields), headers.origin]));
+      assert.equal(response.headers['set-cookie'], undefined);
+    }
+    const asked = await send(service.url, {
+      method: 'POST',
+      path: '/console/sign-out',
+      body: new URLSearchParams({ csrf }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...withoutOrigin },
+    });
+    assert.equal(asked.status, 303, 'its own form, from a browser that sends no origin');
+  });
+
+  it('is not begun by another site', async () => {
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ] as Headers[])
+      assert.equal((await signIn(service.token, {}, headers)).status, 403, JSON.stringify(headers));
+  });
+
+  it('never leads to another site', async () => {
+    for (const next of [
+      'https://evil.example/console/x',
+      '//evil.example/console/x',
+      '/\\evil.example/console/x',
+      '\\\\evil.example',
+      'javascript:alert(1)',
+      '/console/../../evil',
+      '/v1/user-groups',
+      '/console/sign-out',
+      '',
+    ]) {
+      const { headers } = await signIn(service.token, { next });
+      assert.equal(headers.location, HOME, next);
+    }
+  });
+
+  it('is not accepted by the API', async () => {
+    const response = await send(service.url, { path: '/v1/user-groups', headers: await newSession() });
+    assert.equal(response.json.code, 'unauthenticated');
+  });
+
+  it('protects every page from frames, inline scripts and caches', async () => {
+    const session = await newSession();
+    const pages = [
+      await get('/console/sign-in'),
+      await get(HOME, session),
+      await get('/console/user-groups/x', session),
+    ];
+    for (const { headers } of pages) {
+      const policy = String(headers['content-security-policy']);
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+      assert.doesNotMatch(policy, /unsafe/);
+      assert.match(policy, /form-action 'self'; frame-ancestors 'none'/);
+      assert.equal(headers['x-frame-options'], 'DENY');
+      assert.equal(headers['cache-control'], 'no-store');
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+    }
+  });
+
+  it('shows only the workspace and environment of its API token, and which environment it is', async () => {
+    const { token: testing } = await service.apiToken({ environment: 'Testing' });
+    const { token: foreign } = await service.apiToken({ workspaceName: 'another' });
+    await service.get({ user_group_id: 'own', name: 'Own' });
+    await service.get({ user_group_id: 'test', name: 'Of tests' }, { token: testing });
+    const own = await newSession();
+    assert.match((await get(HOME, own)).text, />own</);
+    assert.doesNotMatch((await get(HOME, own)).text, />test<|class="testing"/);
+    const testPage = await get(HOME, await newSession(testing));
+    assert.match(testPage.text, /class="testing"/);
+    assert.match(testPage.text, /class="environment">Testing</);
+    assert.match(testPage.text, />test</);
+    assert.doesNotMatch(testPage.text, />own</);
+    for (const token of [testing, foreign])
+      assert.equal((await get('/console/user-groups/own', await newSession(token))).status, 404);
+  });
+
+  it('does not search for a token that was typed into the search, nor repeats it', async () => {
+    const { json } = await service.get({ user_group_id: 'own', name: 'Own' });
+    const response = await get(`${HOME}?search=${json.user_group.token}`, await newSession());
+    assert.equal(response.status, 303);
+    assert.ok(!response.headers.location!.includes(json.user_group.token.slice(9, 25)));
+  });
+
+  it('limits attempts to sign in', async () => {
+    const limited = await TestService.start(database, {
+      env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '3' },
+    });
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const response = await send(limited.url, {
+        method: 'POST',
+        path: '/console/sign-in',
+        body: 'api_token=x',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: limited.url },
+      });
+      statuses.push(response.status);
+    }
+    await limited.end();
+    assert.deepEqual(statuses.slice(0, 3), [401, 401, 401]);
+    assert.equal(statuses.at(-1), 429);
+  });
+});
+
+function cookieOf({ headers, text }: TestResponse): string {
+  const [cookie] = headers['set-cookie'] ?? [];
+  assert.ok(cookie !== undefined, text);
+  return cookie.split(';')[0]!;
+}

@@ -1,0 +1,435 @@
+// Contract: people create, change, rotate, suspend and delete user groups in the console, without JavaScript.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const LIST = '/console/user-groups';
+const NEW = '/console/user-groups/-/new';
+const FIND = '/console/user-groups/-/find-by-token';
+
+describeOnEachDatabase('user groups in the console', (database) => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    service = await TestService.start(database);
+    browser = await ConsoleBrowser.signIn(service);
+  });
+  after(() => service.end());
+
+  /** Returns the token of a new group. */
+  async function create(id: string, fields: object = {}): Promise<string> {
+    const { json } = await service.get({ user_group_id: id, name: 'Acme', ...fields });
+    return json.user_group.token;
+  }
+
+  async function read(id: string): Promise<TestResponse> {
+    return service.call('GET', `/v1/user-groups/${encodeURIComponent(id)}`);
+  }
+
+  function pathOf(id: string, action = ''): string {
+    return `${LIST}/${encodeURIComponent(id)}${action && '/'}${action}`;
+  }
+
+  /** Types into the form to edit, and returns the review. */
+  function reviewOf(id: string, fields: Record<string, string>): Promise<TestResponse> {
+    return browser.submit(pathOf(id, 'edit'), pathOf(id, 'review'), fields);
+  }
+
+  /** The text of the error beside each field. */
+  function errorsOf({ text }: TestResponse): Record<string, string> {
+    const errors = elementsOf(text).filter(({ attributes }) => attributes.class === 'error');
+    return Object.fromEntries(
+      errors.map((error) => [error.attributes.id!.replace(/-error$/, ''), error.text]),
+    );
+  }
+
+  function alertOf({ text }: TestResponse): string | undefined {
+    return elementsOf(text).find(({ attributes }) => attributes.role === 'alert')?.text;
+  }
+
+  function noticeOf({ text }: TestResponse): string | undefined {
+    return elementsOf(text).find(({ attributes }) => attributes.role === 'status')?.text;
+  }
+
+  /** The cells of each row of the first table. */
+  function rowsOf({ text }: TestResponse): string[][] {
+    const rows: string[][] = [];
+    for (const { name, text: cell, attributes } of elementsOf(text)) {
+      if (name === 'table' && rows.length > 0) break;
+      if (name === 'tr') rows.push([]);
+      if (name === 'td' && 'data-label' in attributes) rows.at(-1)!.push(cell);
+    }
+    return rows.filter((row) => row.length > 0);
+  }
+
+  it('creates a group with its mapping and properties as they were typed, and shows it', async () => {
+    const response = await browser.submit(NEW, NEW, {
+      user_group_id: 'new/1',
+      name: 'Acme',
+      mapping: '{"40": "acme-orders",\n "41": 7}',
+      properties: '{"seats": 9007199254740993, "rate": 1.10}',
+    });
+    assert.equal(response.headers.location, `${pathOf('new/1')}?done=created`);
+    const page = await browser.follow(response);
+    assert.match(noticeOf(page)!, /was created/);
+    const stored = await read('new/1');
+    assert(stored.text.includes('"mapping":{"40":"acme-orders","41":7}'), stored.text);
+    assert(stored.text.includes('"properties":{"seats":9007199254740993,"rate":1.10}'), stored.text);
+    assert(page.text.includes('9007199254740993') && page.text.includes('1.10'));
+  });
+
+  it('keeps what was typed, with every error beside its field', async () => {
+    const typed = {
+      user_group_id: ' x',
+      name: '',
+      mapping: '{"40": 1.5}',
+      properties: '{"a": 1,\n "a": 2} <b>',
+    };
+    const response = await browser.submit(NEW, NEW, typed);
+    assert.equal(response.status, 400);
+    assert.deepEqual({ ...fieldsOf(response.text, NEW), csrf: '' }, { ...typed, csrf: '' });
+    const errors = errorsOf(response);
+    assert.deepEqual(Object.keys(errors), ['user_group_id', 'name', 'mapping', 'properties']);
+    assert.match(errors.mapping!, /40/);
+    assert.match(errors.properties!, /\/a is a duplicate key \(character \d+\)/);
+    assert.equal((await read('x')).status, 404);
+  });
+
+  it('creates no second group with an id, and leads to the existing one', async () => {
+    await create('taken', { properties: { a: 1 } });
+    const response = await browser.submit(NEW, NEW, { user_group_id: 'taken', name: 'Other' });
+    assert.equal(response.status, 412);
+    assert.match(errorsOf(response).user_group_id!, /existing/);
+    assert(elementsOf(response.text).some(({ attributes }) => attributes.href === pathOf('taken')));
+    assert.equal((await read('taken')).json.user_group.name, 'Acme');
+  });
+
+  it('shows a review with the members that differ, and stores nothing before it is confirmed', async () => {
+    await create('reviewed', { mapping: { 40: 1 }, properties: { plan: 'gold', seats: 25, big: 1 } });
+    const review = await reviewOf('reviewed', {
+      name: 'Acme Inc.',
+      properties: '{"plan": "platinum", "seats": 25, "rate": 1.50}',
+    });
+    assert.equal(review.status, 200, review.text);
+    assert.deepEqual(rowsOf(review), [
+      ['name', '"Acme"', '"Acme Inc."'],
+      ['properties › plan', '"gold"', '"platinum"'],
+      ['properties › big', '1', 'absent'],
+      ['properties › rate', 'absent', '1.50'],
+    ]);
+    assert.equal((await read('reviewed')).json.user_group.version, 1);
+    const saved = await browser.submitFrom(review, pathOf('reviewed', 'save'));
+    assert.match(noticeOf(await browser.follow(saved))!, /saved/);
+    const stored = await read('reviewed');
+    assert(
+      stored.text.includes('"mapping":{"40":1},"properties":{"plan":"platinum","seats":25,"rate":1.50}'),
+    );
+    assert.equal(stored.json.user_group.version, 2);
+    const { json } = await service.call('GET', '/v1/user-groups/reviewed/events');
+    assert.equal(json.events[0].actor.via, 'console');
+    assert.deepEqual(Object.keys(json.events[0].changes), ['name', 'properties']);
+  });
+
+  it('changes nothing if the form is sent unchanged, and if a save is sent twice', async () => {
+    const properties = '{"z":1,"a":[1e400,-0.0]," ":{"deep":{}}}';
+    await service.get(
+      `{"user_group_id":"twice","name":" Acme ","mapping":{"40":7},"properties":${properties}}`,
+    );
+    const same = await reviewOf('twice', {});
+    assert.match(same.text, /Nothing differs/);
+    assert.deepEqual(rowsOf(same), []);
+    const review = await reviewOf('twice', { mapping: '' });
+    for (const done of ['saved', 'unchanged']) {
+      const { headers } = await browser.submitFrom(review, pathOf('twice', 'save'));
+      assert.equal(headers.location, `${pathOf('twice')}?done=${done}`);
+    }
+    const stored = await read('twice');
+    assert(
+      stored.text.includes(`"name":" Acme ","provided_id":"twice","mapping":null,"properties":${properties}`),
+    );
+    assert.equal(stored.json.user_group.version, 2);
+  });
+
+  it('edits properties of the greatest size, whatever their form', async () => {
+    const size = 65_536;
+    const texts = {
+      deep: `{"a":${'['.repeat(14)}${'1,'.repeat((size - 40) / 2)}1${']'.repeat(14)}}`,
+      quotes: `{"a":"${'\\"'.repeat((size - 10) / 2)}"}`,
+      wide: `{"a":"${'中'.repeat((size - 10) / 3)}"}`,
+    };
+    for (const [id, properties] of Object.entries(texts)) {
+      const created = await service.get(`{"user_group_id":"${id}","name":"Acme","properties":${properties}}`);
+      assert.equal(created.status, 200, created.text);
+      const review = await reviewOf(id, { name: 'New' });
+      assert.deepEqual(rowsOf(review), [['name', '"Acme"', '"New"']]);
+      assert.equal((await browser.submitFrom(review, pathOf(id, 'save'))).status, 303);
+      assert((await read(id)).text.includes(`"properties":${properties},`), id);
+    }
+  });
+
+  it('leads from the review back to the form with what was typed', async () => {
+    await create('again', { properties: { a: 1 } });
+    const review = await reviewOf('again', { name: 'New', properties: '{"b": 2.0}' });
+    const form = await browser.submitFrom(review, pathOf('again', 'edit'));
+    const { name, properties, version } = fieldsOf(form.text, pathOf('again', 'review'));
+    assert.deepEqual([name, properties!.replace(/\s/g, '')], ['New', '{"b":2.0}']);
+    assert.equal(version, fieldsOf(review.text, pathOf('again', 'save')).version);
+  });
+
+  it('shows both versions if the group was changed in the meantime, and does what the person decides', async () => {
+    for (const [decision, expected] of [
+      ['overwrite', { name: 'Mine', properties: { plan: 'mine', seats: 1 } }],
+      ['keep', { name: 'Theirs', properties: { plan: 'gold', seats: 2 } }],
+      ['edit', { name: 'Third', properties: { plan: 'mine', seats: 1 } }],
+    ] as const) {
+      const id = `conflict-${decision}`;
+      await create(id, { properties: { plan: 'gold', seats: 1 } });
+      const review = await reviewOf(id, { name: 'Mine', properties: '{"plan": "mine", "seats": 1}' });
+      await service.put({ user_group_id: id, name: 'Theirs', properties: { plan: 'gold', seats: 2 } });
+      const conflict = await browser.submitFrom(review, pathOf(id, 'save'));
+      assert.equal(conflict.status, 412);
+      assert.deepEqual(rowsOf(conflict), [
+        ['name', '"Theirs"', '"Mine"'],
+        ['properties › plan', '"gold"', '"mine"'],
+        ['properties › seats', '2', '1'],
+      ]);
+      assert.equal((await read(id)).json.user_group.name, 'Theirs');
+      if (decision === 'overwrite') {
+        const saved = await browser.submitFrom(conflict, pathOf(id, 'save'));
+        assert.equal(saved.headers.location, `${pathOf(id)}?done=saved`);
+      } else if (decision === 'edit') {
+        const form = await browser.submitFrom(conflict, pathOf(id, 'edit'));
+        const again = await browser.submitFrom(form, pathOf(id, 'review'), { name: 'Third' });
+        await browser.submitFrom(again, pathOf(id, 'save'));
+      } else {
+        assert(
+          elementsOf(conflict.text).some(
+            ({ text, attributes }) => /Keep/.test(text) && attributes.href === pathOf(id),
+          ),
+        );
+      }
+      const { name, properties } = (await read(id)).json.user_group;
+      assert.deepEqual({ name, properties }, expected);
+    }
+  });
+
+  it('shows the conflict again if the group is changed while the person decides, and before the review', async () => {
+    await create('busy');
+    const form = await browser.get(pathOf('busy', 'edit'));
+    await service.put({ user_group_id: 'busy', name: 'Second' });
+    const conflict = await browser.submitFrom(form, pathOf('busy', 'review'), { name: 'Mine' });
+    assert.equal(conflict.status, 412);
+    await service.put({ user_group_id: 'busy', name: 'Third' });
+    const next = await browser.submitFrom(conflict, pathOf('busy', 'save'));
+    assert.equal(next.status, 412);
+    assert.deepEqual(rowsOf(next), [['name', '"Third"', '"Mine"']]);
+    assert.equal((await read('busy')).json.user_group.name, 'Third');
+  });
+
+  it('lets exactly one of many concurrent saves win', async () => {
+    await create('race');
+    const reviews = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => reviewOf('race', { name: `Name ${index}` })),
+    );
+    const responses = await Promise.all(
+      reviews.map((review) => browser.submitFrom(review, pathOf('race', 'save'))),
+    );
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [303, ...Array(7).fill(412)]);
+    assert.equal((await read('race')).json.user_group.version, 2);
+  });
+
+  it('offers to create a group that was deleted while it was edited, and does not bring it back by itself', async () => {
+    for (const isRecreated of [false, true]) {
+      const id = `gone-${isRecreated}`;
+      await create(id);
+      const review = await reviewOf(id, { name: 'Mine' });
+      await service.call('DELETE', pathOf(id).replace('/console', '/v1'));
+      if (isRecreated) await create(id, { name: 'Another' });
+      const response = await browser.submitFrom(review, pathOf(id, 'save'));
+      assert.equal(response.status, isRecreated ? 412 : 404);
+      if (isRecreated) assert.deepEqual(rowsOf(response), [['name', '"Another"', '"Mine"']]);
+      else assert.equal(fieldsOf(response.text, NEW).name, 'Mine');
+    }
+  });
+
+  it('shows the token only when a person who may see it asks for it', async () => {
+    const token = await create('secret');
+    const { token: readOnly } = await service.apiToken({ permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, readOnly);
+    for (const who of [browser, reader])
+      assert(!(await who.get(pathOf('secret'))).text.includes(token.slice(10, 30)));
+    const shown = await browser.submit(pathOf('secret'), pathOf('secret', 'token'));
+    assert.equal(shown.status, 200);
+    assert(shown.text.includes(token));
+    assert.equal(shown.headers['cache-control'], 'no-store');
+    const { csrf } = fieldsOf((await reader.get(LIST)).text, '/console/sign-out');
+    assert.equal((await reader.post(pathOf('secret', 'token'), { csrf: csrf! })).status, 403);
+  });
+
+  it('rotates a token with a grace period, once, and says what a second rotation ends', async () => {
+    const first = await create('rotated');
+    const page = await browser.get(pathOf('rotated', 'rotate'));
+    const rotated = await browser.submitFrom(page, pathOf('rotated', 'rotate'), {
+      grace_period_seconds: '3600',
+    });
+    assert.match(noticeOf(await browser.follow(rotated))!, /rotated/);
+    assert.equal((await service.resolve(first)).json.token.status, 'retiring');
+    const repeated = await browser.submitFrom(page, pathOf('rotated', 'rotate'), {
+      grace_period_seconds: '3600',
+    });
+    assert.equal(repeated.status, 412);
+    assert.match(alertOf(repeated)!, /changed since you opened/);
+    assert.match(repeated.text, /This rotation ends it now/);
+    assert.equal((await service.resolve(first)).json.token.status, 'retiring');
+    await browser.submitFrom(repeated, pathOf('rotated', 'rotate'), { grace_period_seconds: '0' });
+    assert.equal((await service.resolve(first)).status, 404);
+    const bad = await browser.submit(pathOf('rotated', 'rotate'), pathOf('rotated', 'rotate'), {
+      grace_period_seconds: '1',
+    });
+    assert.equal(bad.status, 400);
+    assert.equal((await read('rotated')).json.user_group.version, 3);
+  });
+
+  it('suspends and resumes', async () => {
+    const token = await create('suspended');
+    const page = await browser.get(pathOf('suspended', 'suspend'));
+    const suspended = await browser.follow(await browser.submitFrom(page, pathOf('suspended', 'suspend')));
+    assert.match(noticeOf(suspended)!, /is suspended/);
+    assert.equal((await service.resolve(token)).status, 404);
+    assert.equal((await browser.submitFrom(page, pathOf('suspended', 'suspend'))).status, 412);
+    const resumed = await browser.submitFrom(suspended, pathOf('suspended', 'resume'));
+    assert.match(noticeOf(await browser.follow(resumed))!, /is resumed/);
+    assert.equal((await service.resolve(token)).status, 200);
+    const repeated = await browser.submitFrom(suspended, pathOf('suspended', 'resume'));
+    assert.equal(repeated.status, 412);
+    assert.match(alertOf(repeated)!, /changed since you opened/);
+  });
+
+  it('deletes a group only if its id is typed and it has not changed', async () => {
+    const token = await create('Deleted É');
+    const [page, action] = [pathOf('Deleted É', 'delete'), pathOf('Deleted É', 'delete')];
+    for (const typed of ['', 'deleted É', 'Deleted É ', 'Deleted E\u0301']) {
+      const response = await browser.submit(page, action, { user_group_id: typed });
+      assert.equal(response.status, 400);
+      assert.match(errorsOf(response).user_group_id!, /exactly the id/);
+      assert.equal(fieldsOf(response.text, action).user_group_id, typed);
+    }
+    const before = await browser.get(page);
+    await service.put({ user_group_id: 'Deleted É', name: 'Changed' });
+    assert.equal((await browser.submitFrom(before, action, { user_group_id: 'Deleted É' })).status, 412);
+    assert.equal((await service.resolve(token)).status, 200);
+    const deleted = await browser.submit(page, action, { user_group_id: 'Deleted É' });
+    assert.match(noticeOf(await browser.follow(deleted))!, /deleted/);
+    assert.equal((await service.resolve(token)).status, 404);
+    assert.equal((await browser.get(pathOf('Deleted É'))).status, 404);
+  });
+
+  it('says what depends on the token before it is taken away', async () => {
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'depends' });
+    const admin = await ConsoleBrowser.signIn(service, token);
+    await service.get({ user_group_id: 'a', name: 'Acme' }, { token });
+    const integration = { type: 'jwt', ttl_seconds: 600, settings: { audience: 'cube' } };
+    const put = await service.call('PUT', '/v1/integrations/cube', integration, { token });
+    assert.equal(put.status, 201, put.text);
+    for (const action of ['rotate', 'suspend', 'delete']) {
+      const { text } = await admin.get(pathOf('a', action));
+      assert.match(text, /last seen/);
+      assert.match(text, /cube<\/a>.*600 seconds at most/s);
+    }
+  });
+
+  it('finds the group of a token, whatever became of the token, without counting it as seen', async () => {
+    const first = await create('found');
+    const { json } = await service.post({ current_token: first, grace_period_seconds: 3_600 });
+    const second: string = json.user_group.token;
+    const find = async (token: string) =>
+      (await browser.submit(FIND, FIND, { token })).headers.location?.replace(pathOf('found'), '');
+    assert.equal(await find(` ${second}\n`), '?done=token_current');
+    assert.equal(await find(first), '?done=token_retiring');
+    await service.call('POST', '/v1/user-groups/found/rotate', {});
+    assert.equal(await find(second), '?done=token_replaced');
+    await service.call('POST', '/v1/user-groups/found/suspend');
+    assert.equal(await find(second), '?done=token_replaced');
+    assert.equal(await find(first), undefined);
+    await service.app.context.usage.write();
+    assert.equal((await read('found')).json.user_group.last_seen_at, null);
+  });
+
+  it('finds no token of another workspace or environment, and shows no token that was typed', async () => {
+    const { token: other } = await service.apiToken({ environment: 'Testing' });
+    const { json } = await service.get({ user_group_id: 'other', name: 'Other' }, { token: other });
+    for (const token of [json.user_group.token as string, 'x', `${'y'.repeat(5_000)}`]) {
+      const response = await browser.submit(FIND, FIND, { token });
+      assert.equal(response.status, 404);
+      assert.match(errorsOf(response).token!, /not known here/);
+      assert(!response.text.includes(token.slice(0, 30)) || token.length === 1);
+    }
+  });
+
+  it('hides from readers what they may not do, and rejects it', async () => {
+    await create('read-only');
+    const { token } = await service.apiToken({ permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, token);
+    const page = await reader.get(pathOf('read-only'));
+    assert.equal(page.status, 200);
+    for (const { attributes } of elementsOf(page.text)) {
+      const target = attributes.href ?? attributes.action ?? '';
+      assert.doesNotMatch(target, /\/(?:edit|rotate|suspend|resume|delete|token)$/);
+    }
+    assert.doesNotMatch((await reader.get(LIST)).text, /-\/new/);
+    const { csrf } = fieldsOf(page.text, '/console/sign-out');
+    const actions = ['token', 'edit', 'review', 'save', 'rotate', 'suspend', 'resume', 'delete'];
+    const fields = { csrf: csrf!, version: '1-1', name: 'x', user_group_id: 'read-only' };
+    for (const action of actions)
+      assert.equal((await reader.post(pathOf('read-only', action), fields)).status, 403, action);
+    assert.equal((await reader.post(NEW, fields)).status, 403);
+    for (const form of ['edit', 'rotate', 'suspend', 'delete'])
+      assert.equal((await reader.get(pathOf('read-only', form))).status, 403, form);
+    assert.equal((await reader.get(NEW)).status, 403);
+    assert.equal((await read('read-only')).json.user_group.version, 1);
+    assert.equal((await reader.submit(FIND, FIND, { token: 'x' })).status, 404);
+  });
+
+  it('rejects every action without the token of the form, and changes nothing', async () => {
+    await create('forged');
+    const { version } = fieldsOf(
+      (await browser.get(pathOf('forged', 'edit'))).text,
+      pathOf('forged', 'review'),
+    );
+    const fields = { version: version!, name: 'x', user_group_id: 'forged', grace_period_seconds: '0' };
+    for (const action of ['token', 'edit', 'review', 'save', 'rotate', 'suspend', 'resume', 'delete'])
+      for (const csrf of ['', 'x'.repeat(22)])
+        assert.equal((await browser.post(pathOf('forged', action), { ...fields, csrf })).status, 403, action);
+    assert.equal((await read('forged')).json.user_group.version, 1);
+  });
+
+  it('changes nothing without a version', async () => {
+    await create('blind');
+    const { csrf } = fieldsOf((await browser.get(LIST)).text, '/console/sign-out');
+    const fields = { csrf: csrf!, name: 'x', user_group_id: 'blind', grace_period_seconds: '0' };
+    for (const version of ['', '*', '1-', 'x'])
+      for (const action of ['review', 'save', 'rotate', 'suspend', 'resume', 'delete'])
+        assert.equal(
+          (await browser.post(pathOf('blind', action), { ...fields, version })).status,
+          412,
+          action,
+        );
+    assert.equal((await read('blind')).json.user_group.version, 1);
+  });
+
+  it('never reaches a group of another environment', async () => {
+    await create('elsewhere');
+    const { token } = await service.apiToken({ environment: 'Testing' });
+    const tester = await ConsoleBrowser.signIn(service, token);
+    for (const action of ['', 'edit', 'rotate', 'suspend', 'delete'])
+      assert.equal((await tester.get(pathOf('elsewhere', action))).status, 404, action);
+    assert.doesNotMatch((await tester.get(LIST)).text, /elsewhere/);
+    assert.match((await tester.get(pathOf('elsewhere', 'events'))).text, /No events/);
+  });
+});

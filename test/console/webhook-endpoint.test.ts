@@ -1,0 +1,252 @@
+// Webhook endpoints in the console: their secrets, tests and deliveries.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { assertEscaped, errorOf, MARKUP, openForm, textOf } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { type ReceivedWebhook, Receiver, respondWith } from '../support/webhooks/receiver.ts';
+import { advance, env, Tenant } from '../support/webhooks/tenant.ts';
+
+const LIST = '/console/webhooks';
+const NEW = `${LIST}/-/new`;
+const API = '/v1/webhook-endpoints';
+const ANYWHERE = 'https://crm.example.com/webhooks';
+
+/** The secret on the page: masked, and readable without JavaScript. */
+function secretOn(page: TestResponse): string {
+  assert.equal(page.status, 200, page.text);
+  const elements = elementsOf(page.text);
+  const input = elements.find(({ attributes }) => attributes.id === 'secret')!;
+  assert.equal(input.attributes.type, 'password');
+  const secret = input.attributes.value!;
+  assert.equal(elements.find(({ name }) => name === 'noscript')?.text.trim(), `Show${secret}`);
+  return secret;
+}
+
+function isSignedBy(secret: string, { body, headers }: ReceivedWebhook): boolean {
+  try {
+    new Webhook(secret).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describeOnEachDatabase('Webhooks in the console', (database) => {
+  let service: TestService;
+  let workspaces = 0;
+  before(async () => {
+    service = await TestService.start(database, { env });
+  });
+  afterEach(() => {
+    service.clockAheadMs = 0;
+  });
+  after(() => service.end());
+
+  async function newWorkspace() {
+    const workspaceName = `workspace ${workspaces++}`;
+    const tenant = await Tenant.create(service, workspaceName);
+    const browser = await ConsoleBrowser.signIn(service, tenant.token);
+    const other = async (permission: 'read-only' | 'read-write') =>
+      ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
+    return { tenant, browser, other };
+  }
+
+  it('creates an endpoint, and shows its secret once', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newWorkspace();
+    const sent = {
+      ...(await openForm(browser, NEW)),
+      id: 'crm',
+      url: receiver.url,
+      'event_types.user_group.created': 'on',
+      'event_types.user_group.deleted': 'on',
+    };
+    const secret = secretOn(await browser.post(NEW, sent));
+    const { webhook_endpoint: stored } = (await tenant.call('GET', `${API}/crm`)).json;
+    assert.deepEqual(
+      [stored.url, stored.event_types, stored.enabled],
+      [receiver.url, ['user_group.created', 'user_group.deleted'], true],
+    );
+    // Reloading the response sends the form again.
+    const again = await browser.post(NEW, sent);
+    assert.equal(again.status, 412);
+    assert.match(textOf(again), /Another webhook endpoint has this id/);
+    await tenant.createGroup('acme');
+    const [webhook] = await receiver.waitFor(1);
+    assert.ok(isSignedBy(secret, webhook!));
+    for (const path of [LIST, `${LIST}/crm`, `${LIST}/crm/edit`, `${LIST}/crm/rotate`, `${LIST}/crm/delete`])
+      assert.doesNotMatch((await browser.get(path)).text, /whsec_/, path);
+  });
+
+  it('changes an endpoint, and keeps its secret', async () => {
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', ANYWHERE, ['user_group.created']);
+    const edit = `${LIST}/crm/edit`;
+    const { 'event_types.user_group.created': _, enabled: __, ...sent } = await openForm(browser, edit);
+    const changed = await browser.post(edit, { ...sent, 'event_types.*': 'on' });
+    assert.equal(changed.headers.location, `${LIST}/crm?done=saved`);
+    const { webhook_endpoint: stored } = (await tenant.call('GET', `${API}/crm`)).json;
+    assert.deepEqual([stored.url, stored.event_types, stored.enabled], [ANYWHERE, ['*'], false]);
+    assert.match(textOf(await browser.get(`${LIST}/crm`)), /Events all Status disabled/);
+    assert.match(textOf(await browser.get(LIST)), /crm https:\S+ all disabled/);
+  });
+
+  it('shows what a person typed, and the errors of the API beside the fields', async () => {
+    const { browser } = await newWorkspace();
+    const cases: [fields: Record<string, string>, field: string, error: RegExp][] = [
+      [{ id: '' }, 'id', /must not be empty/],
+      [{ url: '' }, 'url', /is required/],
+      [{ url: 'ftp://crm.example.com' }, 'url', /http/],
+      [{ url: 'https://user:pass@crm.example.com' }, 'url', /user name or password/],
+      [{ 'event_types.user_group.created': '' }, 'event_types', /at least 1 entry/],
+    ];
+    const valid = { id: 'crm', url: ANYWHERE, 'event_types.user_group.created': 'on' };
+    for (const [fields, field, error] of cases) {
+      const sent = Object.entries({ ...(await openForm(browser, NEW)), ...valid, ...fields });
+      const [box] = sent.filter(([name, text]) => name.startsWith('event_types') && text === '');
+      const typed = Object.fromEntries(sent.filter((entry) => entry !== box));
+      const page = await browser.post(NEW, typed);
+      assert.equal(page.status, 400, JSON.stringify(fields));
+      assert.match(errorOf(page, field) ?? '', error, JSON.stringify(fields));
+      assert.deepEqual({ ...fieldsOf(page.text, NEW) }, typed);
+    }
+    assert.equal((await browser.get(`${LIST}/crm`)).status, 404);
+  });
+
+  it('shows the stored version if somebody changed it in between, and keeps what was typed', async () => {
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', ANYWHERE);
+    const edit = `${LIST}/crm/edit`;
+    const opened = await openForm(browser, edit);
+    await tenant.endpoint('crm', `${ANYWHERE}/changed`);
+    const page = await browser.post(edit, { ...opened, url: `${ANYWHERE}/typed` });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /was changed after you opened the form.*webhooks\/changed/);
+    assert.equal(fieldsOf(page.text, edit).url, `${ANYWHERE}/typed`);
+    assert.equal((await browser.submitFrom(page, edit)).status, 303);
+    assert.match(textOf(await browser.get(`${LIST}/crm`)), /webhooks\/typed/);
+  });
+
+  it('rotates the secret once per form; both sign for a day', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newWorkspace();
+    const first = await tenant.endpoint('crm', receiver.url);
+    const path = `${LIST}/crm/rotate`;
+    const opened = await openForm(browser, path);
+    const second = secretOn(await browser.post(path, opened));
+    assert.notEqual(second, first);
+    const again = await browser.post(path, opened);
+    assert.equal(again.status, 412);
+    assert.match(textOf(again), /was changed after you opened this page, so nothing was done/);
+    assert.doesNotMatch(again.text, /whsec_/);
+    await tenant.createGroup('one');
+    const [webhook] = await receiver.waitFor(1);
+    assert.deepEqual([isSignedBy(first, webhook!), isSignedBy(second, webhook!)], [true, true]);
+  });
+
+  it('sends a test, and shows the delivery', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', receiver.url);
+    const page = `${LIST}/crm`;
+    assert.match(textOf(await browser.get(page)), /Deliveries None yet/);
+    const sent = await browser.submit(page, `${page}/test`);
+    assert.equal(sent.headers.location, `${page}?done=tested`);
+    assert.match(textOf(await browser.follow(sent)), /A test event is on its way/);
+    await tenant.waitFor('crm', ({ attempts }) => attempts === 1);
+    assert.match(
+      textOf(await browser.get(page)),
+      /webhook_endpoint\.tested evt_\w+ pending 1 .*the receiver returned 503 Deliver again/,
+    );
+  });
+
+  it('delivers an event again', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', receiver.url);
+    await tenant.createGroup('acme');
+    const { event_id } = await tenant.waitFor('crm', ({ state }) => state === 'delivered');
+    const page = `${LIST}/crm`;
+    assert.match(textOf(await browser.get(page)), /user_group\.created evt_\w+ delivered 1 .* none 200/);
+    const response = await browser.submit(page, `${page}/deliveries/${event_id}/redeliver`);
+    assert.match(textOf(await browser.follow(response)), /delivered again/);
+    await advance(service, 0);
+    const [one, two] = await receiver.waitFor(2);
+    assert.equal(one!.headers['webhook-id'], two!.headers['webhook-id']);
+    const unknown = await browser.post(`${page}/deliveries/evt_unknown/redeliver`, {
+      csrf: (await openForm(browser, page, '/console/sign-out')).csrf!,
+    });
+    assert.equal(unknown.status, 404);
+    assert.match(textOf(unknown), /has no delivery of an event with this id/);
+  });
+
+  it('refuses to send to a disabled endpoint, and says so on its page', async () => {
+    const { tenant, browser } = await newWorkspace();
+    await tenant.call('PUT', `${API}/crm`, { url: ANYWHERE, event_types: ['*'], enabled: false });
+    const page = await browser.submit(`${LIST}/crm`, `${LIST}/crm/test`);
+    assert.equal(page.status, 400);
+    assert.match(textOf(page), /is disabled.*Deliveries/);
+  });
+
+  it('deletes an endpoint after a question', async () => {
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', ANYWHERE);
+    const path = `${LIST}/crm/delete`;
+    assert.match(textOf(await browser.get(path)), /no longer delivered to https:\/\/crm\.example\.com/);
+    assert.equal((await browser.submit(path, path)).headers.location, `${LIST}?done=deleted`);
+    assert.equal((await tenant.call('GET', `${API}/crm`)).status, 404);
+  });
+
+  it('is for administrators only', async () => {
+    const { tenant, browser, other } = await newWorkspace();
+    await tenant.endpoint('crm', ANYWHERE);
+    assert.match((await browser.get(LIST)).text, /<nav[\s\S]*href="\/console\/webhooks"[\s\S]*<\/nav>/);
+    const actions = ['edit', 'delete', 'rotate', 'test', 'deliveries/evt_1/redeliver'];
+    const posts = [NEW, ...actions.map((action) => `${LIST}/crm/${action}`)];
+    for (const permission of ['read-only', 'read-write'] as const) {
+      const reader = await other(permission);
+      const home = await reader.get('/console/user-groups');
+      assert.doesNotMatch(home.text, /\/console\/webhooks/);
+      for (const path of [LIST, NEW, `${LIST}/crm`, `${LIST}/crm/edit`, `${LIST}/crm/rotate`]) {
+        const page = await reader.get(path);
+        assert.equal(page.status, 403, path);
+        assert.doesNotMatch(page.text, /crm\.example/);
+      }
+      const { csrf } = fieldsOf(home.text, '/console/sign-out');
+      for (const path of posts) assert.equal((await reader.post(path, { csrf: csrf! })).status, 403, path);
+    }
+    assert.equal((await tenant.call('GET', `${API}/crm`)).json.webhook_endpoint.version, 1);
+  });
+
+  it('escapes every field', async () => {
+    const { tenant, browser } = await newWorkspace();
+    const id = encodeURIComponent(MARKUP);
+    await tenant.endpoint(id, `${ANYWHERE}?${MARKUP.replaceAll(' ', '')}`);
+    const page = `${LIST}/${id}`;
+    for (const path of [page, `${page}/edit`, `${page}/delete`, `${page}/rotate`, LIST])
+      assertEscaped(await browser.get(path));
+    assertEscaped(await browser.submit(`${page}/edit`, `${page}/edit`, { url: MARKUP }));
+    assertEscaped(await browser.submit(`${page}/edit`, `${page}/edit`, { version: '1-1' }));
+    const rotated = await browser.submit(`${page}/rotate`, `${page}/rotate`);
+    assertEscaped(rotated);
+    secretOn(rotated);
+    elementsOf((await browser.get(`${page}?done=${id}&cursor=`)).text);
+  });
+
+  it('lists deliveries page by page', async () => {
+    await using receiver = await Receiver.start();
+    const { tenant, browser } = await newWorkspace();
+    await tenant.endpoint('crm', receiver.url);
+    for (let number = 0; number < 51; number++) await tenant.createGroup(`group ${number}`);
+    const page = await browser.get(`${LIST}/crm`);
+    const next = elementsOf(page.text).find(({ name, text }) => name === 'a' && text === 'Next page')!;
+    const last = await browser.get(next.attributes.href!);
+    assert.equal(last.text.match(/Deliver again/g)?.length, 1);
+  });
+});

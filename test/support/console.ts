@@ -1,0 +1,102 @@
+// A browser for the console, without JavaScript: cookies, pages, and forms with the fields that the page gave them.
+
+import assert from 'node:assert/strict';
+import { elementsOf } from './html.ts';
+import { send, type TestResponse } from './http.ts';
+import type { TestService } from './service.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+export class ConsoleBrowser {
+  readonly #service: TestService;
+  #cookie = '';
+
+  /** With the API token of the service unless another is given. */
+  static async signIn(service: TestService, apiToken = service.token): Promise<ConsoleBrowser> {
+    const browser = new ConsoleBrowser(service);
+    const response = await browser.#post('/console/sign-in', { api_token: apiToken });
+    assert.equal(response.status, 303, response.text);
+    return browser;
+  }
+
+  private constructor(service: TestService) {
+    this.#service = service;
+  }
+
+  get(path: string): Promise<TestResponse> {
+    return this.#send('GET', path);
+  }
+
+  /** Submits the form with this action on the page, with its own fields and these. */
+  async submit(formPage: string, action: string, fields: Fields = {}): Promise<TestResponse> {
+    return this.submitFrom(await this.get(formPage), action, fields);
+  }
+
+  /** The same for a page that is already there, such as the response to another form. `action` may be that of a button. */
+  submitFrom(page: TestResponse, action: string, fields: Fields = {}): Promise<TestResponse> {
+    return this.#post(action, { ...fieldsOf(page.text, action), ...fields });
+  }
+
+  /** Sends the fields as they are, without a page. */
+  post(action: string, fields: Fields): Promise<TestResponse> {
+    return this.#post(action, fields);
+  }
+
+  /** Follows a redirect. */
+  follow({ status, headers, text }: TestResponse): Promise<TestResponse> {
+    assert.equal(status, 303, text);
+    return this.get(headers.location!);
+  }
+
+  #post(path: string, fields: Fields): Promise<TestResponse> {
+    // Browsers send line breaks as CR LF.
+    const entries = Object.entries(fields).map(([name, text]) => [name, text.replace(/\r?\n/g, '\r\n')]);
+    const body = new URLSearchParams(entries).toString();
+    return this.#send('POST', path, body);
+  }
+
+  async #send(method: string, path: string, body?: string): Promise<TestResponse> {
+    const { url } = this.#service;
+    const response = await send(url, {
+      method,
+      path,
+      body,
+      headers: {
+        cookie: this.#cookie,
+        ...(method === 'POST' && {
+          origin: url,
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/x-www-form-urlencoded',
+        }),
+      },
+    });
+    const [cookie] = response.headers['set-cookie'] ?? [];
+    if (cookie !== undefined) this.#cookie = cookie.split(';', 1)[0]!;
+    return response;
+  }
+}
+
+/** What a browser sends if nothing is typed into the form with this action, or with a button that has it. */
+export function fieldsOf(document: string, action: string): Fields {
+  const fields: Record<string, string> = {};
+  const forms: { isWanted: boolean; fields: [name: string, value: string][] }[] = [];
+  let choice: string | undefined;
+  for (const { name: tag, attributes, text } of elementsOf(document)) {
+    const form = forms.at(-1);
+    const name = attributes.name ?? '';
+    if (tag === 'form') forms.push({ isWanted: attributes.action === action, fields: [] });
+    else if (tag === 'button' && attributes.formaction === action) form!.isWanted = true;
+    else if (tag === 'input' && (attributes.type !== 'checkbox' || 'checked' in attributes))
+      form?.fields.push([name, attributes.value ?? '']);
+    else if (tag === 'textarea') form?.fields.push([name, text.replace(/^\n/, '')]);
+    else if (tag === 'select') choice = name;
+    else if (tag === 'option') {
+      const isFirst = !form?.fields.some(([each]) => each === choice);
+      if (isFirst || 'selected' in attributes) form?.fields.push([choice!, attributes.value!]);
+    }
+  }
+  const wanted = forms.filter(({ isWanted }) => isWanted);
+  assert.equal(wanted.length, 1, `${wanted.length} forms with the action ${action}`);
+  for (const [name, value] of wanted[0]!.fields) fields[name] = value;
+  return fields;
+}
