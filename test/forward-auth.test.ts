@@ -229,7 +229,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
   });
 
   it('accepts an embed token, until its group changes', async () => {
-    await site.put('jwt', { type: 'jwt', settings: { audience: 'a' } });
+    await site.create('jwt', { type: 'jwt', settings: { audience: 'a' } });
     await createGroup('embedded');
     const jwt = await site.token('jwt', { user_group_id: 'embedded' });
     assert.equal(viewerIn(await ask(`Bearer ${jwt}`)).id, 'embedded');

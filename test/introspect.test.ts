@@ -58,7 +58,7 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
   });
 
   it('returns exp and iss of an embed token, until its group changes', async () => {
-    await site.put('jwt', { type: 'jwt', settings: integrations.jwt.settings });
+    await site.create('jwt', { type: 'jwt', settings: integrations.jwt.settings });
     await createGroup('embedded');
     const jwt = await site.token('jwt', { user_group_id: 'embedded' });
     const { iss, sub, exp } = decodeJwt(jwt);

@@ -60,7 +60,7 @@ for (const kind of forwardingProxies) {
     };
 
     it('tells the dashboard who is viewing, whichever way the token comes', async () => {
-      await embed.put('jwt', { type: 'jwt', settings: { audience: 'a' } });
+      await embed.create('jwt', { type: 'jwt', settings: { audience: 'a' } });
       const jwt = await embed.token('jwt', { user_group_id: group.user_group_id });
       for (const headers of [
         { 'x-user-group-token': token },

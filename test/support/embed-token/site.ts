@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { keyOf } from '../../../src/domain/user-group.ts';
 import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
+import { eventually } from '../process.ts';
 import { TestService, type TestServiceOptions } from '../service.ts';
 
 /** Not a secret of any tool. */
@@ -90,6 +91,11 @@ export class EmbedSite {
 
   put(id: string, integration: unknown, headers = {}): Promise<TestResponse> {
     return this.asAdmin('PUT', `/v1/integrations/${encodeURIComponent(id)}`, integration, headers);
+  }
+
+  /** Creates an integration. The first one also creates keys, for which a busy machine may need a second attempt. */
+  async create(id: string, integration: unknown): Promise<void> {
+    await eventually(`the integration ${id}`, async () => (await this.put(id, integration)).status < 300);
   }
 
   async putAll(): Promise<void> {
