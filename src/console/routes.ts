@@ -140,9 +140,14 @@ export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, '
     async ({ params, headers }, reply) =>
       (await loaded()).send(reply, `${params.digest}/${params.name}`, headers['accept-encoding']),
   );
-  // Browsers, and nobody else: for other callers nothing is at this path.
-  app.get('/', (request, reply) => {
-    if (!(request.headers.accept ?? '').includes('text/html')) throw nothingAtPath();
-    return redirect(reply, '/console');
+  // Only for browsers that open it: for other requests nothing is at this path.
+  app.route({
+    method: app.supportedMethods,
+    url: '/',
+    handler: async (request, reply) => {
+      const isBrowser = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
+      if (!isBrowser) throw nothingAtPath();
+      return redirect(reply, '/console');
+    },
   });
 }
