@@ -83,6 +83,11 @@ export class Connection {
     return Number(this.statement(sql).run(...values).changes);
   }
 
+  /** Returns the row id of the inserted row. */
+  insert(sql: string, values: readonly Value[]): number {
+    return Number(this.statement(sql).run(...values).lastInsertRowid);
+  }
+
   get(sql: string, values: readonly Value[] = []): Row | undefined {
     return this.statement(sql).get(...values) as Row | undefined;
   }

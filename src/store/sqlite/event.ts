@@ -9,7 +9,7 @@ import type { Command, EventPage, EventSearch, Query } from '../port.ts';
 import { EVENT_COLUMNS, fromEvent, toEvent } from '../row-mapping.ts';
 import type { Connection, Value } from './connection.ts';
 
-const INSERT = `insert into events (${EVENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning position`;
+const INSERT = `insert into events (${EVENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_DELIVERY = `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type,
     target_type, target_id, position, state, attempts, next_attempt_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`;
@@ -32,7 +32,7 @@ export function record(
   changes: JsonText | null,
 ): void {
   if (event === undefined) return;
-  const [position] = connection.get(INSERT, fromEvent(event, version, changes)) as [number];
+  const position = connection.insert(INSERT, fromEvent(event, version, changes));
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
   for (const endpoint of event.endpoints) {
     const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];
