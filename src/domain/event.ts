@@ -5,7 +5,7 @@
 
 import { type Bucket, bucketOf } from './bucket.ts';
 import { JsonObject, sameJson, textOf, treeOf } from './json-tree.ts';
-import { takeRandomBytes } from './random-bytes.ts';
+import { takeRandomHex } from './random-bytes.ts';
 import type { JsonText } from './strict-json.ts';
 import type { Environment, UserGroup } from './user-group.ts';
 
@@ -119,21 +119,27 @@ export function bucketOfTarget({ workspaceId, environment }: Tenant, { id }: Eve
 }
 
 let lastInstant = 0;
+let lastInstantDigits = '';
 let sequence = 0;
 const SEQUENCES = 2 ** 16;
 
 /** Ids of one process sort by time, byte for byte: 48 bits of milliseconds, 16 bits of a sequence, 64 random bits. */
 export function newEventId(now: number): string {
   sequence = now > lastInstant ? 0 : sequence + 1;
-  lastInstant = Math.max(now, lastInstant) + Math.floor(sequence / SEQUENCES);
+  const instant = Math.max(now, lastInstant) + Math.floor(sequence / SEQUENCES);
   sequence %= SEQUENCES;
-  const time = lastInstant.toString(16).padStart(12, '0');
-  return `evt_${time}${sequence.toString(16).padStart(4, '0')}${takeRandomBytes(8).toString('hex')}`;
+  if (instant !== lastInstant) lastInstantDigits = instantDigits(instant);
+  lastInstant = instant;
+  return `evt_${lastInstantDigits}${sequence.toString(16).padStart(4, '0')}${takeRandomHex(8)}`;
+}
+
+function instantDigits(instant: number): string {
+  return instant.toString(16).padStart(12, '0');
 }
 
 /** Sorts after the ids of all events before this instant, and before those of later ones. */
 export function firstEventIdAt(instant: number): string {
-  return `evt_${Math.max(0, instant).toString(16).padStart(12, '0')}`;
+  return `evt_${instantDigits(Math.max(0, instant))}`;
 }
 
 type Fields = Readonly<Record<string, JsonText | null>>;
@@ -141,9 +147,14 @@ type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspende
 
 /** The stored form of the changes between two versions of a group; `before` is null for a new one. */
 export function userGroupChanges(before: GroupFields | null, after: GroupFields): JsonText | null {
-  if (before !== null) return storedChanges(fieldsOf(before), fieldsOf(after));
-  const { suspended: _, ...fields } = fieldsOf(after);
-  return storedChanges(null, fields);
+  return before === null ? creationOf(after) : storedChanges(fieldsOf(before), fieldsOf(after));
+}
+
+/** The same as `storedChanges(null, …)`, in a quarter of the time. */
+function creationOf({ name, mapping, properties }: GroupFields): JsonText {
+  const mappingMember = mapping === null ? '' : `,"mapping":${mapping}`;
+  const propertiesMember = properties === null ? '' : `,"properties":${properties}`;
+  return `{"from":null,"to":{"name":${JSON.stringify(name)}${mappingMember}${propertiesMember}}}` as JsonText;
 }
 
 function fieldsOf({ name, mapping, properties, suspendedAt }: GroupFields) {

@@ -77,8 +77,9 @@ export class EnvironmentConfigs {
   readonly #kept = new Map<string, EnvironmentConfig>();
 
   /** The configuration that the caller's request must see, or a newer one. */
-  async of(store: BatchingStore, { configVersion, ...tenant }: Caller): Promise<EnvironmentConfig> {
-    if (configVersion === 0) return EMPTY;
+  async of(store: BatchingStore, caller: Caller): Promise<EnvironmentConfig> {
+    if (caller.configVersion === 0) return EMPTY;
+    const { configVersion, ...tenant } = caller;
     const name = `${tenant.workspaceId}/${tenant.environment}`;
     const kept = this.#kept.get(name);
     this.#kept.delete(name);

@@ -21,6 +21,7 @@ export async function newEvent(
   caller: Caller,
   type: EventType,
   target: EventTarget,
+  bucket = bucketOfTarget(caller, target),
 ): Promise<NewEvent | undefined> {
   const { clock, configs, origin, keepsEvents, store } = context;
   if (!keepsEvents) return undefined;
@@ -30,7 +31,7 @@ export async function newEvent(
   return {
     workspaceId,
     environment,
-    bucket: bucketOfTarget(caller, target),
+    bucket,
     target,
     eventId: newEventId(occurredAt),
     type,
@@ -45,9 +46,9 @@ export function userGroupEvent(
   context: EventContext,
   caller: Caller,
   change: 'created' | 'updated' | 'token_rotated' | 'deleted',
-  { providedId }: Pick<UserGroupKey, 'providedId'>,
+  { bucket, providedId }: Pick<UserGroupKey, 'bucket' | 'providedId'>,
 ): Promise<NewEvent | undefined> {
-  return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId });
+  return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId }, bucket);
 }
 
 function actorOf({ apiTokenId, name }: Caller, { via }: Origin): Actor {

@@ -227,11 +227,19 @@ export function fromEvent(
   version: number | null,
   changes: JsonText | null,
 ): EventRow {
-  const { bucket, workspaceId, environment, target, eventId } = event;
-  const actor = JSON.stringify(event.actor);
   return [
-    ...([bucket, workspaceId, environment, target.type, target.id, eventId] as const),
-    ...([event.type, event.occurredAt, actor, event.requestId, version, changes] as const),
+    event.bucket,
+    event.workspaceId,
+    event.environment,
+    event.target.type,
+    event.target.id,
+    event.eventId,
+    event.type,
+    event.occurredAt,
+    JSON.stringify(event.actor),
+    event.requestId,
+    version,
+    changes,
   ];
 }
 

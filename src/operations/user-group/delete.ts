@@ -26,7 +26,7 @@ export async function deleteUserGroup(
     kind: 'deleteUserGroup',
     key,
     precondition,
-    event: await userGroupEvent(context, caller, 'deleted', { providedId: userGroupId }),
+    event: await userGroupEvent(context, caller, 'deleted', key),
   });
   if (result === 'not_found') throw userGroupNotFound();
   if (result === 'version_mismatch') throw versionMismatch();

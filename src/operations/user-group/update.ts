@@ -18,13 +18,14 @@ export async function updateUserGroup(
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
   await checkPolicies(context, caller, fields);
+  const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
-    key: keyOf(caller.workspaceId, caller.environment, userGroupId),
+    key,
     ...fields,
     precondition,
     now: context.clock(),
-    event: await userGroupEvent(context, caller, 'updated', { providedId: userGroupId }),
+    event: await userGroupEvent(context, caller, 'updated', key),
   });
   if (userGroup === 'not_found') {
     throw userGroupNotFound(' GET /api/user with a name creates one.');
