@@ -17,6 +17,7 @@ import { Connection } from './connection.ts';
 import { identityOf, makeFile } from './file.ts';
 import { migrate } from './migrate.ts';
 import { runQueries } from './query-executors.ts';
+import { encodeCommands } from './writer-message.ts';
 import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts';
 
 /**
@@ -96,7 +97,7 @@ class WriterThread {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('SQLite: the file is closed'));
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      this.#worker.postMessage(JSON.stringify(commands) satisfies WriterRequest);
+      this.#worker.postMessage(encodeCommands(commands) satisfies WriterRequest);
       // After posting: a batch that could not be posted gets no reply, and would take another batch's.
       this.#pending.push({ commands, resolve, reject });
     });

@@ -5,11 +5,9 @@ import { type Command, type CommandResult, StoreUnavailable } from '../port.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './connection.ts';
 import { refuseAnother } from './file.ts';
+import { decodeCommands } from './writer-message.ts';
 
-/**
- * A batch of commands as JSON, or null to stop. JSON, because structured cloning of the same objects costs both threads
- * four times as much; commands and results consist of strings, numbers and nulls.
- */
+/** A batch of commands from `encodeCommands`, or null to stop. */
 export type WriterRequest = string | null;
 /** `created`: the group was created exactly as in the command, so it need not be sent back. */
 export type WriterReply =
@@ -30,7 +28,7 @@ parentPort?.on('message', (request: WriterRequest) => {
     parentPort?.close();
     return;
   }
-  parentPort?.postMessage(JSON.stringify(reply(JSON.parse(request))));
+  parentPort?.postMessage(JSON.stringify(reply(decodeCommands(request))));
 });
 
 function reply(commands: readonly Command[]): WriterReply {
