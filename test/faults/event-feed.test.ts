@@ -241,6 +241,45 @@ describe('The feed of events on PostgreSQL', () => {
     );
   });
 
+  it('has the creation of a group after its deletion, even if the creation has the earlier transaction id', async () => {
+    const id = 'created again';
+    await service.get({ user_group_id: id, name: 'N', properties: { n: 0 } });
+    const { rows } = await client.query(
+      'select bucket, token_digest, row_to_json(user_groups) as stored from user_groups where provided_id = $1',
+      [id],
+    );
+    const { bucket, token_digest, stored } = rows[0];
+    await client.query('begin');
+    await client.query('select pg_current_xact_id()');
+    await service.call('DELETE', `/v1/user-groups/${encodeURIComponent(id)}`);
+    await client.query('insert into user_groups select * from json_populate_record(null::user_groups, $1)', [
+      stored,
+    ]);
+    const { INSERT_FOR_TOKENS } = await import('../../src/store/postgres/event.ts');
+    const actor = '{"type":"command_line","id":null,"name":null,"via":"command_line"}';
+    await client.query(INSERT_FOR_TOKENS.sql, [
+      [bucket],
+      [token_digest],
+      'user_group.created',
+      ['evt_0'],
+      [1],
+      [actor],
+      [null],
+      ['"N"'],
+    ]);
+    await client.query('commit');
+    const history = await service.call(
+      'GET',
+      `/v1/user-groups/${encodeURIComponent(id)}/events?order=oldest`,
+    );
+    const events = history.json.events as Event[];
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['user_group.created', 'user_group.deleted', 'user_group.created'],
+    );
+    assert.deepEqual(events[2]!.changes, { name: { to: 'N' }, properties: { n: { to: 0 } } });
+  });
+
   it('keeps positions in order after a restore into another cluster, also if every event was deleted', async () => {
     const reader = new Reader(service);
     await reader.poll();

@@ -11,7 +11,7 @@ import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record, recordForTokens, type TokenRecording } from './event.ts';
+import { record, recordForTokens, recordings, type TokenRecording } from './event.ts';
 import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
 export const INSERT: Statement = {
@@ -62,18 +62,19 @@ async function insert(
     if (made.has(command.teamId)) stored.set(keyToString(command.key), createdUserGroup(command));
   }
   if (session.isDistributed) {
-    const created = commands.filter(({ teamId }) => made.has(teamId));
     await record(
       session,
-      created.flatMap(recordingOf).map((recording) => ({ ...recording, version: 1 })),
+      recordings(commands, (command, event) =>
+        made.has(command.teamId)
+          ? { event, version: 1, changes: userGroupChanges(null, createdUserGroup(command)) }
+          : null,
+      ),
     );
   }
 }
 
-function recordingOf(command: NewUserGroup): TokenRecording[] {
-  const { event, tokenDigest } = command;
-  if (event === undefined) return [];
-  return [{ event, tokenDigest, changes: userGroupChanges(null, createdUserGroup(command)) }];
+function recordingOf({ event, tokenDigest, name }: NewUserGroup): TokenRecording[] {
+  return event === undefined ? [] : [{ event, tokenDigest, name }];
 }
 
 function valuesOf(commands: readonly NewUserGroup[]): unknown[] {

@@ -26,13 +26,18 @@ import { HORIZON as HORIZON_ON_CITUS } from './schema/citus.ts';
 /** Positions of one transaction id. */
 export const POSITIONS = 1_024;
 
-const POSITION = `((select base from event_positions) + pg_current_xact_id()::text::bigint) * ${POSITIONS}`;
+/** In a subquery, which is evaluated once and not for each event. */
+const POSITION = `(select (base + pg_current_xact_id()::text::bigint) * ${POSITIONS} from event_positions)`;
+
+/** If no transaction with a later id has ended, every event that the statement can see has an earlier position. */
+const IS_LATEST = '(select pg_snapshot_xmax(pg_current_snapshot()) <= pg_current_xact_id())';
 
 function positionAfterLastOf(table: string): string {
-  return `greatest(${POSITION}, 1 + (select max(earlier.position) from events as earlier
+  return `case when ${IS_LATEST} then ${POSITION} else greatest(${POSITION}, 1 + (
+      select max(earlier.position) from events as earlier
       where earlier.bucket = ${table}.bucket and earlier.workspace_id = ${table}.workspace_id
         and earlier.environment = ${table}.environment and earlier.target_type = ${table}.target_type
-        and earlier.target_id = ${table}.target_id))`;
+        and earlier.target_id = ${table}.target_id)) end`;
 }
 
 const SENT_EVENTS = `unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
@@ -45,14 +50,18 @@ export const INSERT: Statement = {
     from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
 };
 
+/** As `userGroupChanges` stores them. The fields of a new group need not be sent again; null without a name. */
+const CREATED_FIELDS = `'{"from":null,"to":{"name":' || sent.name || coalesce(',"mapping":' || mapping, '')
+        || coalesce(',"properties":' || properties, '') || '}}'`;
+
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
 const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at,
       actor, request_id, version, changes, ${positionAfterLastOf('changed')}
     from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
-        user_groups.provided_id as target_id, sent.event_id, sent.type, sent.occurred_at, sent.actor, sent.request_id,
-        user_groups.version, sent.changes
-      from unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
-        as sent (bucket, token_digest, event_id, type, occurred_at, actor, request_id, changes)
+        user_groups.provided_id as target_id, sent.event_id, $3::text as type, sent.occurred_at, sent.actor,
+        sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
+      from unnest($1::integer[], $2::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+        as sent (bucket, token_digest, event_id, occurred_at, actor, request_id, name)
       join user_groups using (bucket, token_digest)) as changed`;
 
 export const INSERT_FOR_TOKENS: Statement = {
@@ -255,7 +264,8 @@ export interface Recording {
 export interface TokenRecording {
   event: NewEvent;
   tokenDigest: TokenDigest;
-  changes: JsonText | null;
+  /** Of a group that the change creates; otherwise null. */
+  name: string | null;
 }
 
 /** Sends its statements before it awaits. Each target occurs once. */
@@ -272,7 +282,7 @@ export async function recordAtCommit(session: Session, recordings: readonly Reco
   else session.atCommit(() => record(session, recordings));
 }
 
-/** Sends its statements before it awaits. Not for Citus. */
+/** Sends its statements before it awaits. All events have the same type. Not for Citus. */
 export async function recordForTokens(
   session: Session,
   recordings: readonly TokenRecording[],
@@ -282,12 +292,12 @@ export async function recordForTokens(
     session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
       recordings.map(({ event }) => event.bucket),
       recordings.map(({ tokenDigest }) => tokenDigest),
+      recordings[0]!.event.type,
       recordings.map(({ event }) => event.eventId),
-      recordings.map(({ event }) => event.type),
       recordings.map(({ event }) => event.occurredAt),
       recordings.map(({ event }) => JSON.stringify(event.actor)),
       recordings.map(({ event }) => event.requestId),
-      recordings.map(({ changes }) => changes),
+      recordings.map(({ name }) => (name === null ? null : JSON.stringify(name))),
     ]),
     recordDeliveries(session, recordings),
   ]);

@@ -7,7 +7,7 @@ import type { Command, TokenRotation } from '../port.ts';
 import { toUserGroup } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record, recordForTokens, type TokenRecording } from './event.ts';
+import { record, recordForTokens, recordings, type TokenRecording } from './event.ts';
 import { forgetImportedTokens } from './imported-token.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { STORED_COLUMNS } from './update-user-group.ts';
@@ -81,10 +81,12 @@ export async function rotateTokens(
   const userGroups = rows.map((row) => toUserGroup(row)!);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
   if (session.isDistributed) {
-    const done = sorted.filter(({ tokenDigest }) => rotated.has(tokenDigest));
     await record(
       session,
-      done.flatMap(recordingOf).map((each) => ({ ...each, version: rotated.get(each.tokenDigest)!.version })),
+      recordings(sorted, ({ tokenDigest }, event) => {
+        const userGroup = rotated.get(tokenDigest);
+        return userGroup === undefined ? null : { event, version: userGroup.version, changes: null };
+      }),
     );
   }
   await forgetImportedTokens(
@@ -95,7 +97,7 @@ export async function rotateTokens(
 }
 
 function recordingOf({ event, tokenDigest }: TokenRotation): TokenRecording[] {
-  return event === undefined ? [] : [{ event, tokenDigest, changes: null }];
+  return event === undefined ? [] : [{ event, tokenDigest, name: null }];
 }
 
 export async function resealTokens(
