@@ -65,3 +65,46 @@ describe('a database that has grown from empty within seconds', () => {
     assert.equal(await countFullScans(), before);
   });
 });
+
+describe('a database with many events', () => {
+  const EVENTS = 200_000;
+  let service: TestService;
+  let client: pg.Client;
+  before(async () => {
+    service = await TestService.start(postgres, { env: { UGS_POSTGRES_POOL_SIZE: '1' } });
+    await service.get({ user_group_id: 'group', name: 'Group' });
+    client = new pg.Client(service.database.url);
+    await client.connect();
+    await client.query(
+      `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, position, type,
+         occurred_at, actor, version, changes)
+       select i % 16384, workspace_id, environment, target_type, 'generated ' || i, event_id || i, position + i, type,
+         occurred_at, actor, version, changes
+       from events, generate_series(1, ${EVENTS}) as i where target_id = 'group'`,
+    );
+    await client.query('vacuum analyze events');
+  });
+  after(async () => {
+    await client.end();
+    await service.end();
+  });
+
+  async function countWorkers(): Promise<number> {
+    // A connection reports its statistics at the end of a statement, and at most once a second.
+    await sleep(1_100);
+    await service.get({ user_group_id: 'group' });
+    const { rows } = await client.query(
+      'select parallel_workers_to_launch from pg_stat_database where datname = current_database()',
+    );
+    return Number(rows[0].parallel_workers_to_launch);
+  }
+
+  it('starts no parallel workers to list a page of them, which takes longer than to read it', async () => {
+    const before = await countWorkers();
+    for (const query of ['limit=50', 'order=oldest&limit=50', 'type=user_group.created&limit=50']) {
+      const { json } = await service.call('GET', `/v1/events?${query}`);
+      assert.equal(json.events.length, 50);
+    }
+    assert.equal(await countWorkers(), before);
+  });
+});

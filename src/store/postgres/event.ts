@@ -151,6 +151,8 @@ interface Listing {
   list: Statement;
 }
 
+// By range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
+// expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
 export const FEED_NEWEST: Listing = {
   scan: {
     name: 'scan_events_newest',
@@ -159,7 +161,7 @@ export const FEED_NEWEST: Listing = {
   list: {
     name: 'list_events_newest',
     sql: `${EVENT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
-      and ${OF_TYPE('$7')} order by position desc, event_id desc`,
+      and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position desc, event_id desc`,
   },
 };
 
@@ -172,7 +174,7 @@ export const FEED_OLDEST: Listing = {
   list: {
     name: 'list_events_oldest',
     sql: `${EVENT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
-      and ${OF_TYPE('$7')} order by position, event_id`,
+      and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position, event_id`,
   },
 };
 
@@ -384,8 +386,8 @@ export async function listEvents(session: Session, search: EventSearch): Promise
     const from = [...tenant, start.position, start.eventId];
     // In a statement of its own: on Citus, workers have other transaction ids.
     const bounds = order === 'newest' ? from : [...from, await horizon(session)];
-    return page(session, search, { sql: scan, values: bounds }, (last) =>
-      session.query(list, [...from, last.position, last.eventId, type]),
+    return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
+      session.query(list, [...from, last.position, last.eventId, positions, type]),
     );
   }
   const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
