@@ -32,15 +32,24 @@ export async function resolveToken(
 ): Promise<Resolution & { effective: EffectiveMapping | null }> {
   const found = await identify(context, caller, token);
   if (found === null) throw tokenNotFound();
-  const { catalogue } = await context.configs.of(context.store, caller);
+  const config = context.configs.of(context.store, caller);
+  const { catalogue } = config instanceof Promise ? await config : config;
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
   return { ...found, effective };
 }
 
 /** The same without the catalogue, and with null for every token that does not resolve. */
-export async function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
+function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
   // Longer than any user group token, issued or imported.
-  if (text.length <= limits.tokenCharacters.most) return identifyByToken(context, caller, text);
+  const isEmbedToken = text.length > limits.tokenCharacters.most;
+  return isEmbedToken ? identifyByEmbedToken(context, caller, text) : identifyByToken(context, caller, text);
+}
+
+async function identifyByEmbedToken(
+  context: Context,
+  caller: Caller,
+  text: string,
+): Promise<Resolution | null> {
   const found = await findByEmbedToken(context, caller, text);
   if (found === null) return null;
   context.usage.resolved(found.userGroup);
