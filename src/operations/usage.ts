@@ -57,10 +57,11 @@ export class Usage {
     for (const userGroups of batches(groups)) await this.#store.write({ kind: 'markSeen', userGroups, at });
   }
 
+  /** `last` is rounded down to the hour. */
   #isNews(last: number | null): boolean {
     const now = this.#clock();
+    if (last !== null && last > now - HOUR_MS) return false;
     const hour = now - (now % HOUR_MS);
-    if (last !== null && last >= hour) return false;
     // What was collected in the hour before is written as of that hour.
     if (hour !== this.#hour && this.#timer !== null) void this.write();
     this.#hour = hour;
