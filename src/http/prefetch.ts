@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/request-body.ts';
-import { addressOfUserGroupToken, type TokenDigest } from '../domain/token.ts';
+import type { PresentedToken, TokenDigest } from '../domain/token.ts';
 import { keyOf } from '../domain/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { GRACE_MS } from '../operations/cpu-queue.ts';
@@ -31,8 +31,7 @@ export function groupOfId({ workspaceId, environment }: Caller, userGroupId: str
   return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, userGroupId) };
 }
 
-export function groupOfToken(text: string): PrefetchQuery | null {
-  const address = addressOfUserGroupToken(text);
+export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null {
   return address && { kind: 'findUserGroupByToken', address };
 }
 

@@ -1,6 +1,7 @@
 import { dataSourceFields, type EffectiveMapping } from '../../domain/catalogue.ts';
 import * as field from '../../domain/field.ts';
 import { bodyType } from '../../domain/request-body.ts';
+import { PresentedToken } from '../../domain/token.ts';
 import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from '../json.ts';
@@ -21,7 +22,7 @@ const body = bodyType<ResolveBody>({
   name: 'TokenResolution',
   fields: { token: field.token },
   required: ['token'],
-  convert: ({ value }) => value as ResolveBody,
+  convert: ({ value }) => ({ token: new PresentedToken((value as { token: string }).token) }),
 });
 
 const tokenState: Schema = {

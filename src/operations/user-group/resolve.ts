@@ -3,6 +3,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
+import type { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
 import { tokenNotFound } from '../refusals.ts';
@@ -10,7 +11,7 @@ import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
 
 export interface ResolveBody {
-  token: string;
+  token: PresentedToken;
 }
 
 export interface Resolution {
@@ -39,10 +40,11 @@ export async function resolveToken(
 }
 
 /** The same without the catalogue, and with null for every token that does not resolve. */
-function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
+function identify(context: Context, caller: Caller, token: PresentedToken): Promise<Resolution | null> {
+  const text = token.reveal();
   // Longer than any user group token, issued or imported.
   const isEmbedToken = text.length > limits.tokenCharacters.most;
-  return isEmbedToken ? identifyByEmbedToken(context, caller, text) : identifyByToken(context, caller, text);
+  return isEmbedToken ? identifyByEmbedToken(context, caller, text) : identifyByToken(context, caller, token);
 }
 
 async function identifyByEmbedToken(
@@ -60,9 +62,9 @@ async function identifyByEmbedToken(
 export async function identifyByToken(
   { store, clock, usage }: Context,
   caller: Caller,
-  text: string,
+  token: PresentedToken,
 ): Promise<Resolution | null> {
-  const found = await findByToken(store, text);
+  const found = await findByToken(store, token);
   if (found === null || !isVisible(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
   if (userGroup.suspendedAt !== null) return null;

@@ -1,5 +1,6 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
+import { PresentedToken } from '../../../domain/token.ts';
 import { type RotateBody, rotateToken } from '../../../operations/user-group/rotate.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -28,7 +29,7 @@ const body = bodyType<RotateBody>({
   convert: ({ value }) => {
     const sent = value as { current_token: string; grace_period_seconds?: number };
     return {
-      currentToken: sent.current_token,
+      currentToken: new PresentedToken(sent.current_token),
       ...(sent.grace_period_seconds !== undefined && { gracePeriodSeconds: sent.grace_period_seconds }),
     };
   },
