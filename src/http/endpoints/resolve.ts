@@ -4,11 +4,11 @@ import { bodyType } from '../../domain/request-body.ts';
 import { PresentedToken } from '../../domain/token.ts';
 import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
-import { Json, jsonArray, jsonObject, raw, successBody } from '../json.ts';
+import { Json, jsonArray, jsonObject, plain, raw, successBody } from '../json.ts';
 import { groupOfToken } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema, type Schema, successSchema } from '../schema.ts';
-import { timestamp, timestampSchema } from '../timestamp.ts';
+import { timestampOrNull, timestampSchema } from '../timestamp.ts';
 import { dataSourceIdSchema } from './catalogue/data-source.ts';
 import {
   EXAMPLE_TOKEN,
@@ -96,13 +96,13 @@ export const resolve = endpoint({
         name: userGroup.name,
         properties: raw(userGroup.properties),
         mapping: raw(userGroup.mapping),
-        api_environment_tag: userGroup.environment,
+        api_environment_tag: plain(userGroup.environment),
       }),
       data_sources: effective === null ? undefined : dataSourcesJson(effective),
       unresolved: effective === null ? undefined : unresolvedJson(effective),
       token: jsonObject({
-        status: token.status,
-        expires_at: token.expiresAt === null ? null : timestamp(token.expiresAt),
+        status: plain(token.status),
+        expires_at: timestampOrNull(token.expiresAt),
       }),
     });
   },

@@ -5,7 +5,7 @@ import { type RotateBody, rotateToken } from '../../../operations/user-group/rot
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { setEntityTag } from '../../entity-tag.ts';
-import { jsonObject, successBody } from '../../json.ts';
+import { jsonObject, plain, successBody } from '../../json.ts';
 import { groupOfToken } from '../../prefetch.ts';
 import { noQuery } from '../../query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
@@ -51,7 +51,10 @@ export const rotate = endpoint({
     const { userGroup } = group;
     setEntityTag(reply, userGroup);
     return successBody({
-      user_group: jsonObject({ ...identityMembers(group), api_environment_tag: userGroup.environment }),
+      user_group: jsonObject({
+        ...identityMembers(group),
+        api_environment_tag: plain(userGroup.environment),
+      }),
     });
   },
   description: {
