@@ -77,8 +77,8 @@ export function sizeOf({
   mapping,
   properties,
 }: {
-  mapping?: JsonText | null;
-  properties?: JsonText | null;
+  mapping?: JsonText | null | undefined;
+  properties?: JsonText | null | undefined;
 }): number {
   return (mapping?.length ?? 0) + (properties?.length ?? 0);
 }

@@ -134,13 +134,14 @@ async function callOf(
   reply: FastifyReply,
 ): Promise<Call<unknown, unknown>> {
   const context = withDeadline(options.context, request);
-  if (!hasSmallBody(request.raw)) {
+  const isSmall = hasSmallBody(request.raw);
+  if (!isSmall) {
     // Hundreds of requests may arrive in one turn of the event loop.
     postponeBody(request.raw);
     await context.cpu.turn(STEP_BYTES);
   }
   const digest = apiTokenDigestOf(request.raw);
-  const prefetch = options.prefetcher.start({ endpoint, context, request, digest });
+  const prefetch = options.prefetcher.start({ endpoint, context, request, digest, hasSmallBody: isSmall });
   const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
   const query = endpoint.query.read(request.url);
   const acceptsBody = endpoint.body.schema !== null;

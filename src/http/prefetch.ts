@@ -10,7 +10,7 @@ import { keyOf } from '../domain/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { GRACE_MS } from '../operations/cpu-queue.ts';
 import type { PrefetchQuery } from '../store/batching-store.ts';
-import { hasSmallBody, readBody } from './body.ts';
+import { readBody } from './body.ts';
 import { CallerHints } from './caller-hints.ts';
 import { userGroupIdOf } from './path-parameter.ts';
 
@@ -47,6 +47,7 @@ interface PrefetchOptions {
   request: FastifyRequest;
   /** null if the request has no well-formed API token. */
   digest: TokenDigest | null;
+  hasSmallBody: boolean;
 }
 
 const MAX_CALLERS = 4_096;
@@ -68,11 +69,11 @@ export class Prefetch {
   #guess: Caller | undefined;
 
   constructor(callers: CallerHints<Caller>, options: PrefetchOptions) {
-    const { request, digest } = options;
+    const { digest } = options;
     this.#callers = callers;
     this.#options = options;
     this.#guess = digest === null ? undefined : callers.get(digest);
-    this.receiving = hasSmallBody(request.raw) ? this.#receive() : null;
+    this.receiving = options.hasSmallBody ? this.#receive() : null;
     // If authentication fails, nothing awaits the body.
     this.receiving?.catch(() => {});
   }

@@ -92,7 +92,7 @@ async function findViewed(context: Context, caller: Caller, group: EmbedTokenBod
   if (userGroup === null || userGroup.suspendedAt !== null) {
     throw userGroupNotFound(' A suspended user group is treated alike.');
   }
-  context.usage.resolved(userGroup);
+  context.usage.resolved(userGroup, context.clock());
   return { userGroup, until: null };
 }
 

@@ -12,21 +12,32 @@ import {
 } from '../domain/event.ts';
 import type { UserGroupKey } from '../domain/user-group.ts';
 import type { Context } from './context.ts';
+import type { EnvironmentConfig } from './environment-config.ts';
 
 export type EventContext = Pick<Context, 'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
 
-/** undefined if no events are kept. */
-export async function newEvent(
+/** To be awaited; a promise only if the configuration has to be read. undefined if no events are kept. */
+export function newEvent(
   context: EventContext,
   caller: Caller,
   type: EventType,
   target: EventTarget,
-): Promise<NewEvent | undefined> {
-  const { clock, configs, origin, keepsEvents, store } = context;
-  if (!keepsEvents) return undefined;
+): NewEvent | Promise<NewEvent> | undefined {
+  if (!context.keepsEvents) return undefined;
+  const config = context.configs.of(context.store, caller);
+  const eventWith = (known: EnvironmentConfig) => eventOf(context, caller, type, target, known);
+  return config instanceof Promise ? config.then(eventWith) : eventWith(config);
+}
+
+function eventOf(
+  { clock, origin }: EventContext,
+  caller: Caller,
+  type: EventType,
+  target: EventTarget,
+  config: EnvironmentConfig,
+): NewEvent {
   const { workspaceId, environment } = caller;
   const occurredAt = clock();
-  const config = await configs.of(store, caller);
   return {
     workspaceId,
     environment,
@@ -46,7 +57,7 @@ export function userGroupEvent(
   caller: Caller,
   change: 'created' | 'updated' | 'token_rotated' | 'deleted',
   { providedId }: Pick<UserGroupKey, 'providedId'>,
-): Promise<NewEvent | undefined> {
+): NewEvent | Promise<NewEvent> | undefined {
   return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId });
 }
 

@@ -53,7 +53,8 @@ async function createIfNamed(
   if (!isMet(precondition, null)) throw versionMismatch();
   if (!context.store.admitsWrite()) throw overloaded;
   const { mapping = null, properties = null } = body;
-  await checkPolicies(context, caller, { mapping, properties });
+  const check = checkPolicies(context, caller, { mapping, properties });
+  if (check !== undefined) await check;
   const group = await createUserGroup(context, caller, key, { ...body, name });
   if (group.created) return { ...group, drift: [] };
   // A concurrent call has created it.

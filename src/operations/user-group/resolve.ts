@@ -54,7 +54,7 @@ async function identifyByEmbedToken(
 ): Promise<Resolution | null> {
   const found = await findByEmbedToken(context, caller, text);
   if (found === null) return null;
-  context.usage.resolved(found.userGroup);
+  context.usage.resolved(found.userGroup, context.clock());
   return { userGroup: found.userGroup, token: { status: 'embed', expiresAt: found.expiresAt } };
 }
 
@@ -68,12 +68,13 @@ export async function identifyByToken(
   if (found === null || !isVisible(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
   if (userGroup.suspendedAt !== null) return null;
+  const now = clock();
   if (userGroup.tokenDigest === digest) {
-    usage.resolved(userGroup);
+    usage.resolved(userGroup, now);
     return { userGroup, token: { status: 'current', expiresAt: null } };
   }
   const expiresAt = userGroup.previousTokenExpiresAt;
-  if (expiresAt === null || expiresAt <= clock()) return null;
-  usage.resolved(userGroup);
+  if (expiresAt === null || expiresAt <= now) return null;
+  usage.resolved(userGroup, now);
   return { userGroup, token: { status: 'retiring', expiresAt } };
 }

@@ -14,14 +14,18 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 export async function updateUserGroup(
   context: Context,
   caller: Caller,
-  { userGroupId, ...fields }: UserGroupBody,
+  body: UserGroupBody,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  await checkPolicies(context, caller, fields);
+  const { userGroupId, name, mapping, properties } = body;
+  const check = checkPolicies(context, caller, body);
+  if (check !== undefined) await check;
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key: keyOf(caller.workspaceId, caller.environment, userGroupId),
-    ...fields,
+    name,
+    mapping,
+    properties,
     precondition,
     now: context.clock(),
     event: await userGroupEvent(context, caller, 'updated', { providedId: userGroupId }),
