@@ -47,7 +47,7 @@ export function keyOf(workspaceId: number, environment: Environment, providedId:
 }
 
 /** The bucket is derived from the other parts. */
-export function isSameKey(a: UserGroupKey, b: UserGroupKey): boolean {
+export function isSameKey(a: UserGroupKey, b: Omit<UserGroupKey, 'bucket'>): boolean {
   return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
 }
 
