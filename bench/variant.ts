@@ -6,6 +6,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
+import { keyOf } from '../src/domain/user-group.ts';
 import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
 import { addRoutes } from '../src/http/routes.ts';
@@ -90,6 +91,7 @@ function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),
     inTime: (promise) => promise,
+    keyOf: ({ workspaceId, environment }, providedId) => keyOf(workspaceId, environment, providedId),
     queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,

@@ -6,7 +6,7 @@ import type { Caller } from '../src/domain/api-token.ts';
 import { generateKeyLine, KeyRing } from '../src/domain/key-ring.ts';
 import { Secret } from '../src/domain/secret.ts';
 import type { JsonText } from '../src/domain/strict-json.ts';
-import { digestOfApiToken } from '../src/domain/token.ts';
+import { digestOfApiToken, PresentedToken } from '../src/domain/token.ts';
 import { authenticate } from '../src/operations/authenticate.ts';
 import type { Context } from '../src/operations/context.ts';
 import { importLine, type LineResult } from '../src/operations/import.ts';
@@ -138,7 +138,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
         const group = { user_group_id: 'imported', name: 'Imported', token };
         assert.deepEqual(await service.importGroup(group), { result: 'created' });
       });
-      const rotated = await rotateToken(context, caller, { currentToken: token });
+      const rotated = await rotateToken(context, caller, { currentToken: new PresentedToken(token) });
       const stored = await read('imported');
       assert.notEqual(stored.team_id, team_id);
       assert.deepEqual([stored.name, stored.token], ['Imported', rotated.token.reveal()]);
@@ -148,7 +148,7 @@ describeOnEachDatabase('An operation interrupted by another one', (database) => 
       const { token } = await create('rotated');
       const context = interrupted(() => service.post({ current_token: token, grace_period_seconds: 0 }));
       const rotated = await rotateToken(context, caller, {
-        currentToken: token,
+        currentToken: new PresentedToken(token),
         gracePeriodSeconds: GRACE_SECONDS,
       });
       const stored = await read('rotated');

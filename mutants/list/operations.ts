@@ -177,7 +177,7 @@ export const operations: readonly Mutant[] = [
   {
     name: 'a resolved token is marked again within the hour',
     file: usage,
-    find: 'if (last !== null && last >= hour) return false;',
+    find: 'if (last !== null && last > now - HOUR_MS) return false;',
     replace: '',
     tests: ['test/last-seen.test.ts'],
   },

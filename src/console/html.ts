@@ -4,7 +4,6 @@
 export { html } from 'ghtml';
 
 import { html } from 'ghtml';
-import { timestamp } from '../http/timestamp.ts';
 
 /** A link to another page of the console. */
 export function link(path: string, text: string): string {
@@ -18,7 +17,7 @@ export function pathTo(...parts: readonly (string | number)[]): string {
 
 export function time(instant: number | null, otherwise = 'never'): string {
   if (instant === null) return html`<span class="none">${otherwise}</span>`;
-  const text = timestamp(instant);
+  const text = new Date(instant).toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 

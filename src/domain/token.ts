@@ -58,6 +58,17 @@ export function addressOfUserGroupToken(text: string): TokenAddress | null {
   return bucket === null ? null : { bucket, digest: digestOf(text) };
 }
 
+/** A token that a caller presents. The prefetch and the operation both need its address: it is computed once. */
+export class PresentedToken extends Secret {
+  #address: TokenAddress | null | undefined;
+
+  /** The lookup key, or null if the text is not one that this service issues. */
+  get address(): TokenAddress | null {
+    if (this.#address === undefined) this.#address = addressOfUserGroupToken(this.reveal());
+    return this.#address;
+  }
+}
+
 export function isSameAddress(a: TokenAddress, b: TokenAddress): boolean {
   return a.digest === b.digest && a.bucket === b.bucket;
 }

@@ -47,7 +47,7 @@ export function keyOf(workspaceId: number, environment: Environment, providedId:
 }
 
 /** The bucket is derived from the other parts. */
-export function isSameKey(a: UserGroupKey, b: UserGroupKey): boolean {
+export function isSameKey(a: UserGroupKey, b: Omit<UserGroupKey, 'bucket'>): boolean {
   return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
 }
 
@@ -77,8 +77,8 @@ export function sizeOf({
   mapping,
   properties,
 }: {
-  mapping?: JsonText | null;
-  properties?: JsonText | null;
+  mapping?: JsonText | null | undefined;
+  properties?: JsonText | null | undefined;
 }): number {
   return (mapping?.length ?? 0) + (properties?.length ?? 0);
 }

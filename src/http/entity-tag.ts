@@ -6,14 +6,6 @@ import type { Precondition, Versions } from '../domain/precondition.ts';
 import { toVersionTag, type UserGroup, type VersionTag, versionTag } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 
-/** By their names in Node, which are in lower case. */
-const VERSION_HEADERS = { 'if-match': 'If-Match', 'if-none-match': 'If-None-Match' } as const;
-const DATE_HEADERS = {
-  'if-modified-since': 'If-Modified-Since',
-  'if-unmodified-since': 'If-Unmodified-Since',
-  'if-range': 'If-Range',
-} as const;
-
 // Visible ASCII except quotes, and non-ASCII bytes (RFC 9110 §8.8.3). Commas are allowed.
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*"`;
 const ENTITY_TAGS = new RegExp(String.raw`^[ \t]*${ENTITY_TAG}(?:[ \t]*,[ \t]*${ENTITY_TAG})*[ \t]*$`);
@@ -29,7 +21,7 @@ export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
 
 /** Returns undefined if the request has none. Throws `invalid_request` if it is malformed or not supported. */
 export function preconditionOf(headers: IncomingHttpHeaders): Precondition | undefined {
-  refuseHeaders(headers, DATE_HEADERS);
+  refuseDates(headers);
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
   return {
@@ -40,8 +32,9 @@ export function preconditionOf(headers: IncomingHttpHeaders): Precondition | und
 
 /** For resources without a version. Throws `invalid_request` if the request has a precondition. */
 export function refusePrecondition(headers: IncomingHttpHeaders): void {
-  refuseHeaders(headers, DATE_HEADERS);
-  refuseHeaders(headers, VERSION_HEADERS, 'by this endpoint, which has no version to compare: omit it.');
+  refuseDates(headers);
+  refuse('If-Match', headers['if-match'], NO_VERSION);
+  refuse('If-None-Match', headers['if-none-match'], NO_VERSION);
 }
 
 /** The same as a hook. */
@@ -50,16 +43,18 @@ export function refusePreconditionOf({ raw }: FastifyRequest, _reply: FastifyRep
   done();
 }
 
-function refuseHeaders(
-  headers: IncomingHttpHeaders,
-  names: Readonly<Record<string, string>>,
-  reason = 'by this service: use If-Match or If-None-Match with the ETag of a response.',
-): void {
-  for (const name in names) {
-    if (headers[name] !== undefined) {
-      throw new Problem('invalid_request', `${names[name]} is not supported ${reason}`);
-    }
-  }
+const NO_DATES = 'by this service: use If-Match or If-None-Match with the ETag of a response.';
+const NO_VERSION = 'by this endpoint, which has no version to compare: omit it.';
+
+/** Not in a loop: each request has to pass, and V8 reads headers with constant names faster. */
+function refuseDates(headers: IncomingHttpHeaders): void {
+  refuse('If-Modified-Since', headers['if-modified-since'], NO_DATES);
+  refuse('If-Unmodified-Since', headers['if-unmodified-since'], NO_DATES);
+  refuse('If-Range', headers['if-range'], NO_DATES);
+}
+
+function refuse(name: string, value: unknown, reason: string): void {
+  if (value !== undefined) throw new Problem('invalid_request', `${name} is not supported ${reason}`);
 }
 
 /** Strong comparison: a weak tag matches nothing (RFC 9110 §13.1.1). */

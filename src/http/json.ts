@@ -20,6 +20,11 @@ type Member = string | number | boolean | null | Json | undefined;
 
 type Members = Readonly<Record<string, Member>>;
 
+/** A string without characters that JSON escapes, such as a timestamp: searching it for them would be in vain. */
+export function plain(text: string): Json {
+  return new Json(`"${text}"`);
+}
+
 /** Members are written in order; those that are undefined are left out. Names must not need escaping. */
 export function jsonObject(members: Members): Json {
   return new Json(`{${membersText(members, '')}}`);
@@ -38,12 +43,24 @@ export function successBody(members: Members): string {
 function membersText(members: Members, text: string): string {
   for (const name in members) {
     const value = members[name];
-    if (value !== undefined) text += `${text === '' ? '"' : ',"'}${name}":${textOf(value)}`;
+    if (value !== undefined) text += (text === '' ? '' : ',') + labelOf(name) + textOf(value);
   }
   return text;
 }
 
+/** By name: responses have the same few members, and each concatenation counts. */
+const labels = new Map<string, string>();
+
+function labelOf(name: string): string {
+  let label = labels.get(name);
+  if (label === undefined) {
+    label = `"${name}":`;
+    labels.set(name, label);
+  }
+  return label;
+}
+
 function textOf(value: Exclude<Member, undefined>): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  return value instanceof Json ? value.text : String(value);
+  return value instanceof Json ? value.text : `${value}`;
 }

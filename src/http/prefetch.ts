@@ -5,12 +5,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/request-body.ts';
-import { addressOfUserGroupToken, type TokenDigest } from '../domain/token.ts';
+import type { PresentedToken, TokenDigest } from '../domain/token.ts';
 import { keyOf } from '../domain/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { GRACE_MS } from '../operations/cpu-queue.ts';
 import type { PrefetchQuery } from '../store/batching-store.ts';
-import { hasSmallBody, readBody } from './body.ts';
+import { readBody } from './body.ts';
 import { CallerHints } from './caller-hints.ts';
 import { userGroupIdOf } from './path-parameter.ts';
 
@@ -31,8 +31,7 @@ export function groupOfId({ workspaceId, environment }: Caller, userGroupId: str
   return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, userGroupId) };
 }
 
-export function groupOfToken(text: string): PrefetchQuery | null {
-  const address = addressOfUserGroupToken(text);
+export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null {
   return address && { kind: 'findUserGroupByToken', address };
 }
 
@@ -48,6 +47,7 @@ interface PrefetchOptions {
   request: FastifyRequest;
   /** null if the request has no well-formed API token. */
   digest: TokenDigest | null;
+  hasSmallBody: boolean;
 }
 
 const MAX_CALLERS = 4_096;
@@ -69,11 +69,11 @@ export class Prefetch {
   #guess: Caller | undefined;
 
   constructor(callers: CallerHints<Caller>, options: PrefetchOptions) {
-    const { request, digest } = options;
+    const { digest } = options;
     this.#callers = callers;
     this.#options = options;
     this.#guess = digest === null ? undefined : callers.get(digest);
-    this.receiving = hasSmallBody(request.raw) ? this.#receive() : null;
+    this.receiving = options.hasSmallBody ? this.#receive() : null;
     // If authentication fails, nothing awaits the body.
     this.receiving?.catch(() => {});
   }

@@ -1,6 +1,7 @@
 // The token of the viewer whose request a proxy asks about. The header Authorization has the API token of the proxy.
 
 import type { IncomingMessage } from 'node:http';
+import { PresentedToken } from '../domain/token.ts';
 import { bearerTokenOf } from './credentials.ts';
 
 /** Its value may be the header Authorization of the viewer's request. */
@@ -13,11 +14,11 @@ const HEADER = VIEWER_TOKEN_HEADER.toLowerCase();
  * The header, if it is there and not empty, otherwise the cookie; null if there is none, or more than one. The cookie
  * never replaces a header that is not valid.
  */
-export function viewerTokenOf({ headers }: IncomingMessage): string | null {
+export function viewerTokenOf({ headers }: IncomingMessage): PresentedToken | null {
   // Node joins repeated headers with a comma and a space, which no token contains.
   const header = headers[HEADER] as string | undefined;
-  if (header) return bearerTokenOf(header) ?? header;
-  return cookieOf(headers.cookie ?? '');
+  const token = header ? (bearerTokenOf(header) ?? header) : cookieOf(headers.cookie ?? '');
+  return token === null ? null : new PresentedToken(token);
 }
 
 function cookieOf(header: string): string | null {

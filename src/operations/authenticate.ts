@@ -39,9 +39,10 @@ export async function authenticate(
   if (digest === null) throw new Unauthenticated('missing');
   const token = await store.read({ kind: 'findApiToken', digest });
   if (token === null) throw new Unauthenticated('unknown');
-  const failure = failureOf(token, digest, clock());
+  const now = clock();
+  const failure = failureOf(token, digest, now);
   if (failure !== null) throw new Unauthenticated(failure);
-  usage.authenticated(token);
+  usage.authenticated(token, now);
   return token;
 }
 

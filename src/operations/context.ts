@@ -61,7 +61,7 @@ export function createContext({ store, via, clock = Date.now, ...options }: Cont
     groupMutex: new KeyedMutex(),
     cpu: CpuQueue.create(),
     configs: new EnvironmentConfigs(),
-    usage: new Usage(store, clock),
+    usage: new Usage(store),
     propertyValidator: new PropertyValidator(),
     violations: [],
     origin: { via, requestId: null },

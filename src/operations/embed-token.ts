@@ -8,6 +8,7 @@ import { signWithKey, signWithSecret } from '../domain/json-web-token.ts';
 import { issuerUrl } from '../domain/key-set.ts';
 import { Secret } from '../domain/secret.ts';
 import type { JsonText } from '../domain/strict-json.ts';
+import type { PresentedToken } from '../domain/token.ts';
 import { keyOf, sizeOf, type UserGroup } from '../domain/user-group.ts';
 import type { Context } from './context.ts';
 import { openSecret } from './document.ts';
@@ -20,7 +21,7 @@ import { identifyByToken } from './user-group/resolve.ts';
 export interface EmbedTokenBody {
   integration: string;
   /** The user group, by one of its tokens or by its id. */
-  group: { token: string } | { userGroupId: string };
+  group: { token: PresentedToken } | { userGroupId: string };
   viewer: string | null;
   resource: JsonText | null;
 }
@@ -107,7 +108,7 @@ async function findViewed(
     return { userGroup: found.userGroup, until: found.token.expiresAt };
   }
   const userGroup = await findViewable(context, caller, group.userGroupId);
-  context.usage.resolved(userGroup);
+  context.usage.resolved(userGroup, context.clock());
   return { userGroup, until: null };
 }
 

@@ -76,21 +76,30 @@ export class EnvironmentConfigs {
   /** In the order of their last use. */
   readonly #kept = new Map<string, EnvironmentConfig>();
 
-  /** The configuration that the caller's request must see, or a newer one. */
-  async of(store: BatchingStore, caller: Caller): Promise<EnvironmentConfig> {
+  /** The configuration that the caller's request must see, or a newer one; a promise only if it has to be read. */
+  of(store: BatchingStore, caller: Caller): EnvironmentConfig | Promise<EnvironmentConfig> {
     if (caller.configVersion === 0) return EMPTY;
-    const { configVersion, ...tenant } = caller;
-    const name = `${tenant.workspaceId}/${tenant.environment}`;
+    const name = `${caller.workspaceId}/${caller.environment}`;
     const kept = this.#kept.get(name);
-    this.#kept.delete(name);
-    const config = kept !== undefined && kept.version === configVersion ? kept : await load(store, tenant);
-    this.#kept.set(name, config);
-    if (this.#kept.size > MAX_ENVIRONMENTS) this.#kept.delete(this.#kept.keys().next().value!);
+    if (kept === undefined || kept.version !== caller.configVersion) return this.#load(store, caller, name);
+    this.#keep(name, kept);
+    return kept;
+  }
+
+  async #load(
+    store: BatchingStore,
+    { workspaceId, environment }: Tenant,
+    name: string,
+  ): Promise<EnvironmentConfig> {
+    const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
+    const config = new EnvironmentConfig(version, documents);
+    this.#keep(name, config);
     return config;
   }
-}
 
-async function load(store: BatchingStore, { workspaceId, environment }: Tenant): Promise<EnvironmentConfig> {
-  const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
-  return new EnvironmentConfig(version, documents);
+  #keep(name: string, config: EnvironmentConfig): void {
+    this.#kept.delete(name);
+    this.#kept.set(name, config);
+    if (this.#kept.size > MAX_ENVIRONMENTS) this.#kept.delete(this.#kept.keys().next().value!);
+  }
 }

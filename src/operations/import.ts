@@ -15,6 +15,7 @@ import {
   digestOf,
   digestOfImportedToken,
   mintUserGroupToken,
+  PresentedToken,
   type TokenAddress,
   type TokenDigest,
 } from '../domain/token.ts';
@@ -104,7 +105,8 @@ export function previewLine(
     const key = workspaceId === null ? null : keyOf(workspaceId, environment, body.userGroupId);
     const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
     if (stored !== null) return compare(body, imported, stored, replaces);
-    const holder = imported && (await findByToken(context.store, imported.token.reveal()));
+    const holder =
+      imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal())));
     return holder === null ? { result: 'created' } : tokenTaken();
   });
 }

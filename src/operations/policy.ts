@@ -46,15 +46,23 @@ export async function putPropertySchema(
 }
 
 /**
- * Checks the fields that a change writes; absent ones are not written. Throws `mapping_invalid` and
- * `properties_invalid` if the rules are enforced; otherwise adds to the violations of the request.
+ * Checks the fields that a change writes; absent ones are not written. Rejects with `mapping_invalid` and
+ * `properties_invalid` if the rules are enforced; otherwise adds to the violations of the request. Returns undefined if
+ * the environment has no rules.
  */
-export async function checkPolicies(
+export function checkPolicies(
+  context: PolicyContext,
+  caller: Caller,
+  fields: UserGroupFields,
+): Promise<void> | undefined {
+  return caller.configVersion === 0 ? undefined : checkRules(context, caller, fields);
+}
+
+async function checkRules(
   context: PolicyContext,
   caller: Caller,
   { mapping, properties }: UserGroupFields,
 ): Promise<void> {
-  if (caller.configVersion === 0) return;
   const config = await context.configs.of(context.store, caller);
   if (mapping !== undefined && config.mappingMode !== 'off')
     apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));

@@ -14,28 +14,26 @@ const BATCH = 256;
 
 export class Usage {
   readonly #store: BatchingStore;
-  readonly #clock: () => number;
   #groups = new Map<string, SeenUserGroup>();
   #apiTokens = new Set<number>();
   #hour = 0;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(store: BatchingStore, clock: () => number) {
+  constructor(store: BatchingStore) {
     this.#store = store;
-    this.#clock = clock;
   }
 
-  resolved(userGroup: UserGroup): void {
-    if (!this.#isNews(userGroup.lastSeenAt) || this.#groups.size >= MAX_COLLECTED) return;
+  resolved(userGroup: UserGroup, now: number): void {
+    if (!this.#isNews(userGroup.lastSeenAt, now) || this.#groups.size >= MAX_COLLECTED) return;
     const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
     const key = { bucket, workspaceId, environment, providedId };
     this.#groups.set(keyToString(key), { key, teamId });
     this.#writeLater();
   }
 
-  authenticated({ apiTokenId, lastUsedAt }: ApiToken): void {
-    if (!this.#isNews(lastUsedAt) || this.#apiTokens.size >= MAX_COLLECTED) return;
+  authenticated({ apiTokenId, lastUsedAt }: ApiToken, now: number): void {
+    if (!this.#isNews(lastUsedAt, now) || this.#apiTokens.size >= MAX_COLLECTED) return;
     this.#apiTokens.add(apiTokenId);
     this.#writeLater();
   }
@@ -57,10 +55,10 @@ export class Usage {
     for (const userGroups of batches(groups)) await this.#store.write({ kind: 'markSeen', userGroups, at });
   }
 
-  #isNews(last: number | null): boolean {
-    const now = this.#clock();
+  /** `last` is rounded down to the hour. */
+  #isNews(last: number | null, now: number): boolean {
+    if (last !== null && last > now - HOUR_MS) return false;
     const hour = now - (now % HOUR_MS);
-    if (last !== null && last >= hour) return false;
     // What was collected in the hour before is written as of that hour.
     if (hour !== this.#hour && this.#timer !== null) void this.write();
     this.#hour = hour;

@@ -1,8 +1,9 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
 import type { WebhookEndpointKey } from '../domain/delivery.ts';
+import type { Tenant } from '../domain/event.ts';
 import { isSameAddress } from '../domain/token.ts';
-import { isSameKey, sizeOf } from '../domain/user-group.ts';
+import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
 import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
 import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult, Store } from './port.ts';
@@ -135,6 +136,14 @@ export class BatchingStore {
     // The request may never ask for it.
     result.catch(() => {});
     this.#prefetched = { query, result };
+  }
+
+  /** The key of a group; of the prefetched lookup if it is the same, because computing a key takes a hash. */
+  keyOf({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
+    const query = this.#prefetched?.query;
+    const isPrefetched =
+      query?.kind === 'findUserGroup' && isSameKey(query.key, { workspaceId, environment, providedId });
+    return isPrefetched ? query.key : keyOf(workspaceId, environment, providedId);
   }
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {

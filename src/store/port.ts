@@ -349,9 +349,9 @@ export interface ImportedUserGroup extends NewUserGroup {
 /** Absent fields are unchanged; the version increases only if something changes. */
 export interface UserGroupUpdate extends Recorded {
   key: UserGroupKey;
-  name?: string;
-  mapping?: JsonText | null;
-  properties?: JsonText | null;
+  name?: string | undefined;
+  mapping?: JsonText | null | undefined;
+  properties?: JsonText | null | undefined;
   /** Suspends the group unless it is suspended already; null resumes it. */
   suspendedAt?: number | null;
   precondition?: Precondition | undefined;

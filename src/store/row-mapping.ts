@@ -18,6 +18,7 @@ export const COLUMNS_BESIDE_KEY =
 export const USER_GROUP_COLUMNS = `${KEY_COLUMNS}, ${COLUMNS_BESIDE_KEY}`;
 
 type KeyRow = [Bucket, number, Environment, string];
+const KEY_LENGTH = 4 satisfies KeyRow['length'];
 type RowBesideKey = [
   number,
   string,
@@ -39,8 +40,14 @@ type UserGroupRow = [...KeyRow, ...RowBesideKey];
 /** Maps a row of `USER_GROUP_COLUMNS`; undefined to null. */
 export function toUserGroup(row: unknown): UserGroup | null {
   if (row === undefined) return null;
-  const [bucket, workspaceId, environment, providedId, ...besideKey] = row as UserGroupRow;
-  return userGroupOf({ bucket, workspaceId, environment, providedId }, besideKey);
+  const columns = row as UserGroupRow;
+  const key = {
+    bucket: columns[0],
+    workspaceId: columns[1],
+    environment: columns[2],
+    providedId: columns[3],
+  };
+  return userGroupOf(key, columns.slice(KEY_LENGTH));
 }
 
 /** Maps a row of `COLUMNS_BESIDE_KEY`. */

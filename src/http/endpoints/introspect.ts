@@ -1,4 +1,5 @@
 import * as field from '../../domain/field.ts';
+import { PresentedToken } from '../../domain/token.ts';
 import { environments } from '../../domain/user-group.ts';
 import { type Introspection, introspectToken } from '../../operations/user-group/introspect.ts';
 import { endpoint } from '../endpoint.ts';
@@ -21,7 +22,7 @@ const body = formType({
     token_type_hint: { type: 'string', description: 'Accepted and not used: every token is looked up.' },
   },
   required: ['token'],
-  convert: ({ token }) => ({ token: token! }),
+  convert: ({ token }) => ({ token: new PresentedToken(token!) }),
 });
 
 const INACTIVE = '{"active":false}';

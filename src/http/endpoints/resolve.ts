@@ -1,12 +1,13 @@
 import * as field from '../../domain/field.ts';
 import { bodyType } from '../../domain/request-body.ts';
+import { PresentedToken } from '../../domain/token.ts';
 import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
-import { jsonObject, raw, successBody } from '../json.ts';
+import { jsonObject, plain, raw, successBody } from '../json.ts';
 import { groupOfToken } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema, type Schema, successSchema } from '../schema.ts';
-import { timestamp, timestampSchema } from '../timestamp.ts';
+import { timestampOrNull, timestampSchema } from '../timestamp.ts';
 import {
   effectiveMappingMembers,
   effectiveMappingNames,
@@ -24,7 +25,7 @@ const body = bodyType<ResolveBody>({
   name: 'TokenResolution',
   fields: { token: field.token },
   required: ['token'],
-  convert: ({ value }) => value as ResolveBody,
+  convert: ({ value }) => ({ token: new PresentedToken((value as { token: string }).token) }),
 });
 
 const tokenState: Schema = {
@@ -63,12 +64,12 @@ export const resolve = endpoint({
         name: userGroup.name,
         properties: raw(userGroup.properties),
         mapping: raw(userGroup.mapping),
-        api_environment_tag: userGroup.environment,
+        api_environment_tag: plain(userGroup.environment),
       }),
       ...effectiveMappingMembers(effective),
       token: jsonObject({
-        status: token.status,
-        expires_at: token.expiresAt === null ? null : timestamp(token.expiresAt),
+        status: plain(token.status),
+        expires_at: timestampOrNull(token.expiresAt),
       }),
     });
   },

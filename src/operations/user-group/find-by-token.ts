@@ -1,7 +1,7 @@
-// From the text of a user group token to its group. A token issued here names the bucket of its group; for an imported
+// From a user group token to its group. A token issued here names the bucket of its group; for an imported
 // token the database looks up the bucket first.
 
-import { addressOfUserGroupToken, digestOfImportedToken, type TokenDigest } from '../../domain/token.ts';
+import { digestOfImportedToken, type PresentedToken, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
@@ -12,16 +12,19 @@ interface FoundByToken {
 }
 
 /** Returns null if no group has the token. */
-export async function findByToken(store: BatchingStore, text: string): Promise<FoundByToken | null> {
-  const address = addressOfUserGroupToken(text);
+export async function findByToken(store: BatchingStore, token: PresentedToken): Promise<FoundByToken | null> {
+  const { address } = token;
   const userGroup = address && (await store.read({ kind: 'findUserGroupByToken', address }));
   if (userGroup !== null) return { userGroup, digest: address!.digest };
   // A token of this form may also be imported, into a group with another id, workspace or installation.
-  return findByImportedToken(store, text);
+  return findByImportedToken(store, token);
 }
 
-async function findByImportedToken(store: BatchingStore, text: string): Promise<FoundByToken | null> {
-  const digest = digestOfImportedToken(text);
+async function findByImportedToken(
+  store: BatchingStore,
+  token: PresentedToken,
+): Promise<FoundByToken | null> {
+  const digest = digestOfImportedToken(token.reveal());
   const bucket = digest && (await store.read({ kind: 'findImportedToken', digest }));
   if (digest === null || bucket === null) return null;
   const userGroup = await store.read({ kind: 'findUserGroupByToken', address: { bucket, digest } });

@@ -3,6 +3,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
+import { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
@@ -24,7 +25,7 @@ export async function findTokenOwner(
     const found = await findByEmbedToken(context, caller, text);
     return found && { userGroup: found.userGroup, status: 'embed' };
   }
-  const found = await findByToken(context.store, text);
+  const found = await findByToken(context.store, new PresentedToken(text));
   if (found === null || !isVisible(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) return { userGroup, status: 'current' };

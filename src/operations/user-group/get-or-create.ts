@@ -4,7 +4,7 @@ import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody, UserGroupFields } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
-import { keyOf, sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event.ts';
@@ -28,7 +28,7 @@ export async function getOrCreateUserGroup(
   body: UserGroupBody,
   precondition?: Precondition,
 ): Promise<GetOrCreateResult> {
-  const key = keyOf(caller.workspaceId, caller.environment, body.userGroupId);
+  const key = context.store.keyOf(caller, body.userGroupId);
   const stored = await context.store.read({ kind: 'findUserGroup', key });
   if (stored === null) return createIfNamed(context, caller, key, body, precondition);
   if (!isMet(precondition, stored)) throw versionMismatch();
@@ -53,7 +53,8 @@ async function createIfNamed(
   if (!isMet(precondition, null)) throw versionMismatch();
   if (!context.store.admitsWrite()) throw overloaded;
   const { mapping = null, properties = null } = body;
-  await checkPolicies(context, caller, { mapping, properties });
+  const check = checkPolicies(context, caller, { mapping, properties });
+  if (check !== undefined) await check;
   const group = await createUserGroup(context, caller, key, { ...body, name });
   if (group.created) return { ...group, drift: [] };
   // A concurrent call has created it.

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { issuerUrl } from '../../domain/key-set.ts';
+import type { PresentedToken } from '../../domain/token.ts';
 import type { Context } from '../context.ts';
 import { findKeySet } from '../key-set.ts';
 import { identifyViewer, type Viewer } from './resolve.ts';
@@ -14,7 +15,7 @@ export interface Introspection extends Viewer {
 export async function introspectToken(
   context: Context,
   caller: Caller,
-  token: string,
+  token: PresentedToken,
 ): Promise<Introspection | null> {
   const viewer = await identifyViewer(context, caller, token);
   if (viewer === null) return null;

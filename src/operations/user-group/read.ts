@@ -1,7 +1,7 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Precondition, unmetCondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { keyOf, type UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, openToken } from '../context.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
@@ -31,10 +31,10 @@ export async function readUserGroup(
 /** Throws `user_group_not_found`. */
 export async function findUserGroup(
   { store }: Pick<Context, 'store'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   userGroupId: string,
 ): Promise<UserGroup> {
-  const key = keyOf(workspaceId, environment, userGroupId);
+  const key = store.keyOf(caller, userGroupId);
   const userGroup = await store.read({ kind: 'findUserGroup', key });
   if (userGroup === null) throw userGroupNotFound();
   return userGroup;

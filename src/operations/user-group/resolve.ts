@@ -3,6 +3,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
+import type { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
 import { tokenNotFound } from '../refusals.ts';
@@ -10,7 +11,7 @@ import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
 
 export interface ResolveBody {
-  token: string;
+  token: PresentedToken;
 }
 
 export interface Resolution {
@@ -38,21 +39,35 @@ export async function resolveToken(
 }
 
 /** The same, with null for every token that does not resolve. */
-export async function identifyViewer(context: Context, caller: Caller, text: string): Promise<Viewer | null> {
-  const found = await identify(context, caller, text);
+export async function identifyViewer(
+  context: Context,
+  caller: Caller,
+  token: PresentedToken,
+): Promise<Viewer | null> {
+  const found = await identify(context, caller, token);
   if (found === null) return null;
-  const { catalogue } = await context.configs.of(context.store, caller);
+  const config = context.configs.of(context.store, caller);
+  const { catalogue } = config instanceof Promise ? await config : config;
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
   return { ...found, effective };
 }
 
 /** The same without the catalogue. */
-async function identify(context: Context, caller: Caller, text: string): Promise<Resolution | null> {
+function identify(context: Context, caller: Caller, token: PresentedToken): Promise<Resolution | null> {
+  const text = token.reveal();
   // Longer than any user group token, issued or imported.
-  if (text.length <= limits.tokenCharacters.most) return identifyByToken(context, caller, text);
+  const isEmbedToken = text.length > limits.tokenCharacters.most;
+  return isEmbedToken ? identifyByEmbedToken(context, caller, text) : identifyByToken(context, caller, token);
+}
+
+async function identifyByEmbedToken(
+  context: Context,
+  caller: Caller,
+  text: string,
+): Promise<Resolution | null> {
   const found = await findByEmbedToken(context, caller, text);
   if (found === null) return null;
-  context.usage.resolved(found.userGroup);
+  context.usage.resolved(found.userGroup, context.clock());
   return { userGroup: found.userGroup, token: { status: 'embed', expiresAt: found.expiresAt } };
 }
 
@@ -60,18 +75,19 @@ async function identify(context: Context, caller: Caller, text: string): Promise
 export async function identifyByToken(
   { store, clock, usage }: Context,
   caller: Caller,
-  text: string,
+  token: PresentedToken,
 ): Promise<Resolution | null> {
-  const found = await findByToken(store, text);
+  const found = await findByToken(store, token);
   if (found === null || !isVisible(found.userGroup, caller)) return null;
   const { userGroup, digest } = found;
   if (userGroup.suspendedAt !== null) return null;
+  const now = clock();
   if (userGroup.tokenDigest === digest) {
-    usage.resolved(userGroup);
+    usage.resolved(userGroup, now);
     return { userGroup, token: { status: 'current', expiresAt: null } };
   }
   const expiresAt = userGroup.previousTokenExpiresAt;
-  if (expiresAt === null || expiresAt <= clock()) return null;
-  usage.resolved(userGroup);
+  if (expiresAt === null || expiresAt <= now) return null;
+  usage.resolved(userGroup, now);
   return { userGroup, token: { status: 'retiring', expiresAt } };
 }

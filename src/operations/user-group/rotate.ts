@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import type { TokenDigest } from '../../domain/token.ts';
+import type { PresentedToken, TokenDigest } from '../../domain/token.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, isVisible, type OpenUserGroup, openToken } from '../context.ts';
 import { tokenNotFound, versionMismatch } from '../refusals.ts';
@@ -8,7 +8,7 @@ import { findByToken } from './find-by-token.ts';
 import { replaceToken } from './replace-token.ts';
 
 export interface RotateBody {
-  currentToken: string;
+  currentToken: PresentedToken;
   gracePeriodSeconds?: number;
 }
 

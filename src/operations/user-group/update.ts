@@ -14,15 +14,19 @@ import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 export async function updateUserGroup(
   context: Context,
   caller: Caller,
-  { userGroupId, ...fields }: UserGroupBody,
+  body: UserGroupBody,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  await checkPolicies(context, caller, fields);
+  const { userGroupId, name, mapping, properties } = body;
+  const check = checkPolicies(context, caller, body);
+  if (check !== undefined) await check;
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key,
-    ...fields,
+    name,
+    mapping,
+    properties,
     precondition,
     now: context.clock(),
     event: await userGroupEvent(context, caller, 'updated', key),

@@ -63,7 +63,7 @@ export function createApiToken(
   if (connection.get(WORKSPACE_EXISTS, [workspaceId]) === undefined) return 'workspace_not_found';
   if (limit !== undefined && countActive(connection, command) >= limit) return 'limit_reached';
   if (connection.run(CREATE, fromApiToken(command)) === 0) return 'digest_taken';
-  record(connection, event, null, storedChanges(null, apiTokenFields(command)));
+  record(connection, event, null, () => storedChanges(null, apiTokenFields(command)));
   return 'created';
 }
 
@@ -76,7 +76,7 @@ export function revokeApiToken(
   { apiTokenId, now, event }: Command<'revokeApiToken'>,
 ): boolean {
   const isRevoked = connection.run(REVOKE, [now, apiTokenId]) === 1;
-  if (isRevoked) record(connection, event, null, null);
+  if (isRevoked) record(connection, event, null);
   return isRevoked || connection.get(EXISTS, [apiTokenId]) !== undefined;
 }
 
@@ -85,7 +85,7 @@ export function rotateApiToken(
   { apiTokenId, currentDigest, digest, previousExpiresAt, event }: Command<'rotateApiToken'>,
 ): boolean {
   const isRotated = connection.run(ROTATE, [digest, previousExpiresAt, apiTokenId, currentDigest]) === 1;
-  if (isRotated) record(connection, event, null, null);
+  if (isRotated) record(connection, event, null);
   return isRotated;
 }
 

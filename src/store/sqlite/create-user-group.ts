@@ -28,6 +28,6 @@ export function createUserGroup(
   ]);
   if (created === 0) return { created: false, userGroup: findByKey(connection, key)! };
   const userGroup = createdUserGroup(command);
-  record(connection, command.event, userGroup.version, userGroupChanges(null, userGroup));
+  record(connection, command.event, userGroup.version, () => userGroupChanges(null, userGroup));
   return { created: true, userGroup };
 }

@@ -23,6 +23,6 @@ export function deleteUserGroup(
   forgetImportedToken(connection, stored.previousTokenDigest);
   const target = { type: 'user_group', id: key.providedId } as const;
   eraseChanges(connection, { ...key, target, after: 0, limit: ALL });
-  record(connection, event, null, null);
+  record(connection, event, null);
   return 'deleted';
 }

@@ -65,10 +65,7 @@ export function putDocument(
   };
   connection.run(PUT, fromDocument(document));
   connection.run(INCREMENT, [key.workspaceId, key.environment]);
-  record(
-    connection,
-    event,
-    document.version,
+  record(connection, event, document.version, () =>
     storedChanges(stored && documentFields(stored), documentFields(document)),
   );
   return { created: stored === null, document };
@@ -83,7 +80,7 @@ export function deleteDocument(
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
   connection.run(DELETE, partsOf(key));
   connection.run(INCREMENT, [key.workspaceId, key.environment]);
-  record(connection, event, null, null);
+  record(connection, event, null);
   return 'deleted';
 }
 

@@ -29,10 +29,10 @@ export function record(
   connection: Connection,
   event: NewEvent | undefined,
   version: number | null,
-  changes: JsonText | null,
+  changesOf: () => JsonText | null = () => null,
 ): void {
   if (event === undefined) return;
-  const position = connection.insert(INSERT, fromEvent(event, version, changes));
+  const position = connection.insert(INSERT, fromEvent(event, version, changesOf()));
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
   for (const endpoint of event.endpoints) {
     const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];

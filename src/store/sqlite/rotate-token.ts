@@ -36,7 +36,7 @@ export function rotateToken(connection: Connection, command: TokenRotation): Use
   const rotated = toUserGroup(row);
   if (rotated === null) return null;
   forgetImportedToken(connection, command.forgottenDigest);
-  record(connection, command.event, rotated.version, null);
+  record(connection, command.event, rotated.version);
   return rotated;
 }
 

@@ -16,6 +16,6 @@ export function findEvent(connection: Connection, { key }: Query<'findEvent'>): 
 }
 
 export function recordEvent(connection: Connection, { event }: Command<'recordEvent'>): null {
-  record(connection, event, null, null);
+  record(connection, event, null);
   return null;
 }

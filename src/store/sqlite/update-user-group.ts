@@ -25,6 +25,6 @@ export function updateUserGroup(
   const updated = toUserGroup(
     connection.get(UPDATE, [name, mapping, properties, suspendedAt, now, ...partsOf(key)]),
   )!;
-  record(connection, command.event, updated.version, userGroupChanges(stored, updated));
+  record(connection, command.event, updated.version, () => userGroupChanges(stored, updated));
   return updated;
 }

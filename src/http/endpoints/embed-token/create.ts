@@ -1,6 +1,7 @@
 import * as field from '../../../domain/field.ts';
 import { integrationTypes } from '../../../domain/integration.ts';
 import { bodyType, refuseFields } from '../../../domain/request-body.ts';
+import { PresentedToken } from '../../../domain/token.ts';
 import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
@@ -44,7 +45,7 @@ export const embedTokenBody = bodyType<EmbedTokenBody>({
     if ((token === undefined) === (userGroupId === undefined)) {
       refuseFields([{ pointer: '/token', detail: 'or user_group_id is required, and not both' }]);
     }
-    const group = token === undefined ? { userGroupId: userGroupId! } : { token };
+    const group = token === undefined ? { userGroupId: userGroupId! } : { token: new PresentedToken(token) };
     return { integration, group, viewer, resource: members.get('resource') ?? null };
   },
 });

@@ -4,9 +4,9 @@ import * as field from '../../../domain/field.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments, type UserGroup } from '../../../domain/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
-import { type Json, jsonObject, raw } from '../../json.ts';
+import { type Json, jsonObject, plain, raw } from '../../json.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
-import { timestamp, timestampSchema } from '../../timestamp.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
 
 /** The members that every operation of the specification returns, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {
@@ -27,12 +27,12 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
     provided_id: userGroup.providedId,
     mapping: raw(userGroup.mapping),
     properties: raw(userGroup.properties),
-    api_environment_tag: userGroup.environment,
+    api_environment_tag: plain(userGroup.environment),
     version: userGroup.version,
     created_at: timestamp(userGroup.createdAt),
     updated_at: timestamp(userGroup.updatedAt),
     suspended: userGroup.suspendedAt !== null,
-    last_seen_at: userGroup.lastSeenAt === null ? null : timestamp(userGroup.lastSeenAt),
+    last_seen_at: timestampOrNull(userGroup.lastSeenAt),
   });
 }
 

@@ -1,10 +1,11 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
+import { PresentedToken } from '../../../domain/token.ts';
 import { type RotateBody, rotateToken } from '../../../operations/user-group/rotate.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { setEntityTag } from '../../entity-tag.ts';
-import { jsonObject, successBody } from '../../json.ts';
+import { jsonObject, plain, successBody } from '../../json.ts';
 import { groupOfToken } from '../../prefetch.ts';
 import { noQuery } from '../../query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
@@ -28,7 +29,7 @@ const body = bodyType<RotateBody>({
   convert: ({ value }) => {
     const sent = value as { current_token: string; grace_period_seconds?: number };
     return {
-      currentToken: sent.current_token,
+      currentToken: new PresentedToken(sent.current_token),
       ...(sent.grace_period_seconds !== undefined && { gracePeriodSeconds: sent.grace_period_seconds }),
     };
   },
@@ -50,7 +51,10 @@ export const rotate = endpoint({
     const { userGroup } = group;
     setEntityTag(reply, userGroup);
     return successBody({
-      user_group: jsonObject({ ...identityMembers(group), api_environment_tag: userGroup.environment }),
+      user_group: jsonObject({
+        ...identityMembers(group),
+        api_environment_tag: plain(userGroup.environment),
+      }),
     });
   },
   description: {

@@ -4,7 +4,7 @@ import { updateUserGroup } from '../../../operations/user-group/update.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { setEntityTag } from '../../entity-tag.ts';
-import { jsonObject, raw, successBody } from '../../json.ts';
+import { jsonObject, plain, raw, successBody } from '../../json.ts';
 import { noQuery } from '../../query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { environmentSchema, example, identityMembers, identitySchemas } from './representation.ts';
@@ -27,7 +27,7 @@ export const update = endpoint({
       user_group: jsonObject({
         ...identityMembers(group),
         properties: raw(properties),
-        api_environment_tag: environment,
+        api_environment_tag: plain(environment),
       }),
     });
   },
