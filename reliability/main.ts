@@ -10,6 +10,7 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { type DatabaseKind, postgres, sqlite } from '../test/support/database.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
+import { catalogue } from './catalogue.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { fuzzParser, propertyCount } from './fuzz-parser.ts';
@@ -42,7 +43,7 @@ interface DatabaseFlags {
   database: 'sqlite' | 'postgres';
 }
 
-interface RevocationFlags extends DatabaseFlags {
+interface TrialFlags extends DatabaseFlags {
   trials: number;
 }
 
@@ -153,7 +154,7 @@ const program = new Command('node reliability/main.ts')
     rig('revocation', 'revoke tokens through one process while callers use them through others')
       .option('--trials <trials>', 'number of tokens', positive, 100)
       .addOption(databaseOption())
-      .action(async ({ trials, database, seed, json }: RigFlags & RevocationFlags) => {
+      .action(async ({ trials, database, seed, json }: RigFlags & TrialFlags) => {
         await using provided = await provide(database);
         const { kind, processes } = provided;
         using bar = progressBar('trials', trials);
@@ -161,6 +162,20 @@ const program = new Command('node reliability/main.ts')
         const figures = await revocation({ kind, processes, trials, seed, onTrial });
         bar.end();
         show({ rig: 'revocation', database, processes, seed, ...figures }, json);
+      }),
+  )
+  .addCommand(
+    rig('catalogue', 'change the configuration through one process while callers use it through others')
+      .option('--trials <trials>', 'number of changes', positive, 100)
+      .addOption(databaseOption().default('postgres'))
+      .action(async ({ trials, database, seed, json }: RigFlags & TrialFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        using bar = progressBar('trials', trials);
+        const onTrial = (done: number) => bar.show(done);
+        const figures = await catalogue({ kind, processes, trials, seed, onTrial });
+        bar.end();
+        show({ rig: 'catalogue', database, processes, seed, ...figures }, json);
       }),
   )
   .addCommand(
