@@ -39,6 +39,7 @@ async function check(options: CheckOptions): Promise<void> {
     const of = { workspaceId: workspace.workspaceId, environment };
     using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
     for await (const { checked, violations } of checkUserGroups(store, of)) {
+      if (violations.length > 0) bar.erase();
       for (const { userGroup, faults } of violations)
         for (const { pointer, detail } of faults) print(options, userGroup.providedId, pointer, detail);
       violating += violations.length;

@@ -22,14 +22,13 @@ export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncG
   let checked = 0;
   try {
     for await (const page of userGroupPages(store, of)) {
-      const all = await Promise.all(
-        page.map(async (userGroup) => ({
-          userGroup,
-          faults: await violationsOf({ propertyValidator }, config, userGroup),
-        })),
-      );
+      const violations: { userGroup: UserGroup; faults: FieldError[] }[] = [];
+      for (const userGroup of page) {
+        const faults = await violationsOf({ propertyValidator }, config, userGroup);
+        if (faults.length > 0) violations.push({ userGroup, faults });
+      }
       checked += page.length;
-      yield { checked, violations: all.filter(({ faults }) => faults.length > 0) };
+      yield { checked, violations };
     }
   } finally {
     await propertyValidator.close();
