@@ -108,7 +108,8 @@ async function verdictOf(
   data: string,
 ): Promise<boolean | string> {
   try {
-    return (await validator.check(schema, data)).length === 0;
+    const [faults] = await validator.check(schema, [data]);
+    return faults!.length === 0;
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     return error.message;

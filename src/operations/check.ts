@@ -22,11 +22,10 @@ export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncG
   let checked = 0;
   try {
     for await (const page of userGroupPages(store, of)) {
-      const violations: { userGroup: UserGroup; faults: FieldError[] }[] = [];
-      for (const userGroup of page) {
-        const faults = await violationsOf({ propertyValidator }, config, userGroup);
-        if (faults.length > 0) violations.push({ userGroup, faults });
-      }
+      const faults = await violationsOf({ propertyValidator }, config, page);
+      const violations = page
+        .map((userGroup, index) => ({ userGroup, faults: faults[index]! }))
+        .filter((each) => each.faults.length > 0);
       checked += page.length;
       yield { checked, violations };
     }

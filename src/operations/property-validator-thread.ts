@@ -12,11 +12,12 @@ export interface ValidatorRequest {
   schema: string | null;
   /** The id of a schema that is not used again; null for none. */
   dropped: number | null;
-  /** JSON text; null compiles the schema and tries it. */
-  properties: string | null;
+  /** JSON texts; null compiles the schema and tries it. */
+  properties: readonly string[] | null;
 }
 
-export type ValidatorReply = { faults: FieldError[] } | { pointer: string; invalid: string };
+/** The faults of each properties, or why the schema cannot be used. */
+export type ValidatorReply = { faults: FieldError[][] } | { pointer: string; invalid: string };
 
 interface KnownSchema {
   text: string;
@@ -36,8 +37,10 @@ function reply({ schemaId, schema, dropped, properties }: ValidatorRequest): Val
   try {
     const known = schemas.get(schemaId)!;
     known.check ??= compilePropertySchema(JSON.parse(known.text));
-    const faults = known.check(properties === null ? {} : JSON.parse(properties));
-    return { faults: properties === null ? [] : faults };
+    const { check } = known;
+    if (properties !== null) return { faults: properties.map((text) => check(JSON.parse(text))) };
+    check({});
+    return { faults: [] };
   } catch (error) {
     if (error instanceof SchemaInvalid) return { pointer: error.pointer, invalid: error.message };
     // A reference that leads to itself without consuming data.

@@ -35,9 +35,9 @@ const OVERLOADED = new Problem('overloaded', 'Too many properties are waiting to
 interface Job {
   schema: string;
   /** null compiles the schema and tries it. */
-  properties: string | null;
+  properties: readonly string[] | null;
   queuedAt: number;
-  resolve: (faults: FieldError[]) => void;
+  resolve: (faults: FieldError[][]) => void;
   reject: (error: Error) => void;
 }
 
@@ -55,8 +55,8 @@ export class PropertyValidator {
     await this.#run(schema, null);
   }
 
-  /** What the properties violate. Throws `PropertySchemaInvalid` if the schema takes too long for them. */
-  check(schema: string, properties: string): Promise<FieldError[]> {
+  /** What each of the properties violates. Throws `PropertySchemaInvalid` if the schema takes too long for all of them. */
+  check(schema: string, properties: readonly string[]): Promise<FieldError[][]> {
     return this.#run(schema, properties);
   }
 
@@ -64,7 +64,7 @@ export class PropertyValidator {
     await this.#worker?.terminate();
   }
 
-  #run(schema: string, properties: string | null): Promise<FieldError[]> {
+  #run(schema: string, properties: readonly string[] | null): Promise<FieldError[][]> {
     if (this.#queue.length >= MAX_QUEUED) throw OVERLOADED;
     return new Promise((resolve, reject) => {
       this.#queue.push({ schema, properties, queuedAt: performance.now(), resolve, reject });
