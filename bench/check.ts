@@ -46,7 +46,7 @@ async function figuresOf({ folder, databaseUrl }: SeededDatabase): Promise<strin
   const child = spawn(process.execPath, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const [line, peak] = await Promise.all([lastLine(child.stdout), peakResidentMegabytes(child)]);
   const seconds = (performance.now() - startedAt) / 1_000;

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { checkUserGroups } from '../operations/check.ts';
 import { findWorkspace } from '../operations/workspace.ts';
+import { stopGrowthOfYoungGeneration } from '../system/young-generation.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
 import { ViolationsFound } from './exit-code.ts';
 import { printJson } from './output.ts';
@@ -33,6 +34,7 @@ async function check(options: CheckOptions): Promise<void> {
   const { workspace: name, environment } = options;
   let violating = 0;
   let total = 0;
+  stopGrowthOfYoungGeneration();
   await withExistingDatabase(options, async ({ store }) => {
     const workspace = await findWorkspace(store, name);
     if (workspace === null) throw await unknownWorkspace(store, name);
