@@ -8,12 +8,22 @@ let position = pool.length;
 
 /** Returns `size` random bytes, at most 4 096, that are never returned again. */
 export function takeRandomBytes(size: number): Buffer {
+  return take(size, (start, end) => Buffer.from(pool.subarray(start, end)));
+}
+
+/** The same in base64url. */
+export function takeRandomText(size: number): string {
+  return take(size, (start, end) => pool.toString('base64url', start, end));
+}
+
+function take<Result>(size: number, read: (start: number, end: number) => Result): Result {
   if (position + size > pool.length) {
     randomFillSync(pool);
     position = 0;
   }
-  const taken = Buffer.from(pool.subarray(position, position + size));
-  pool.fill(0, position, position + size);
+  const start = position;
   position += size;
+  const taken = read(start, position);
+  pool.fill(0, start, position);
   return taken;
 }
