@@ -1,6 +1,5 @@
 // JSON Schema 2020-12, from a schema to an assertion. An interpreter, and not a library that generates code: the schemas
-// are those of callers, and the libraries judge `unevaluatedItems`, `$dynamicRef` and others differently from the
-// specification.
+// are those of callers. See docs/decisions/0008-property-schemas-are-interpreted.md.
 
 import type { FieldError } from '../../problem.ts';
 import { type Assertion, conjunction, Evaluation } from './evaluation.ts';
