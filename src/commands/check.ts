@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { checkUserGroups } from '../operations/check.ts';
 import { findWorkspace } from '../operations/workspace.ts';
-import { stopGrowthOfYoungGeneration } from '../system/young-generation.ts';
+import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
 import { ViolationsFound } from './exit-code.ts';
 import { printJson } from './output.ts';
@@ -12,6 +12,9 @@ import {
   type WorkspaceOptions,
   workspaceOption,
 } from './workspace-option.ts';
+
+/** User groups. */
+const COLLECT_EVERY = 50_000;
 
 type CheckOptions = DatabaseOptions & WorkspaceOptions;
 
@@ -34,7 +37,8 @@ async function check(options: CheckOptions): Promise<void> {
   const { workspace: name, environment } = options;
   let violating = 0;
   let total = 0;
-  stopGrowthOfYoungGeneration();
+  const collectGarbage = keepHeapSmall();
+  let collectAt = COLLECT_EVERY;
   await withExistingDatabase(options, async ({ store }) => {
     const workspace = await findWorkspace(store, name);
     if (workspace === null) throw await unknownWorkspace(store, name);
@@ -47,6 +51,9 @@ async function check(options: CheckOptions): Promise<void> {
       violating += violations.length;
       total = checked;
       bar.show(checked);
+      if (checked < collectAt) continue;
+      collectGarbage();
+      collectAt = checked + COLLECT_EVERY;
     }
     bar.end();
   });
