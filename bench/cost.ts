@@ -1,5 +1,5 @@
 // Processor time and instructions per request of two servers, in alternating rounds: on a busy machine they vary less
-// than requests per second.
+// than requests per second, which are printed too.
 
 import { printTable } from '../src/commands/output.ts';
 import { instructionsDuring } from './instructions.ts';
@@ -29,6 +29,7 @@ export interface CostOptions {
 
 /** Of a request. */
 interface Cost {
+  requestsPerSecond: number;
   micros: number;
   instructions: number;
 }
@@ -52,13 +53,18 @@ export async function compareCosts(
       if (round >= WARM_UP_ROUNDS) costs.push(isReversed ? [second, first] : [first, second]);
     }
     report(`measured ${operation}`);
-    rows.push([operation, ...figuresOf(costs, 'micros'), ...figuresOf(costs, 'instructions')]);
+    const figures = (['micros', 'instructions', 'requestsPerSecond'] as const).flatMap((figure) =>
+      figuresOf(costs, figure),
+    );
+    rows.push([operation, ...figures]);
   }
   const [first, second] = pair.map(({ name }) => name);
-  printTable(
-    ['operation', `us: ${first}`, `${second}`, 'ratio', `instructions: ${first}`, `${second}`, 'ratio'],
-    rows,
-  );
+  const headings = ['us', 'instructions', 'requests/s'].flatMap((unit) => [
+    `${unit}: ${first}`,
+    `${second}`,
+    'ratio',
+  ]);
+  printTable(['operation', ...headings], rows);
 }
 
 /** The medians, and the median of the ratios of the rounds. */
@@ -85,7 +91,7 @@ async function costOf(
   const operation = operationOf(replacement ?? name);
   const tokens = tokensForRound(operation, database, round, rounds);
   const before = processorTime(processId);
-  let requests = 0;
+  let requestsPerSecond = 0;
   const instructions = await instructionsDuring(processId, async () => {
     const options = {
       url,
@@ -95,8 +101,9 @@ async function costOf(
       connections: CONNECTIONS,
       ...(tokens && { tokens }),
     };
-    requests = (await load(options)).requestsPerSecond * seconds;
+    ({ requestsPerSecond } = await load(options));
   });
+  const requests = requestsPerSecond * seconds;
   const micros = processorTime(processId) - before;
-  return { micros: micros / requests, instructions: instructions / requests };
+  return { requestsPerSecond, micros: micros / requests, instructions: instructions / requests };
 }

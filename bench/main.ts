@@ -5,6 +5,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
+import { measureCatalogue } from './catalogue.ts';
+import { measureCheck } from './check.ts';
 import { measureConsole } from './console.ts';
 import { measureMinting } from './embed-token.ts';
 import { measureEvents } from './events.ts';
@@ -157,6 +159,23 @@ program
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
   .addOption(groupsOption(10_000))
   .action((flags) => measureVerification({ ...flags, folder: prepare(), report }));
+
+program
+  .command('catalogue')
+  .summary('compare a resolve with and without a catalogue of 1,000 data sources and a property schema')
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
+  .option('--data-sources <number>', 'data sources; as many user groups refer to them', positive, 1_000)
+  .action((flags) => measureCatalogue({ ...flags, folder: prepare(), report }));
+
+program
+  .command('check')
+  .summary('measure the time and the memory of the command check, on SQLite and PostgreSQL')
+  .description(
+    'Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set. Requires Linux.',
+  )
+  .addOption(groupsOption(1_000_000))
+  .action((flags) => measureCheck({ ...flags, folder: prepareFolder(), report }));
 
 program
   .command('revision')

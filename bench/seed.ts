@@ -7,14 +7,19 @@ import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { type Caller, operator } from '../src/domain/api-token.ts';
 import { userGroupBody } from '../src/domain/request-body.ts';
+import type { JsonText } from '../src/domain/strict-json.ts';
 import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createApiToken } from '../src/operations/api-token.ts';
+import { putDataSource, putSchema } from '../src/operations/catalogue.ts';
 import { type Context, createContext } from '../src/operations/context.ts';
+import { putPropertySchema } from '../src/operations/policy.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
+import { findWorkspace } from '../src/operations/workspace.ts';
 import { type Operation, userGroup } from './operation.ts';
 
 /** Several batches of the store. */
 const CONCURRENCY = 2_048;
+export const WORKSPACE = 'bench';
 
 export interface SeededDatabase {
   /** Contains the database, its key file, and the token files of the load. */
@@ -31,14 +36,9 @@ export interface SeededDatabase {
 /** Creates the groups 0 to `groups` - 1 in a new database. */
 export async function seed(folder: string, groups: number): Promise<SeededDatabase> {
   const databaseUrl = databaseUrlIn(folder);
-  const config = readConfig({ DATABASE_URL: databaseUrl });
-  const { store, close } = await openForCommand(config);
-  try {
-    const keyRing = await loadKeyRing(config, store);
-    await registerActiveKey(keyRing, store, Date.now());
-    const context = createContext({ store, keyRing, via: 'command_line' });
+  return withContext(databaseUrl, async (context) => {
     const { apiToken, token } = await createApiToken(context, {
-      workspaceName: 'bench',
+      workspaceName: WORKSPACE,
       environment: 'Customer',
       permission: 'read-write',
       name: null,
@@ -46,6 +46,45 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
     });
     const tokens = await createGroups(context, operator(apiToken.workspaceId, apiToken.environment), groups);
     return { folder, databaseUrl, apiToken: token.reveal(), groups, tokens };
+  });
+}
+
+/** Adds a data source for each of the first groups, which their mappings refer to, and a schema of the properties. */
+export async function addCatalogue({ databaseUrl }: SeededDatabase, dataSources: number): Promise<void> {
+  await withContext(databaseUrl, async (context) => {
+    const workspace = await findWorkspace(context.store, WORKSPACE);
+    const caller = operator(workspace!.workspaceId, 'Customer');
+    await putSchema(context, caller, '40', { name: 'Orders' }, undefined);
+    for (let number = 0; number < dataSources; number++) {
+      const attributes = `{"host":"db-${number % 10}.internal","database":"customer_${number}"}` as JsonText;
+      const body = { schemaId: '40', name: `Orders of customer ${number}`, attributes };
+      await putDataSource(context, caller, `source-${number}`, body, undefined);
+    }
+    await putPropertySchema(context, caller, { schema: PROPERTY_SCHEMA, mode: 'enforce' }, undefined);
+    await context.propertyValidator.close();
+  });
+}
+
+const PROPERTY_SCHEMA = JSON.stringify({
+  type: 'object',
+  properties: {
+    plan: { enum: ['gold', 'platinum'] },
+    region: { type: 'string', pattern: '^[a-z]+-[a-z]+$' },
+    seats: { type: 'integer', minimum: 1 },
+  },
+  required: ['plan'],
+}) as JsonText;
+
+async function withContext<Result>(
+  databaseUrl: string,
+  work: (context: Context) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig({ DATABASE_URL: databaseUrl });
+  const { store, close } = await openForCommand(config);
+  try {
+    const keyRing = await loadKeyRing(config, store);
+    await registerActiveKey(keyRing, store, Date.now());
+    return await work(createContext({ store, keyRing, via: 'command_line' }));
   } finally {
     await close();
   }

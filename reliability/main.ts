@@ -10,10 +10,18 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { type DatabaseKind, postgres, sqlite } from '../test/support/database.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
+import { catalogue } from './catalogue.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { fuzzParser, propertyCount } from './fuzz-parser.ts';
+import {
+  brokenPromises as brokenByHostileSchemas,
+  type SchemaFigures,
+  schemaCount,
+  sendHostileSchemas,
+} from './hostile-schemas.ts';
 import { failDisk, type Scenario, scenarioNames } from './io-errors.ts';
+import { compareVerdicts, findPython } from './json-schema.ts';
 import {
   type BurstFigures,
   brokenPromises as brokenByLargeBodies,
@@ -42,7 +50,7 @@ interface DatabaseFlags {
   database: 'sqlite' | 'postgres';
 }
 
-interface RevocationFlags extends DatabaseFlags {
+interface TrialFlags extends DatabaseFlags {
   trials: number;
 }
 
@@ -153,7 +161,7 @@ const program = new Command('node reliability/main.ts')
     rig('revocation', 'revoke tokens through one process while callers use them through others')
       .option('--trials <trials>', 'number of tokens', positive, 100)
       .addOption(databaseOption())
-      .action(async ({ trials, database, seed, json }: RigFlags & RevocationFlags) => {
+      .action(async ({ trials, database, seed, json }: RigFlags & TrialFlags) => {
         await using provided = await provide(database);
         const { kind, processes } = provided;
         using bar = progressBar('trials', trials);
@@ -161,6 +169,20 @@ const program = new Command('node reliability/main.ts')
         const figures = await revocation({ kind, processes, trials, seed, onTrial });
         bar.end();
         show({ rig: 'revocation', database, processes, seed, ...figures }, json);
+      }),
+  )
+  .addCommand(
+    rig('catalogue', 'change the configuration through one process while callers use it through others')
+      .option('--trials <trials>', 'number of changes', positive, 100)
+      .addOption(databaseOption().default('postgres'))
+      .action(async ({ trials, database, seed, json }: RigFlags & TrialFlags) => {
+        await using provided = await provide(database);
+        const { kind, processes } = provided;
+        using bar = progressBar('trials', trials);
+        const onTrial = (done: number) => bar.show(done);
+        const figures = await catalogue({ kind, processes, trials, seed, onTrial });
+        bar.end();
+        show({ rig: 'catalogue', database, processes, seed, ...figures }, json);
       }),
   )
   .addCommand(
@@ -210,6 +232,19 @@ const program = new Command('node reliability/main.ts')
       .option('--endpoints <endpoints...>', 'test only these endpoints, by operation id')
       .option('--bodies <bodies...>', 'test only these bodies, by name')
       .action(runLargeBodies),
+  )
+  .addCommand(
+    rig('hostile-schemas', 'store schemas of properties that are as expensive as possible')
+      .option('--changes <changes>', 'changes of user groups sent at a time for each schema', positive, 50)
+      .addOption(databaseOption())
+      .option('--schemas <schemas...>', 'test only these schemas, by name')
+      .action(runHostileSchemas),
+  )
+  .addCommand(
+    rig('json-schema', 'compare the verdicts of property schemas with those of python3-jsonschema')
+      .requiredOption('--suite <folder>', 'test cases in the format of the JSON Schema Test Suite')
+      .option('--python <command>', 'a Python that has jsonschema')
+      .action(runJsonSchema),
   );
 
 interface CrashFlags extends DatabaseFlags {
@@ -230,6 +265,16 @@ interface LargeBodiesFlags extends DatabaseFlags {
   bursts: number[];
   endpoints?: string[];
   bodies?: string[];
+}
+
+interface HostileSchemasFlags extends DatabaseFlags {
+  changes: number;
+  schemas?: string[];
+}
+
+interface JsonSchemaFlags {
+  suite: string;
+  python?: string;
 }
 
 interface PowerCutFlags {
@@ -355,6 +400,36 @@ async function runLargeBodies({ bursts, database, json, ...only }: RigFlags & La
       figures.map((burst) => Object.values(burst).map(String)),
     );
   endWith(brokenByLargeBodies(figures));
+}
+
+async function runHostileSchemas({ changes, database, schemas: only, json }: RigFlags & HostileSchemasFlags) {
+  await using provided = await provide(database);
+  using bar = progressBar('schemas', schemaCount(only));
+  let done = 0;
+  const onSchema = (figures: SchemaFigures) => {
+    bar.show(++done);
+    if (json) printJson({ rig: 'hostile-schemas', database, ...figures });
+  };
+  const figures = await sendHostileSchemas({ kind: provided.kind, changes, ...(only && { only }), onSchema });
+  bar.end();
+  if (!json)
+    printTable(
+      Object.keys(figures[0] ?? {}),
+      figures.map((each) => Object.values(each).map(String)),
+    );
+  endWith(brokenByHostileSchemas(figures));
+}
+
+async function runJsonSchema({ suite, python = findPython(), json }: RigFlags & JsonSchemaFlags) {
+  if (python === undefined) throw new Error('python3-jsonschema is not installed');
+  const { rejected, differences, ...figures } = await compareVerdicts(suite, python);
+  for (const { name, ours, theirs, expected } of differences)
+    console.log(`${name}: ${ours}, in Python ${theirs}, expected ${expected}`);
+  for (const [reason, tests] of Object.entries(rejected))
+    console.log(`${tests} tests of rejected schemas: ${reason}`);
+  show({ rig: 'json-schema', ...figures, different: differences.length }, json);
+  const wrong = differences.filter(({ ours, expected }) => ours !== expected);
+  endWith(wrong.map(({ name }) => `the verdict of ${name}`));
 }
 
 function endWith(brokenPromises: readonly string[]): void {

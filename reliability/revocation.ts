@@ -2,21 +2,22 @@
 // acknowledgement of the revocation may be accepted.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestResponse } from '../test/support/http.ts';
-import {
-  type Exit,
-  Folder,
-  PATIENT,
-  Program,
-  type Service,
-  serve,
-  WITHOUT_FAILURE_LIMIT,
-} from '../test/support/process.ts';
+import { type Exit, type Folder, PATIENT, Program } from '../test/support/process.ts';
 import { PromiseBroken } from './ledger.ts';
 import { Random } from './random.ts';
-import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
+import type { TokenIssuer } from './token-issuer.ts';
+import {
+  count,
+  noTrials,
+  request,
+  runTrial,
+  type Site,
+  type Subject,
+  type TrialFigures,
+  whileServing,
+} from './trial.ts';
 
 export interface RevocationOptions {
   kind: DatabaseKind;
@@ -27,17 +28,11 @@ export interface RevocationOptions {
   onTrial: (trials: number) => void;
 }
 
-export interface RevocationFigures {
-  trials: number;
+export interface RevocationFigures extends TrialFigures {
   /** Trials that revoke an API token from the command line. */
   apiTokens: number;
   /** Trials that revoke or rotate an API token over HTTP. */
   apiTokensOverHttp: number;
-  uses: number;
-  /** Uses sent after the acknowledgement: all rejected. */
-  usesAfterwards: number;
-  /** Uses sent before it that were accepted. */
-  accepted: number;
 }
 
 /** The ways in which a token ends, with their weights: a command takes a hundred times as long as a request. */
@@ -57,43 +52,21 @@ function isOverHttp(end: End): boolean {
   return end.includes('API token') && end !== 'API token revoked';
 }
 
-/** Callers that use a token continuously through each process. */
-const CALLERS = 3;
-/** Uses that each caller sends after the end. */
-const USES_AFTERWARDS = 2;
 /** Generous, for busy machines. */
 const COMMAND_LIMIT_MS = 120_000;
 /** The pause between two uses of a caller while a command starts, which takes a hundred times the work of a request. */
 const PAUSE_MS = 2;
-/** The longest time in use before the end. */
-const IN_USE_MS = 8;
 
 /** Throws `PromiseBroken`. */
-export async function revocation({
-  kind,
-  processes,
-  ...options
-}: RevocationOptions): Promise<RevocationFigures> {
-  using folder = new Folder();
-  const database = await kind.create();
-  const { env } = database;
-  const services: Service[] = [];
-  try {
-    while (services.length < processes)
-      services.push(await serve(folder, { env: { ...env, ...WITHOUT_FAILURE_LIMIT } }));
-    await using issuer = await DatabaseTokenIssuer.open(database);
+export function revocation({ kind, processes, ...options }: RevocationOptions): Promise<RevocationFigures> {
+  return whileServing({ kind, processes }, async ({ site, issuer, folder, env }) => {
     await using commands = new Commands(folder, env);
-    const { token } = await issuer.create('default', 'Customer', 'admin');
     return await endTokens({
       ...options,
-      token,
+      ...site,
       issuer: { create: (...of) => issuer.create(...of), revoke: (id) => commands.revoke(id) },
-      urls: services.map(({ url }) => url),
     });
-  } finally {
-    await Promise.all(services.map((service) => service.kill()));
-    await database.drop();
-  }
+  });
 }
 
 /** Commands, each a separate process, which exit slightly after they report success. */
@@ -122,11 +95,7 @@ class Commands implements AsyncDisposable {
   }
 }
 
-interface Target {
-  /** The URLs of the processes. */
-  urls: readonly string[];
-  /** An API token with the permission admin. */
-  token: string;
+interface Target extends Site {
   issuer: TokenIssuer;
 }
 
@@ -135,97 +104,30 @@ type Trials = Target & Pick<RevocationOptions, 'trials' | 'seed' | 'onTrial'>;
 /** Runs the trials with running processes. */
 export async function endTokens({ trials, seed, onTrial, ...target }: Trials): Promise<RevocationFigures> {
   const random = new Random(seed);
-  const figures = { trials: 0, apiTokens: 0, apiTokensOverHttp: 0, uses: 0, usesAfterwards: 0, accepted: 0 };
+  const figures = { ...noTrials(), apiTokens: 0, apiTokensOverHttp: 0 };
   while (figures.trials < trials) {
     const end = random.weighted(ends);
-    const uses = await new Trial(target, random).run(end);
+    const subject = await new Subjects(target, random).of(end);
+    const pauseMs = end === 'API token revoked' ? PAUSE_MS : undefined;
+    const uses = await runTrial({ name: end, subject, urls: target.urls, random, pauseMs });
     if (end === 'API token revoked') figures.apiTokens++;
     if (isOverHttp(end)) figures.apiTokensOverHttp++;
-    figures.uses += uses.length;
-    figures.usesAfterwards += uses.filter(({ isAfterwards }) => isAfterwards).length;
-    figures.accepted += uses.filter(({ isAccepted }) => isAccepted).length;
-    onTrial(++figures.trials);
+    count(figures, uses);
+    onTrial(figures.trials);
   }
   return figures;
 }
 
-interface Use {
-  /** Whether it was sent after the acknowledgement of the end. */
-  isAfterwards: boolean;
-  isAccepted: boolean;
-}
-
-/** A token that will be ended. */
-interface Subject {
-  /** Returns whether the process accepts the token; null if the process is overloaded. */
-  use(url: string): Promise<boolean | null>;
-  /** Resolves when the end is acknowledged. */
-  end(): Promise<unknown>;
-  /** Uses what replaces the token, which every process must accept from the acknowledgement on. */
-  useSuccessor?(url: string): Promise<boolean | null>;
-  /** After the trial. */
-  discard?(): Promise<unknown>;
-}
-
-class Trial {
+class Subjects {
   readonly #target: Target;
   readonly #random: Random;
-  readonly #uses: Use[] = [];
-  #isEnded = false;
 
   constructor(target: Target, random: Random) {
     this.#target = target;
     this.#random = random;
   }
 
-  async run(end: End): Promise<readonly Use[]> {
-    const { urls } = this.#target;
-    const subject = await this.#subject(end);
-    for (const url of urls)
-      if ((await subject.use(url)) === false) throw new PromiseBroken(`${end}: rejected before the end`);
-    const callers = urls.flatMap((url) =>
-      Array.from({ length: CALLERS }, () => this.#call(url, end, subject)),
-    );
-    // Failures are reported at the end; this prevents unhandled rejections until then.
-    Promise.all(callers).catch(() => {});
-    try {
-      await sleep(this.#random.below(IN_USE_MS));
-      await subject.end();
-    } finally {
-      this.#isEnded = true;
-      // In the same event loop iteration as the acknowledgement, while the callers wait for responses.
-      callers.push(...urls.map((url) => this.#use(url, end, subject)));
-      callers.push(...urls.map((url) => this.#useSuccessor(url, end, subject)));
-      // A broken promise is reported once no use is in flight, since the processes may be stopped afterwards.
-      await Promise.allSettled(callers);
-    }
-    await Promise.all(callers);
-    await subject.discard?.();
-    return this.#uses;
-  }
-
-  async #useSuccessor(url: string, end: End, { useSuccessor }: Subject): Promise<void> {
-    if (useSuccessor !== undefined && (await useSuccessor(url)) === false)
-      throw new PromiseBroken(`${end}: the new token was rejected after the acknowledgement`);
-  }
-
-  async #call(url: string, end: End, subject: Subject): Promise<void> {
-    for (let afterwards = 0; afterwards < USES_AFTERWARDS; ) {
-      if (this.#isEnded) afterwards++;
-      else if (end === 'API token revoked') await sleep(PAUSE_MS);
-      await this.#use(url, end, subject);
-    }
-  }
-
-  async #use(url: string, end: End, subject: Subject): Promise<void> {
-    const isAfterwards = this.#isEnded;
-    const isAccepted = await subject.use(url);
-    if (isAccepted === null) return;
-    this.#uses.push({ isAfterwards, isAccepted });
-    if (isAfterwards && isAccepted) throw new PromiseBroken(`${end}: accepted after the acknowledgement`);
-  }
-
-  async #subject(end: End): Promise<Subject> {
+  async of(end: End): Promise<Subject> {
     const { token: apiToken, issuer } = this.#target;
     const id = randomUUID();
     const { user_group } = await this.#request('POST', '/v1/user-groups', {
@@ -286,17 +188,8 @@ class Trial {
     };
   }
 
-  /** Sends a request that must succeed to any of the processes. */
-  async #request(method: string, path: string, body?: object): Promise<TestResponse['json']> {
-    const { urls, token } = this.#target;
-    let response: TestResponse;
-    // All requests are repeatable; a repeated deletion returns 404.
-    do response = await send(this.#random.pick(urls), { method, path, token, body });
-    while (response.status === 503);
-    const { status, json } = response;
-    if (status >= 300 && !(method === 'DELETE' && status === 404))
-      throw new PromiseBroken(`${method} ${path} returned ${status} ${json?.code}`);
-    return json;
+  #request(...call: [method: string, path: string, body?: object]): Promise<TestResponse['json']> {
+    return request(this.#target, this.#random, call);
   }
 }
 

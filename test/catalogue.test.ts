@@ -237,7 +237,17 @@ describeOnEachDatabase('A property schema', (database) => {
     assertProblem(await service.call('GET', path), 'not_found');
   });
 
+  /** Each refers twice to the one before. */
+  const doubling: Record<string, unknown> = { 0: true };
+  for (let level = 1; level < 40; level++) {
+    const $ref = `#/$defs/${level - 1}`;
+    doubling[level] = { allOf: [{ $ref }, { $ref }] };
+  }
+
   const refused: Record<string, [schema: unknown, pointer: string]> = {
+    'another dialect': [{ $schema: 'http://json-schema.org/draft-07/schema#' }, '/schema/$schema'],
+    'a reference to nothing': [{ allOf: [{ $ref: '#/$defs/gone' }] }, '/schema/allOf/0/$ref'],
+    'a negative length': [{ properties: { a: { maxLength: -1 } } }, '/schema/properties/a/maxLength'],
     'an unknown type': [{ properties: { a: { type: 'text' } } }, '/schema/properties/a/type'],
     'a lookahead': [{ properties: { a: { pattern: '(?=a)b' } } }, '/schema/properties/a/pattern'],
     'a backreference': [{ patternProperties: { '(a)\\1': {} } }, '/schema/patternProperties/(a)\\1'],
@@ -253,22 +263,32 @@ describeOnEachDatabase('A property schema', (database) => {
   }
 
   it('that takes exponential time is refused, and delays no other request', async () => {
-    const $defs: Record<string, unknown> = { 0: true };
-    for (let level = 1; level < 40; level++) {
-      const $ref = `#/$defs/${level - 1}`;
-      $defs[level] = { allOf: [{ $ref }, { $ref }] };
-    }
-    const [refused, delay] = await Promise.all([put({ $defs, $ref: '#/$defs/39' }), healthDelay()]);
+    const [refused, delay] = await Promise.all([put({ $defs: doubling, $ref: '#/$defs/39' }), healthDelay()]);
     assertProblem(refused, 'invalid_request');
     assert.ok(delay < 250, `${delay} ms`);
   });
 
   it('rejects properties that take too long to check, and delays no other request', async () => {
-    await put({ properties: { a: { uniqueItems: true } } });
-    const a = Array.from({ length: 9_000 }, (_, number) => ({ n: number }));
-    const [slow, delay] = await Promise.all([create('slow', { a: a.slice(0, 6_000) }), healthDelay()]);
+    await put({ $defs: doubling, properties: { a: { $ref: '#/$defs/39' } } });
+    const [slow, delay] = await Promise.all([create('slow', { a: 1 }), healthDelay()]);
     assertProblem(slow, 'properties_invalid');
     assert.ok(delay < 250, `${delay} ms`);
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+
+  it('may have an example that looks like a keyword', async () => {
+    const schema = { properties: { a: { const: { $ref: 'other.json', pattern: '(' } } } };
+    assert.ok((await put(schema)).status < 300);
+    assert.equal((await create('example', { a: schema.properties.a.const })).status, 200);
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+
+  it('reports as many violations as fit into a header', async () => {
+    await put({ additionalProperties: { additionalProperties: false } }, 'report');
+    const keys = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(250, 'k'));
+    const { headers } = await create('many', { a: Object.fromEntries(keys.map((key) => [key, 1])) });
+    const pointers = keys.slice(0, 15).map((key) => `/properties/a/${key}`);
+    assert.equal(headers['user-group-violations'], pointers.join(', '));
     await service.call('DELETE', path, undefined, { token: admin.token });
   });
 

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { checkUserGroups } from '../operations/check.ts';
 import { findWorkspace } from '../operations/workspace.ts';
+import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
 import { ViolationsFound } from './exit-code.ts';
 import { printJson } from './output.ts';
@@ -11,6 +12,9 @@ import {
   type WorkspaceOptions,
   workspaceOption,
 } from './workspace-option.ts';
+
+/** User groups. */
+const COLLECT_EVERY = 50_000;
 
 type CheckOptions = DatabaseOptions & WorkspaceOptions;
 
@@ -33,17 +37,23 @@ async function check(options: CheckOptions): Promise<void> {
   const { workspace: name, environment } = options;
   let violating = 0;
   let total = 0;
+  const collectGarbage = keepHeapSmall();
+  let collectAt = COLLECT_EVERY;
   await withExistingDatabase(options, async ({ store }) => {
     const workspace = await findWorkspace(store, name);
     if (workspace === null) throw await unknownWorkspace(store, name);
     const of = { workspaceId: workspace.workspaceId, environment };
     using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
     for await (const { checked, violations } of checkUserGroups(store, of)) {
+      if (violations.length > 0) bar.erase();
       for (const { userGroup, faults } of violations)
         for (const { pointer, detail } of faults) print(options, userGroup.providedId, pointer, detail);
       violating += violations.length;
       total = checked;
       bar.show(checked);
+      if (checked < collectAt) continue;
+      collectGarbage();
+      collectAt = checked + COLLECT_EVERY;
     }
     bar.end();
   });

@@ -10,6 +10,8 @@ export interface ProgressBar extends Disposable {
   show(done: number): void;
   /** Prints a line above the bar; also without a terminal. */
   note(text: string): void;
+  /** Makes room for a line on standard output, which may be the same terminal; the bar is drawn again below it. */
+  erase(): void;
   /** Draws the final state and starts a new line. */
   end(): void;
 }
@@ -17,7 +19,13 @@ export interface ProgressBar extends Disposable {
 /** Without a total, draws nothing. */
 export function progressBar(unit: string, total: number | null): ProgressBar {
   if (total === null || !process.stderr.isTTY) {
-    return { show: () => {}, note: console.error, end: () => {}, [Symbol.dispose]: () => {} };
+    return {
+      show: () => {},
+      note: console.error,
+      erase: () => {},
+      end: () => {},
+      [Symbol.dispose]: () => {},
+    };
   }
   const startedAt = performance.now();
   let shownAt = 0;
@@ -46,6 +54,10 @@ export function progressBar(unit: string, total: number | null): ProgressBar {
     note(text) {
       process.stderr.write(`\r\x1b[K${text}\n`);
       draw();
+    },
+    erase() {
+      process.stderr.write('\r\x1b[K');
+      shownAt = 0;
     },
     end,
     [Symbol.dispose]: end,

@@ -51,27 +51,35 @@ export interface MappingViolation {
 
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
+/** Built after every change of any document, so data sources are parsed only when a mapping refers to them. */
 export class Catalogue {
-  readonly #schemas = new Map<string, Reference | null>();
-  readonly #byProvidedId = new Map<string, DataSource>();
-  readonly #byId = new Map<number, DataSource>();
+  readonly #schemaIds = new Set<string>();
+  readonly #defaults: [schemaId: string, reference: Reference][] = [];
+  readonly #byProvidedId = new Map<string, Document>();
+  readonly #byId = new Map<number, Document>();
+  readonly #parsed = new Map<Document, DataSource>();
 
   constructor(documents: Iterable<Document>) {
     for (const document of documents) {
-      if (document.kind === 'schema') this.#schemas.set(document.id, defaultOf(document));
-      if (document.kind === 'data_source') this.#add(dataSourceOf(document));
+      if (document.kind === 'schema') this.#addSchema(document);
+      if (document.kind === 'data_source') {
+        this.#byProvidedId.set(document.id, document);
+        this.#byId.set(dataSourceIdOf(document), document);
+      }
     }
   }
 
   /** Whether the environment uses no catalogue: its mappings refer to data sources that others keep. */
   get isEmpty(): boolean {
-    return this.#schemas.size === 0 && this.#byId.size === 0;
+    return this.#schemaIds.size === 0 && this.#byId.size === 0;
   }
 
   find(reference: Reference): DataSource | undefined {
-    if (typeof reference === 'number') return this.#byId.get(reference);
-    const named = this.#byProvidedId.get(reference);
-    return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
+    const document = this.#documentOf(reference);
+    if (document === undefined) return undefined;
+    const dataSource = this.#parsed.get(document) ?? dataSourceOf(document);
+    this.#parsed.set(document, dataSource);
+    return dataSource;
   }
 
   /** In the order of the caller's ids. */
@@ -90,11 +98,15 @@ export class Catalogue {
   effective(mapping: JsonText | null): EffectiveMapping {
     const dataSources = new Map<string, DataSource>();
     const unresolved: Unresolved[] = [];
-    for (const [schemaId, reference] of this.#references(mapping)) {
+    const resolve = (schemaId: string, reference: Reference): void => {
       const dataSource = this.find(reference);
       if (dataSource?.schemaId === schemaId) dataSources.set(schemaId, dataSource);
       else unresolved.push({ schemaId, reference });
-    }
+    };
+    const mapped = parse(mapping);
+    for (const schemaId of Object.keys(mapped)) resolve(schemaId, mapped[schemaId]!);
+    for (const [schemaId, reference] of this.#defaults)
+      if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
     return { dataSources, unresolved };
   }
 
@@ -107,25 +119,23 @@ export class Catalogue {
   }
 
   #faultOf(schemaId: string, reference: Reference): string | null {
-    if (!this.#schemas.has(schemaId)) return 'is not a schema of this environment';
+    if (!this.#schemaIds.has(schemaId)) return 'is not a schema of this environment';
     const dataSource = this.find(reference);
     if (dataSource === undefined) return 'refers to a data source that does not exist';
     if (dataSource.schemaId !== schemaId) return 'refers to a data source of another schema';
     return null;
   }
 
-  #add(dataSource: DataSource): void {
-    this.#byProvidedId.set(dataSource.providedId, dataSource);
-    this.#byId.set(dataSource.dataSourceId, dataSource);
+  #addSchema(document: Document): void {
+    this.#schemaIds.add(document.id);
+    const reference = defaultOf(document);
+    if (reference !== null) this.#defaults.push([document.id, reference]);
   }
 
-  /** Of every schema that is mapped or has a default. */
-  #references(mapping: JsonText | null): Map<string, Reference> {
-    const references = new Map<string, Reference>(Object.entries(parse(mapping)));
-    for (const [schemaId, reference] of this.#schemas) {
-      if (reference !== null && !references.has(schemaId)) references.set(schemaId, reference);
-    }
-    return references;
+  #documentOf(reference: Reference): Document | undefined {
+    if (typeof reference === 'number') return this.#byId.get(reference);
+    const named = this.#byProvidedId.get(reference);
+    return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
   }
 }
 
@@ -142,9 +152,11 @@ function defaultOf({ body }: Document): Reference | null {
   return (JSON.parse(body) as SchemaBody).default_data_source;
 }
 
-/** The numbers of data sources are stored with them. */
+const DATA_SOURCE_ID = /^\{"data_source_id":(\d+),/;
+
+/** The numbers of data sources are stored with them, as the first member. */
 export function dataSourceIdOf({ body }: Pick<Document, 'body'>): number {
-  return (JSON.parse(body) as { data_source_id: number }).data_source_id;
+  return Number(DATA_SOURCE_ID.exec(body)![1]);
 }
 
 function dataSourceOf({ id, body }: Document): DataSource {

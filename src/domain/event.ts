@@ -5,7 +5,7 @@
 
 import { type Bucket, bucketOf } from './bucket.ts';
 import { JsonObject, sameJson, textOf, treeOf } from './json-tree.ts';
-import { takeRandomHex } from './random-bytes.ts';
+import { takeRandomText } from './random-bytes.ts';
 import type { JsonText } from './strict-json.ts';
 import type { Environment, UserGroup } from './user-group.ts';
 
@@ -130,7 +130,7 @@ export function newEventId(now: number): string {
   sequence %= SEQUENCES;
   if (instant !== lastInstant) lastInstantDigits = instantDigits(instant);
   lastInstant = instant;
-  return `evt_${lastInstantDigits}${sequence.toString(16).padStart(4, '0')}${takeRandomHex(8)}`;
+  return `evt_${lastInstantDigits}${sequence.toString(16).padStart(4, '0')}${takeRandomText(8, 'hex')}`;
 }
 
 function instantDigits(instant: number): string {

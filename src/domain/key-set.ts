@@ -139,9 +139,9 @@ export function parsePrivateKeys(text: Secret): PrivateKeys {
 
 /** The key that signs now. */
 export function signingKeyAt({ keys }: KeySet, algorithm: SignatureAlgorithm, now: number): SigningKey {
-  const ofAlgorithm = keys.filter((key) => key.algorithm === algorithm);
+  const last = keys.findLast((key) => key.algorithm === algorithm && key.signsFrom <= now);
   // The clock of the process that created the first key may be ahead.
-  return ofAlgorithm.findLast(({ signsFrom }) => signsFrom <= now) ?? ofAlgorithm[0]!;
+  return last ?? keys.find((key) => key.algorithm === algorithm)!;
 }
 
 /** The keys whose tokens may still be valid, and those that will sign. */

@@ -8,23 +8,22 @@ let position = pool.length;
 
 /** Returns `size` random bytes, at most 4 096, that are never returned again. */
 export function takeRandomBytes(size: number): Buffer {
-  const start = reserve(size);
-  const taken = Buffer.from(pool.subarray(start, position));
-  pool.fill(0, start, position);
-  return taken;
+  return take(size, (start, end) => Buffer.from(pool.subarray(start, end)));
 }
 
-/** The same as hexadecimal digits, for what is no secret: they are not erased. */
-export function takeRandomHex(size: number): string {
-  return pool.toString('hex', reserve(size), position);
+/** The same as text. */
+export function takeRandomText(size: number, encoding: 'base64url' | 'hex'): string {
+  return take(size, (start, end) => pool.toString(encoding, start, end));
 }
 
-/** Returns where the next `size` bytes start, which end at `position`. */
-function reserve(size: number): number {
+function take<Result>(size: number, read: (start: number, end: number) => Result): Result {
   if (position + size > pool.length) {
     randomFillSync(pool);
     position = 0;
   }
+  const start = position;
   position += size;
-  return position - size;
+  const taken = read(start, position);
+  pool.fill(0, start, position);
+  return taken;
 }

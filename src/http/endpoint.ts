@@ -124,11 +124,21 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
 }
 
 const MAX_VIOLATIONS = 20;
+/** Half of what clients and proxies accept in all headers of a response. */
+const MAX_VIOLATIONS_BYTES = 4_096;
 
-/** Pointers, percent-encoded and separated by commas. */
+/** Pointers, percent-encoded and separated by commas: as many as fit, or the field of the first. */
 function setViolations(reply: FastifyReply, violations: Context['violations']): void {
-  const pointers = violations.slice(0, MAX_VIOLATIONS).map(({ pointer }) => encodeURIComponent(pointer));
-  reply.header('user-group-violations', pointers.join(', ').replaceAll('%2F', '/'));
+  const pointers: string[] = [];
+  let bytes = 0;
+  for (const { pointer } of violations.slice(0, MAX_VIOLATIONS)) {
+    const encoded = encodeURIComponent(pointer).replaceAll('%2F', '/');
+    bytes += encoded.length + 2;
+    if (bytes > MAX_VIOLATIONS_BYTES) break;
+    pointers.push(encoded);
+  }
+  const [, field] = violations[0]!.pointer.split('/', 2);
+  reply.header('user-group-violations', pointers.length === 0 ? `/${field}` : pointers.join(', '));
 }
 
 async function callOf(

@@ -22,14 +22,12 @@ export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncG
   let checked = 0;
   try {
     for await (const page of userGroupPages(store, of)) {
-      const all = await Promise.all(
-        page.map(async (userGroup) => ({
-          userGroup,
-          faults: await violationsOf({ propertyValidator }, config, userGroup),
-        })),
-      );
+      const faults = await violationsOf({ propertyValidator }, config, page);
+      const violations = page
+        .map((userGroup, index) => ({ userGroup, faults: faults[index]! }))
+        .filter((each) => each.faults.length > 0);
       checked += page.length;
-      yield { checked, violations: all.filter(({ faults }) => faults.length > 0) };
+      yield { checked, violations };
     }
   } finally {
     await propertyValidator.close();

@@ -21,6 +21,8 @@ export class EnvironmentConfig {
   #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
   #endpoints: WebhookEndpoint[] | null = null;
   #catalogue: Catalogue | null = null;
+  #mappingMode: PolicyMode | null = null;
+  #propertySchema: PropertySchema | null | undefined;
 
   constructor(version: number, documents: readonly Document[]) {
     this.version = version;
@@ -39,15 +41,15 @@ export class EnvironmentConfig {
   }
 
   get mappingMode(): PolicyMode {
-    const policy = this.ofKind('mapping_policy').get(SINGLETON_ID);
-    return policy === undefined ? 'off' : (JSON.parse(policy.body) as { mode: PolicyMode }).mode;
+    this.#mappingMode ??= mappingModeOf(this.ofKind('mapping_policy').get(SINGLETON_ID));
+    return this.#mappingMode;
   }
 
+  /** Parsed once: a schema may have 64 KiB. */
   get propertySchema(): PropertySchema | null {
-    const document = this.ofKind('property_schema').get(SINGLETON_ID);
-    if (document === undefined) return null;
-    const { schema, mode } = documentFields(document);
-    return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };
+    if (this.#propertySchema === undefined)
+      this.#propertySchema = propertySchemaOf(this.ofKind('property_schema').get(SINGLETON_ID));
+    return this.#propertySchema;
   }
 
   /** The ids of the webhook endpoints that receive events of this type. */
@@ -65,6 +67,16 @@ function indexByKind(documents: readonly Document[]): Map<DocumentKind, Map<stri
     byKind.set(document.kind, ofKind.set(document.id, document));
   }
   return byKind;
+}
+
+function mappingModeOf(policy: Document | undefined): PolicyMode {
+  return policy === undefined ? 'off' : (JSON.parse(policy.body) as { mode: PolicyMode }).mode;
+}
+
+function propertySchemaOf(document: Document | undefined): PropertySchema | null {
+  if (document === undefined) return null;
+  const { schema, mode } = documentFields(document);
+  return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };
 }
 
 const NONE: readonly string[] = [];

@@ -10,6 +10,7 @@ import {
 import type { Precondition } from '../domain/precondition.ts';
 import { invalidField, type UserGroupFields } from '../domain/request-body.ts';
 import { type JsonText, pointerOf } from '../domain/strict-json.ts';
+import type { UserGroup } from '../domain/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
 import type { Context } from './context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from './document.ts';
@@ -66,23 +67,27 @@ async function checkRules(
   const config = await context.configs.of(context.store, caller);
   if (mapping !== undefined && config.mappingMode !== 'off')
     apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));
-  if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off')
-    apply(
-      context,
-      config.propertySchema.mode,
-      'properties_invalid',
-      await propertyViolations(context, config, properties),
-    );
+  if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off') {
+    const [faults] = await propertyViolations(context, config, [properties]);
+    apply(context, config.propertySchema.mode, 'properties_invalid', faults!);
+  }
 }
 
 /** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
 export async function violationsOf(
   context: Pick<Context, 'propertyValidator'>,
   config: EnvironmentConfig,
-  { mapping = null, properties = null }: UserGroupFields,
-): Promise<FieldError[]> {
-  const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, mapping);
-  return [...ofMapping, ...(await propertyViolations(context, config, properties))];
+  stored: readonly Pick<UserGroup, 'mapping' | 'properties'>[],
+): Promise<FieldError[][]> {
+  const ofProperties = await propertyViolations(
+    context,
+    config,
+    stored.map(({ properties }) => properties),
+  );
+  return stored.map(({ mapping }, index) => {
+    const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, mapping);
+    return [...ofMapping, ...ofProperties[index]!];
+  });
 }
 
 function apply(
@@ -109,16 +114,31 @@ function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null):
 
 /** Absent properties are checked as an empty object: a required property is missing there too. */
 async function propertyViolations(
-  { propertyValidator }: Pick<Context, 'propertyValidator'>,
-  { propertySchema }: EnvironmentConfig,
-  properties: JsonText | null,
-): Promise<FieldError[]> {
-  if (propertySchema === null) return [];
+  context: Pick<Context, 'propertyValidator'>,
+  config: EnvironmentConfig,
+  properties: readonly (JsonText | null)[],
+): Promise<FieldError[][]> {
+  const { propertySchema } = config;
+  if (propertySchema === null) return properties.map(() => []);
+  const texts = properties.map((text) => text ?? '{}');
   try {
-    const faults = await propertyValidator.check(propertySchema.schema, properties ?? '{}');
-    return faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail }));
+    const all = await context.propertyValidator.check(propertySchema.schema, texts);
+    return all.map((faults) =>
+      faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),
+    );
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
-    return [{ pointer: '/properties', detail: `cannot be checked: the property schema ${error.message}` }];
+    if (properties.length > 1) return propertyViolationsOneByOne(context, config, properties);
+    return [[{ pointer: '/properties', detail: `cannot be checked: the property schema ${error.message}` }]];
   }
+}
+
+async function propertyViolationsOneByOne(
+  context: Pick<Context, 'propertyValidator'>,
+  config: EnvironmentConfig,
+  properties: readonly (JsonText | null)[],
+): Promise<FieldError[][]> {
+  const all: FieldError[][] = [];
+  for (const text of properties) all.push(...(await propertyViolations(context, config, [text])));
+  return all;
 }

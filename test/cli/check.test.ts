@@ -5,6 +5,7 @@ import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
+import { inTerminal, linesInTerminal, noTerminal } from '../support/terminal.ts';
 
 describeOnEachDatabase('check', (database) => {
   let service: TestService;
@@ -55,6 +56,18 @@ describeOnEachDatabase('check', (database) => {
         { checked: 2, violating: 1 },
       ],
     );
+  });
+
+  it('prints violations above the progress bar', { skip: noTerminal }, async () => {
+    const { stdout } = await run(folder, ['check', '--workspace', 'default'], {
+      env: service.database.env,
+      command: inTerminal(folder),
+    });
+    const lines = linesInTerminal(stdout);
+    assert.equal(lines[0], 'wrong: /mapping/40 refers to a data source that does not exist');
+    assert.equal(lines[1], 'wrong: /properties/plan must be string');
+    assert.match(lines[2]!, /^\[#{30}\] 100 % {2}2 of 2 user groups {2}\d+\/s$/);
+    assert.equal(lines[3], 'Checked 2 user groups: 1 violate the rules.');
   });
 
   it('names an unknown workspace, and exits with 3', async () => {

@@ -2,15 +2,9 @@
 
 import { fault } from '../integration.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../json-web-token.ts';
-import { takeRandomBytes } from '../random-bytes.ts';
+import { takeRandomText } from '../random-bytes.ts';
 import type { JsonText } from '../strict-json.ts';
-import {
-  type CommonSettings,
-  type EmbedTokenType,
-  jsonText,
-  objectText,
-  propertiesSetting,
-} from './embed-token-type.ts';
+import { type CommonSettings, type EmbedTokenType, propertiesSetting } from './embed-token-type.ts';
 import type { GroupValues } from './template.ts';
 
 interface JwtSettings extends CommonSettings {
@@ -55,30 +49,29 @@ export const jwt: EmbedTokenType<JwtSettings> = {
     claims
       .filter(({ name }) => RESERVED.includes(name))
       .map(({ path }) => fault(path, 'is a claim that the service determines')),
-  payload: ({ integration: { settings }, values, claims, viewer, issuer, issuedAt, expiresAt }) =>
-    objectText([
-      ['iss', jsonText(issuer!)],
-      ['sub', jsonText(values.userGroup.providedId)],
-      ['aud', jsonText(settings.audience)],
-      ['iat', jsonText(issuedAt)],
-      ['nbf', jsonText(issuedAt)],
-      ['exp', jsonText(expiresAt)],
-      ['jti', jsonText(takeRandomBytes(JTI_BYTES).toString('base64url'))],
-      ['viewer', viewer === null ? undefined : jsonText(viewer)],
-      ...claims,
-      ['user_group', userGroupText(values, settings.properties ?? [])],
-    ]),
+  // Written as text: with objects, the payload took a fifth of the time of a token.
+  payload: ({ integration: { settings }, values, claims, viewer, issuer, issuedAt, expiresAt }) => {
+    const viewerText = viewer === null ? '' : `"viewer":${JSON.stringify(viewer)},`;
+    let claimsText = '';
+    for (const [name, value] of claims) claimsText += `${JSON.stringify(name)}:${value},`;
+    return (`{"iss":${JSON.stringify(issuer)},"sub":${JSON.stringify(values.userGroup.providedId)},` +
+      `"aud":${JSON.stringify(settings.audience)},"iat":${issuedAt},"nbf":${issuedAt},"exp":${expiresAt},` +
+      `"jti":"${takeRandomText(JTI_BYTES, 'base64url')}",${viewerText}${claimsText}` +
+      `"user_group":${userGroupText(values, settings.properties ?? [])}}`) as JsonText;
+  },
 };
 
 /** One nested object: tools that take top-level claims as roles or identities do not see a customer's properties. */
-function userGroupText(values: GroupValues, properties: readonly string[]): JsonText {
+function userGroupText(values: GroupValues, properties: readonly string[]): string {
   const { teamId, providedId, environment, version, mapping } = values.userGroup;
-  return objectText([
-    ['id', jsonText(teamId)],
-    ['provided_id', jsonText(providedId)],
-    ['environment', jsonText(environment)],
-    ['version', jsonText(version)],
-    ['mapping', mapping ?? ('null' as JsonText)],
-    ['properties', objectText(properties.map((name) => [name, values.property(name) ?? undefined]))],
-  ]);
+  let propertiesText = '';
+  for (const name of properties) {
+    const value = values.property(name);
+    if (value !== null)
+      propertiesText += `${propertiesText === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+  }
+  return (
+    `{"id":${teamId},"provided_id":${JSON.stringify(providedId)},"environment":"${environment}",` +
+    `"version":${version},"mapping":${mapping},"properties":{${propertiesText}}}`
+  );
 }

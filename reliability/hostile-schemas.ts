@@ -1,0 +1,157 @@
+// Stores schemas of properties that are as expensive as possible, and user groups whose properties are expensive to check
+// by them, and measures how long the event loop is blocked.
+
+import type { DatabaseKind } from '../test/support/database.ts';
+import { send } from '../test/support/http.ts';
+import { Folder, serve } from '../test/support/process.ts';
+import { EventLoop, type LongestIteration, monitored } from './event-loop.ts';
+import { type HostileSchema, hostileSchemas } from './hostile-schema-case.ts';
+import { QUIET } from './program.ts';
+import { DatabaseTokenIssuer } from './token-issuer.ts';
+
+export interface HostileSchemasOptions {
+  kind: DatabaseKind;
+  /** Changes of user groups that are sent at a time for each schema. */
+  changes: number;
+  /** Names of schemas; all if absent. */
+  only?: readonly string[];
+  onSchema?: (figures: SchemaFigures) => void;
+}
+
+export interface SchemaFigures {
+  schema: string;
+  /** Of the schema itself. */
+  status: number;
+  /** Of the changes, with their numbers. */
+  changes: string;
+  /** Any other response than these: success, 400, 422 or 503. */
+  wrong: number;
+  lastAnswerMs: number;
+  longestTurnMs: number;
+  /** Excludes delays by a busy machine. */
+  longestTurnCpuMs: number;
+  slowestHealthMs: number;
+}
+
+export function schemaCount(only?: readonly string[]): number {
+  return chosen(only).length;
+}
+
+function chosen(only?: readonly string[]): HostileSchema[] {
+  return hostileSchemas.filter(({ name }) => only?.includes(name) ?? true);
+}
+
+export async function sendHostileSchemas(options: HostileSchemasOptions): Promise<SchemaFigures[]> {
+  using folder = new Folder();
+  const database = await options.kind.create();
+  const file = folder.join('longest-iteration');
+  const service = await serve(folder, { env: { ...database.env, ...QUIET, ...monitored(file) } });
+  try {
+    await using issuer = await DatabaseTokenIssuer.open(database);
+    const { token } = await issuer.create('default', 'Customer', 'admin');
+    const attack = new Attack(service.url, token, new EventLoop(service, file));
+    await attack.warmUp(options.changes);
+    const figures: SchemaFigures[] = [];
+    for (const schema of chosen(options.only)) {
+      figures.push(await attack.run(schema, options.changes));
+      options.onSchema?.(figures.at(-1)!);
+    }
+    return figures;
+  } finally {
+    await service.kill();
+    await database.drop();
+  }
+}
+
+interface Answer {
+  status: number;
+  tookMs: number;
+}
+
+class Attack {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #loop: EventLoop;
+
+  constructor(url: string, token: string, loop: EventLoop) {
+    this.#url = url;
+    this.#token = token;
+    this.#loop = loop;
+  }
+
+  /** Compiles the code of the service, and starts the thread that checks. */
+  async warmUp(changes: number): Promise<void> {
+    const text = JSON.stringify('x'.repeat(60_000));
+    const schema = `{"properties":{"a":{"const":${text}}}}`;
+    for (let round = 0; round < 3; round++)
+      await this.run({ name: 'warm-up', schema, properties: `{"a":${text}}` }, changes);
+  }
+
+  async run({ name, schema, properties }: HostileSchema, changes: number): Promise<SchemaFigures> {
+    await this.#loop.longestIteration();
+    const [[stored, answers], slowestHealthMs] = await this.#loop.slowestHealthMs(
+      this.#store(schema, properties, changes),
+    );
+    const { longestMs, longestCpuMs }: LongestIteration = await this.#loop.longestIteration();
+    await this.#send('DELETE', '/v1/property-schema');
+    const all = [stored, ...answers];
+    return {
+      schema: name,
+      status: stored.status,
+      changes: summary(answers),
+      wrong: all.filter(({ status }) => ![200, 201, 400, 422, 503].includes(status)).length,
+      lastAnswerMs: Math.round(Math.max(...all.map(({ tookMs }) => tookMs))),
+      longestTurnMs: Math.round(longestMs),
+      longestTurnCpuMs: Math.round(longestCpuMs),
+      slowestHealthMs: Math.round(slowestHealthMs),
+    };
+  }
+
+  async #store(schema: string, properties: string, changes: number): Promise<[Answer, Answer[]]> {
+    const stored = await this.#send('PUT', '/v1/property-schema', `{"schema":${schema},"mode":"enforce"}`);
+    const answers = await Promise.all(
+      Array.from({ length: changes }, (_, index) =>
+        this.#send(
+          'PUT',
+          `/v1/user-groups/hostile-${index}`,
+          `{"name":"Hostile","properties":${properties}}`,
+        ),
+      ),
+    );
+    return [stored, answers];
+  }
+
+  async #send(method: string, path: string, body?: string): Promise<Answer> {
+    const sentAt = performance.now();
+    const { status } = await send(this.#url, { method, path, token: this.#token, body });
+    return { status, tookMs: performance.now() - sentAt };
+  }
+}
+
+function summary(answers: readonly Answer[]): string {
+  const counts = Map.groupBy(answers, ({ status }) => status);
+  return [...counts].map(([status, { length }]) => `${length} x ${status}`).join(', ');
+}
+
+/** The limits that the service promises. */
+export interface SchemaLimits {
+  turnCpuMs: number;
+  answerMs: number;
+}
+
+const LIMITS: SchemaLimits = { turnCpuMs: 20, answerMs: 5_000 };
+
+/** The broken promises according to the figures; empty if all are kept. */
+export function brokenPromises(figures: readonly SchemaFigures[], limits = LIMITS): string[] {
+  return figures.flatMap(({ schema, wrong, longestTurnCpuMs, lastAnswerMs }) => {
+    const promises: Record<string, boolean> = {
+      'every schema and change is accepted, or rejected with a reason': wrong === 0,
+      [`no event loop iteration uses more than ${limits.turnCpuMs} ms of CPU time`]:
+        longestTurnCpuMs <= limits.turnCpuMs,
+      [`every response arrives within ${limits.answerMs} ms`]: lastAnswerMs <= limits.answerMs,
+    };
+    return Object.keys(promises)
+      .filter((promise) => !promises[promise])
+      .map((promise) => `${promise} (${schema})`);
+  });
+}

@@ -1,0 +1,117 @@
+// Compares the verdicts of property schemas with those of python3-jsonschema, on the test cases of a folder.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PropertySchemaInvalid, PropertyValidator } from '../src/operations/property-validator.ts';
+
+const SCRIPT = join(import.meta.dirname, 'json-schema.py');
+const MAX_OUTPUT_BYTES = 100_000_000;
+
+interface SchemaCase {
+  file: string;
+  description: string;
+  /** JSON text, as that of the data. */
+  schema: string;
+  tests: readonly {
+    description: string;
+    data: string;
+    /** What the folder expects. */
+    valid: boolean;
+    /** Of python3-jsonschema; the name of an error if it cannot use the schema. */
+    verdict: boolean | string;
+  }[];
+}
+
+/** A test that the two judge differently. */
+export interface Difference {
+  /** File, schema and test. */
+  name: string;
+  ours: boolean | string;
+  theirs: boolean | string;
+  expected: boolean;
+}
+
+export interface Comparison {
+  schemas: number;
+  tests: number;
+  same: number;
+  /** Tests of schemas that the service refuses to store, by the reason. */
+  rejected: Record<string, number>;
+  /** Tests that python3-jsonschema ends with an error. */
+  unjudged: number;
+  differences: readonly Difference[];
+}
+
+/** A Python that has jsonschema (Debian: python3-jsonschema); undefined if there is none. */
+export function findPython(): string | undefined {
+  return ['/usr/bin/python3', 'python3'].find(
+    (name) => spawnSync(name, ['-c', 'from jsonschema import Draft202012Validator']).status === 0,
+  );
+}
+
+/** `folder` is in the format of the JSON Schema Test Suite. */
+export async function compareVerdicts(folder: string, python: string): Promise<Comparison> {
+  const cases = readCases(folder, python);
+  const validator = new PropertyValidator();
+  const judged = cases.flatMap(({ tests }) => tests);
+  const rejected: Record<string, number> = {};
+  const differences: Difference[] = [];
+  let unjudged = 0;
+  try {
+    for (const { file, description, schema, tests } of cases) {
+      const reason = await whyRejected(validator, schema);
+      if (reason !== null) rejected[reason] = (rejected[reason] ?? 0) + tests.length;
+      else {
+        for (const test of tests) {
+          const ours = await verdictOf(validator, schema, test.data);
+          const name = `${file}: ${description}: ${test.description}`;
+          if (typeof test.verdict === 'string') unjudged++;
+          else if (ours !== test.verdict)
+            differences.push({ name, ours, theirs: test.verdict, expected: test.valid });
+        }
+      }
+    }
+  } finally {
+    await validator.close();
+  }
+  const sum = Object.values(rejected).reduce((total, count) => total + count, 0);
+  const same = judged.length - sum - unjudged - differences.length;
+  return { schemas: cases.length, tests: judged.length, same, rejected, unjudged, differences };
+}
+
+function readCases(folder: string, python: string): SchemaCase[] {
+  const { status, stdout, stderr } = spawnSync(python, [SCRIPT, folder], {
+    encoding: 'utf8',
+    maxBuffer: MAX_OUTPUT_BYTES,
+  });
+  if (status !== 0) throw new Error(`python3-jsonschema failed: ${stderr}`);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** null if the service stores the schema. */
+async function whyRejected(validator: PropertyValidator, schema: string): Promise<string | null> {
+  try {
+    await validator.compile(schema);
+    return null;
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    return error.message;
+  }
+}
+
+async function verdictOf(
+  validator: PropertyValidator,
+  schema: string,
+  data: string,
+): Promise<boolean | string> {
+  try {
+    const [faults] = await validator.check(schema, [data]);
+    return faults!.length === 0;
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,187 @@
+// JSON Schema 2020-12, from a schema to an assertion. An interpreter, and not a library that generates code: the schemas
+// are those of callers. See docs/decisions/0008-property-schemas-are-interpreted.md.
+
+import type { FieldError } from '../../problem.ts';
+import { type Assertion, conjunction, Evaluation } from './evaluation.ts';
+import { keywords } from './keyword.ts';
+import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
+import { isObject, type JsonObject } from './value.ts';
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+const ANCHOR = /^[A-Za-z_][\w.-]*$/;
+
+/** A schema that has an `$id`, or the whole document: what references and anchors are relative to. */
+interface Resource {
+  root: unknown;
+  path: SchemaPath;
+  anchors: Map<string, Place>;
+  dynamicAnchors: Map<string, Place>;
+}
+
+interface Place {
+  schema: unknown;
+  path: SchemaPath;
+  resource: Resource;
+}
+
+/** Throws `SchemaInvalid`. The result returns the first faults of a value. */
+export function compileSchema(schema: unknown, maxFaults: number): (value: unknown) => FieldError[] {
+  const compiled = new CompiledSchema(schema);
+  return (value) => compiled.faultsOf(value, maxFaults);
+}
+
+class CompiledSchema {
+  readonly #assertion: Assertion;
+  /** Whether a schema asks for what others have evaluated. */
+  #tracks = false;
+  readonly #compiled = new Map<unknown, Assertion>();
+  readonly #resourceOf = new Map<unknown, Resource>();
+  /** References are resolved when all anchors are known. */
+  readonly #unresolved: (() => void)[] = [];
+  /** The resources of the schemas that are being evaluated, from the outermost: the dynamic scope. */
+  #scope: Resource[] = [];
+
+  constructor(schema: unknown) {
+    this.#assertion = this.#compile({ schema, path: [], resource: newResource(schema, []) });
+    for (let resolve = this.#unresolved.pop(); resolve !== undefined; resolve = this.#unresolved.pop())
+      resolve();
+  }
+
+  faultsOf(value: unknown, maxFaults: number): FieldError[] {
+    const evaluation = new Evaluation(this.#tracks, maxFaults);
+    // A stack overflow may have left it as it was.
+    this.#scope = [];
+    this.#assertion(value, evaluation, this.#tracks ? new Set() : null);
+    return evaluation.faults;
+  }
+
+  #compile(place: Place): Assertion {
+    const { schema, path } = place;
+    if (typeof schema === 'boolean')
+      return (_value, evaluation) => schema || evaluation.fail('is not allowed by the schema');
+    if (!isObject(schema)) throw new SchemaInvalid(path, 'must be an object or a boolean');
+    const known = this.#compiled.get(schema);
+    if (known !== undefined) return known;
+    const resource = this.#enter(schema, place);
+    // A schema may refer to itself.
+    let assertion: Assertion;
+    const scoped: Assertion = (value, evaluation, evaluated) => {
+      const scope = this.#scope;
+      if (scope.at(-1) === resource) return assertion(value, evaluation, evaluated);
+      scope.push(resource);
+      try {
+        return assertion(value, evaluation, evaluated);
+      } finally {
+        scope.pop();
+      }
+    };
+    this.#compiled.set(schema, scoped);
+    assertion = conjunction(this.#assertionsOf(schema, path, resource));
+    return scoped;
+  }
+
+  /** Registers the anchors of a schema, and returns the resource that it belongs to. */
+  #enter(schema: JsonObject, { path, resource: outer }: Place): Resource {
+    const { $id, $schema, $anchor, $dynamicAnchor } = schema;
+    if ($schema !== undefined && $schema !== DIALECT)
+      throw new SchemaInvalid([...path, '$schema'], `must be "${DIALECT}"`);
+    if ($id !== undefined && typeof $id !== 'string')
+      throw new SchemaInvalid([...path, '$id'], 'must be a string');
+    const resource = $id === undefined || schema === outer.root ? outer : newResource(schema, path);
+    this.#resourceOf.set(schema, resource);
+    const place = { schema, path, resource };
+    addAnchor(resource.anchors, $anchor, place, '$anchor');
+    addAnchor(resource.anchors, $dynamicAnchor, place, '$dynamicAnchor');
+    addAnchor(resource.dynamicAnchors, $dynamicAnchor, place, '$dynamicAnchor');
+    return resource;
+  }
+
+  #assertionsOf(schema: JsonObject, path: SchemaPath, resource: Resource): Assertion[] {
+    const assertions: Assertion[] = [];
+    for (const [keyword, compile] of Object.entries(keywords)) {
+      if (!Object.hasOwn(schema, keyword)) continue;
+      if (keyword.startsWith('unevaluated')) this.#tracks = true;
+      assertions.push(
+        compile({
+          value: schema[keyword],
+          path: [...path, keyword],
+          siblings: schema,
+          subschema: (subschema, at) => this.#compile({ schema: subschema, path: at, resource }),
+          reference: (text, at, isDynamic) => this.#reference(text, at, { resource, isDynamic }),
+        }),
+      );
+    }
+    return assertions;
+  }
+
+  #reference(
+    text: string,
+    path: SchemaPath,
+    { resource, isDynamic }: { resource: Resource; isDynamic: boolean },
+  ): Assertion {
+    if (!text.startsWith('#'))
+      throw new SchemaInvalid(path, 'must refer to a place in this schema: "#" or "#/$defs/…"');
+    let target: Assertion;
+    let anchor: string | null = null;
+    this.#unresolved.push(() => {
+      const place = this.#resolve(text, path, resource);
+      target = this.#compile(place);
+      const name = text.slice(1);
+      if (isDynamic && resource.dynamicAnchors.get(name)?.schema === place.schema) anchor = name;
+    });
+    return (value, evaluation, evaluated) => {
+      const outermost =
+        anchor === null ? undefined : this.#scope.find(({ dynamicAnchors }) => dynamicAnchors.has(anchor!));
+      const assertion =
+        outermost === undefined ? target : this.#compile(outermost.dynamicAnchors.get(anchor!)!);
+      return assertion(value, evaluation, evaluated);
+    };
+  }
+
+  #resolve(text: string, path: SchemaPath, resource: Resource): Place {
+    const fragment = decode(text.slice(1), path);
+    if (fragment === '') return { schema: resource.root, path: resource.path, resource };
+    if (!fragment.startsWith('/')) {
+      const place = resource.anchors.get(fragment);
+      if (place === undefined)
+        throw new SchemaInvalid(path, `refers to an anchor that does not exist: ${fragment}`);
+      return place;
+    }
+    let place: Place = { schema: resource.root, path: resource.path, resource };
+    for (const part of fragment.slice(1).split('/')) {
+      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      const parent = place.schema as JsonObject;
+      if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key))
+        throw new SchemaInvalid(path, `refers to a place that does not exist: ${text}`);
+      const schema = parent[key];
+      place = {
+        schema,
+        path: [...place.path, key],
+        resource: this.#resourceOf.get(schema) ?? place.resource,
+      };
+    }
+    return place;
+  }
+}
+
+function newResource(root: unknown, path: SchemaPath): Resource {
+  return { root, path, anchors: new Map(), dynamicAnchors: new Map() };
+}
+
+function addAnchor(anchors: Map<string, Place>, name: unknown, place: Place, keyword: string): void {
+  if (name === undefined) return;
+  if (typeof name !== 'string' || !ANCHOR.test(name))
+    throw new SchemaInvalid([...place.path, keyword], 'must be a name of letters, digits, "-", "_" and "."');
+  const other = anchors.get(name);
+  if (other !== undefined && other.schema !== place.schema)
+    throw new SchemaInvalid([...place.path, keyword], `must be unique: ${name}`);
+  anchors.set(name, place);
+}
+
+function decode(fragment: string, path: SchemaPath): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    throw new SchemaInvalid(path, 'must be a valid URI reference');
+  }
+}

@@ -1,0 +1,72 @@
+// One evaluation of a value: where it is, and what is wrong with it.
+
+import type { FieldError } from '../../problem.ts';
+import { pointerOf } from '../strict-json.ts';
+import { truncate } from '../truncate.ts';
+
+/** Names of members and indexes of items that a schema has evaluated; null if no schema asks for them. */
+export type Evaluated = Set<string | number> | null;
+
+/** Asserts something about the value at the current place, and adds what it evaluates. */
+export type Assertion = (value: unknown, evaluation: Evaluation, evaluated: Evaluated) => boolean;
+
+export class Evaluation {
+  readonly faults: FieldError[] = [];
+  /** Whether `unevaluatedProperties` or `unevaluatedItems` occur. */
+  readonly tracks: boolean;
+  readonly #maxFaults: number;
+  readonly #path: (string | number)[] = [];
+  #quiet = 0;
+
+  constructor(tracks: boolean, maxFaults: number) {
+    this.tracks = tracks;
+    this.#maxFaults = maxFaults;
+  }
+
+  /** Whether further faults of the value would not be reported. */
+  get isDecided(): boolean {
+    return this.#quiet > 0 || this.faults.length >= this.#maxFaults;
+  }
+
+  /** Records a fault, of a member if `keys` are given. Returns false. */
+  fail(detail: string, ...keys: (string | number)[]): false {
+    if (!this.isDecided)
+      this.faults.push({ pointer: pointerOf([...this.#path, ...keys]), detail: truncate(detail) });
+    return false;
+  }
+
+  /** Asserts something about a member or an item. */
+  at(key: string | number, value: unknown, assertion: Assertion): boolean {
+    this.#path.push(key);
+    try {
+      return assertion(value, this, this.tracks ? new Set() : null);
+    } finally {
+      this.#path.pop();
+    }
+  }
+
+  /** Without recording faults. */
+  quietly(value: unknown, assertion: Assertion, evaluated: Evaluated): boolean {
+    this.#quiet++;
+    try {
+      return assertion(value, this, evaluated);
+    } finally {
+      this.#quiet--;
+    }
+  }
+}
+
+/** All must hold. What they evaluate counts only if they do. */
+export function conjunction(assertions: readonly Assertion[]): Assertion {
+  return (value, evaluation, evaluated) => {
+    const own: Evaluated = evaluated === null ? null : new Set();
+    let isValid = true;
+    for (const assertion of assertions) {
+      if (assertion(value, evaluation, own)) continue;
+      isValid = false;
+      if (evaluation.isDecided) break;
+    }
+    if (isValid && own !== null) for (const key of own) evaluated!.add(key);
+    return isValid;
+  };
+}

@@ -1,0 +1,418 @@
+// The keywords of JSON Schema 2020-12: what each asserts. Those that are not here (`format`, `title`, `contentEncoding` …)
+// are annotations.
+
+import type { Assertion, Evaluated, Evaluation } from './evaluation.ts';
+import { compilePattern } from './pattern.ts';
+import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
+import {
+  canonicalText,
+  countCodePoints,
+  isObject,
+  isOfType,
+  type JsonObject,
+  type Type,
+  types,
+} from './value.ts';
+
+/** A keyword in a schema. */
+export interface KeywordUse {
+  /** Its value. */
+  value: unknown;
+  path: SchemaPath;
+  /** All keywords of the schema. */
+  siblings: JsonObject;
+  /** The assertion of a subschema. */
+  subschema: (value: unknown, path: SchemaPath) => Assertion;
+  /** That of the schema that a reference leads to. */
+  reference: (text: string, path: SchemaPath, isDynamic: boolean) => Assertion;
+}
+
+type Keyword = (use: KeywordUse) => Assertion;
+
+/** In the order of evaluation: the last ones depend on what the others have evaluated. */
+export const keywords: Readonly<Record<string, Keyword>> = {
+  $defs: (use) => {
+    for (const [name, schema] of Object.entries(objectIn(use))) use.subschema(schema, [...use.path, name]);
+    return () => true;
+  },
+  $ref: (use) => use.reference(textIn(use), use.path, false),
+  $dynamicRef: (use) => use.reference(textIn(use), use.path, true),
+  type: (use) => {
+    const all = (Array.isArray(use.value) ? use.value : [use.value]) as Type[];
+    if (all.length === 0 || !all.every((type) => types.includes(type)))
+      throw new SchemaInvalid(use.path, `must be one of ${types.join(', ')}, or a list of these`);
+    return (value, evaluation) =>
+      all.some((type) => isOfType(value, type)) || evaluation.fail(`must be ${all.join(' or ')}`);
+  },
+  enum: (use) => {
+    const all = new Set(arrayIn(use).map(canonicalText));
+    return (value, evaluation) =>
+      all.has(canonicalText(value)) || evaluation.fail(`must be one of ${JSON.stringify(use.value)}`);
+  },
+  const: ({ value: constant }) => {
+    const text = canonicalText(constant);
+    return (value, evaluation) => canonicalText(value) === text || evaluation.fail(`must be ${text}`);
+  },
+  multipleOf: (use) => {
+    const divisor = numberIn(use);
+    if (divisor <= 0) throw new SchemaInvalid(use.path, 'must be greater than 0');
+    return ofNumber((value) => isMultiple(value, divisor), `must be multiple of ${divisor}`);
+  },
+  maximum: bound((value, limit) => value <= limit, '<='),
+  exclusiveMaximum: bound((value, limit) => value < limit, '<'),
+  minimum: bound((value, limit) => value >= limit, '>='),
+  exclusiveMinimum: bound((value, limit) => value > limit, '>'),
+  maxLength: (use) => {
+    const limit = countIn(use);
+    return ofText((text) => countCodePoints(text) <= limit, `must have at most ${limit} characters`);
+  },
+  minLength: (use) => {
+    const limit = countIn(use);
+    return ofText((text) => countCodePoints(text) >= limit, `must have at least ${limit} characters`);
+  },
+  pattern: (use) => ofText(patternIn(textIn(use), use.path), `must match pattern "${use.value}"`),
+  maxItems: (use) => {
+    const limit = countIn(use);
+    return ofArray(
+      (items, evaluation) => items.length <= limit || evaluation.fail(`must have at most ${limit} items`),
+    );
+  },
+  minItems: (use) => {
+    const limit = countIn(use);
+    return ofArray(
+      (items, evaluation) => items.length >= limit || evaluation.fail(`must have at least ${limit} items`),
+    );
+  },
+  uniqueItems: (use) => {
+    if (typeof use.value !== 'boolean') throw new SchemaInvalid(use.path, 'must be true or false');
+    if (!use.value) return () => true;
+    return ofArray(
+      (items, evaluation) =>
+        new Set(items.map(canonicalText)).size === items.length ||
+        evaluation.fail('must not have two items that are equal'),
+    );
+  },
+  maxProperties: (use) => {
+    const limit = countIn(use);
+    return ofObject(
+      (object, evaluation) =>
+        Object.keys(object).length <= limit || evaluation.fail(`must have at most ${limit} properties`),
+    );
+  },
+  minProperties: (use) => {
+    const limit = countIn(use);
+    return ofObject(
+      (object, evaluation) =>
+        Object.keys(object).length >= limit || evaluation.fail(`must have at least ${limit} properties`),
+    );
+  },
+  required: (use) => {
+    const names = namesIn(use.value, use.path);
+    return ofObject((object, evaluation) => hasAll(object, names, evaluation));
+  },
+  dependentRequired: (use) => {
+    const names = Object.entries(objectIn(use)).map(
+      ([name, value]) => [name, namesIn(value, [...use.path, name])] as const,
+    );
+    return ofObject((object, evaluation) =>
+      every(
+        names.filter(([name]) => Object.hasOwn(object, name)),
+        evaluation,
+        ([, required]) => hasAll(object, required, evaluation),
+      ),
+    );
+  },
+  allOf: (use) => {
+    const all = subschemasIn(use);
+    return (value, evaluation, evaluated) =>
+      every(all, evaluation, (assertion) => assertion(value, evaluation, evaluated));
+  },
+  anyOf: (use) => {
+    const all = subschemasIn(use);
+    return (value, evaluation, evaluated) => {
+      let isValid = false;
+      for (const assertion of all) {
+        if (evaluation.quietly(value, assertion, evaluated)) isValid = true;
+        // The others may evaluate more.
+        if (isValid && evaluated === null) break;
+      }
+      return isValid || evaluation.fail('must match a schema of anyOf');
+    };
+  },
+  oneOf: (use) => {
+    const all = subschemasIn(use);
+    return (value, evaluation, evaluated) =>
+      all.filter((assertion) => evaluation.quietly(value, assertion, evaluated)).length === 1 ||
+      evaluation.fail('must match exactly one schema of oneOf');
+  },
+  not: (use) => {
+    const assertion = use.subschema(use.value, use.path);
+    return (value, evaluation) =>
+      !evaluation.quietly(value, assertion, evaluation.tracks ? new Set() : null) ||
+      evaluation.fail('must not match the schema of not');
+  },
+  if: (use) => {
+    const { siblings, path } = use;
+    const condition = use.subschema(use.value, path);
+    const branch = (name: string): Assertion =>
+      Object.hasOwn(siblings, name)
+        ? use.subschema(siblings[name], [...path.slice(0, -1), name])
+        : () => true;
+    const [consequence, alternative] = [branch('then'), branch('else')];
+    return (value, evaluation, evaluated) =>
+      evaluation.quietly(value, condition, evaluated)
+        ? consequence(value, evaluation, evaluated)
+        : alternative(value, evaluation, evaluated);
+  },
+  dependentSchemas: (use) => {
+    const schemas = Object.entries(objectIn(use)).map(
+      ([name, schema]) => [name, use.subschema(schema, [...use.path, name])] as const,
+    );
+    return ofObject((object, evaluation, evaluated) =>
+      every(
+        schemas.filter(([name]) => Object.hasOwn(object, name)),
+        evaluation,
+        ([, assertion]) => assertion(object, evaluation, evaluated),
+      ),
+    );
+  },
+  prefixItems: (use) => {
+    const schemas = subschemasIn(use);
+    return ofArray((items, evaluation, evaluated) =>
+      everyItem(items.slice(0, schemas.length), 0, { evaluation, evaluated }, (index) => schemas[index]!),
+    );
+  },
+  items: (use) => {
+    const { prefixItems } = use.siblings;
+    const start = Array.isArray(prefixItems) ? prefixItems.length : 0;
+    const assertion = orNone(use, 'is not an item of the schema');
+    return ofArray((items, evaluation, evaluated) =>
+      everyItem(items.slice(start), start, { evaluation, evaluated }, () => assertion),
+    );
+  },
+  contains: (use) => {
+    const assertion = use.subschema(use.value, use.path);
+    const { minContains = 1, maxContains = Infinity } = use.siblings as Record<string, number>;
+    return ofArray((items, evaluation, evaluated) => {
+      let count = 0;
+      for (const [index, item] of items.entries()) {
+        if (!evaluation.quietly(item, assertion, evaluation.tracks ? new Set() : null)) continue;
+        count++;
+        evaluated?.add(index);
+      }
+      if (count < minContains)
+        return evaluation.fail(`must contain at least ${minContains} items of the schema of contains`);
+      return (
+        count <= maxContains ||
+        evaluation.fail(`must contain at most ${maxContains} items of the schema of contains`)
+      );
+    });
+  },
+  minContains: (use) => {
+    countIn(use);
+    return () => true;
+  },
+  maxContains: (use) => {
+    countIn(use);
+    return () => true;
+  },
+  propertyNames: (use) => {
+    const assertion = use.subschema(use.value, use.path);
+    return ofObject((object, evaluation) =>
+      every(Object.keys(object), evaluation, (name) => {
+        const isValid = evaluation.quietly(name, assertion, evaluation.tracks ? new Set() : null);
+        return isValid || evaluation.fail('has a name that the schema does not allow', name);
+      }),
+    );
+  },
+  properties: (use) => {
+    const schemas = new Map(
+      Object.entries(objectIn(use)).map(([name, schema]) => [
+        name,
+        use.subschema(schema, [...use.path, name]),
+      ]),
+    );
+    return ofObject((object, evaluation, evaluated) =>
+      everyMember(object, { evaluation, evaluated }, (name) => schemas.get(name)),
+    );
+  },
+  patternProperties: (use) => {
+    const schemas = Object.entries(objectIn(use)).map(([pattern, schema]) => {
+      const path = [...use.path, pattern];
+      return { matches: patternIn(pattern, path), assertion: use.subschema(schema, path) };
+    });
+    return ofObject((object, evaluation, evaluated) =>
+      every(schemas, evaluation, ({ matches, assertion }) =>
+        everyMember(object, { evaluation, evaluated }, (name) => (matches(name) ? assertion : undefined)),
+      ),
+    );
+  },
+  additionalProperties: (use) => {
+    const { properties, patternProperties } = use.siblings;
+    const names = new Set(isObject(properties) ? Object.keys(properties) : []);
+    const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {}).map((pattern) =>
+      patternIn(pattern, use.path),
+    );
+    const isAdditional = (name: string) => !names.has(name) && !patterns.some((matches) => matches(name));
+    const assertion = orNone(use, 'is not a property of the schema');
+    return ofObject((object, evaluation, evaluated) =>
+      everyMember(object, { evaluation, evaluated }, (name) => (isAdditional(name) ? assertion : undefined)),
+    );
+  },
+  unevaluatedItems: (use) => {
+    const assertion = orNone(use, 'is not an item of the schema');
+    return ofArray((items, evaluation, evaluated) =>
+      everyItem(items, 0, { evaluation, evaluated }, (index) =>
+        evaluated!.has(index) ? undefined : assertion,
+      ),
+    );
+  },
+  unevaluatedProperties: (use) => {
+    const assertion = orNone(use, 'is not a property of the schema');
+    return ofObject((object, evaluation, evaluated) =>
+      everyMember(object, { evaluation, evaluated }, (name) =>
+        evaluated!.has(name) ? undefined : assertion,
+      ),
+    );
+  },
+};
+
+interface Tracking {
+  evaluation: Evaluation;
+  evaluated: Evaluated;
+}
+
+/** Stops at the first failure if further ones would not be reported. */
+function every<Item>(
+  items: readonly Item[],
+  evaluation: Evaluation,
+  holds: (item: Item) => boolean,
+): boolean {
+  let isValid = true;
+  for (const item of items) {
+    if (holds(item)) continue;
+    isValid = false;
+    if (evaluation.isDecided) break;
+  }
+  return isValid;
+}
+
+function everyMember(
+  object: JsonObject,
+  { evaluation, evaluated }: Tracking,
+  assertionOf: (name: string) => Assertion | undefined,
+): boolean {
+  return every(Object.keys(object), evaluation, (name) => {
+    const assertion = assertionOf(name);
+    if (assertion === undefined) return true;
+    evaluated?.add(name);
+    return evaluation.at(name, object[name], assertion);
+  });
+}
+
+function everyItem(
+  items: readonly unknown[],
+  start: number,
+  { evaluation, evaluated }: Tracking,
+  assertionOf: (index: number) => Assertion | undefined,
+): boolean {
+  return every([...items.keys()], evaluation, (key) => {
+    const index = start + key;
+    const assertion = assertionOf(index);
+    if (assertion === undefined) return true;
+    evaluated?.add(index);
+    return evaluation.at(index, items[key], assertion);
+  });
+}
+
+/** The assertion of the subschema; false has a message of its own. */
+function orNone({ value, path, subschema }: KeywordUse, detail: string): Assertion {
+  return value === false ? (_value, evaluation) => evaluation.fail(detail) : subschema(value, path);
+}
+
+function hasAll(object: JsonObject, names: readonly string[], evaluation: Evaluation): boolean {
+  return every(
+    names,
+    evaluation,
+    (name) => Object.hasOwn(object, name) || evaluation.fail('is required', name),
+  );
+}
+
+function isMultiple(value: number, divisor: number): boolean {
+  const quotient = value / divisor;
+  return Number.isFinite(quotient) ? Number.isInteger(quotient) : value % divisor === 0;
+}
+
+function bound(holds: (value: number, limit: number) => boolean, sign: string): Keyword {
+  return (use) => {
+    const limit = numberIn(use);
+    return ofNumber((value) => holds(value, limit), `must be ${sign} ${limit}`);
+  };
+}
+
+function ofNumber(holds: (value: number) => boolean, detail: string): Assertion {
+  return (value, evaluation) => typeof value !== 'number' || holds(value) || evaluation.fail(detail);
+}
+
+function ofText(holds: (value: string) => boolean, detail: string): Assertion {
+  return (value, evaluation) => typeof value !== 'string' || holds(value) || evaluation.fail(detail);
+}
+
+function ofArray(
+  holds: (items: readonly unknown[], evaluation: Evaluation, evaluated: Evaluated) => boolean,
+): Assertion {
+  return (value, evaluation, evaluated) => !Array.isArray(value) || holds(value, evaluation, evaluated);
+}
+
+function ofObject(
+  holds: (object: JsonObject, evaluation: Evaluation, evaluated: Evaluated) => boolean,
+): Assertion {
+  return (value, evaluation, evaluated) => !isObject(value) || holds(value, evaluation, evaluated);
+}
+
+function textIn({ value, path }: KeywordUse): string {
+  if (typeof value === 'string') return value;
+  throw new SchemaInvalid(path, 'must be a string');
+}
+
+function numberIn({ value, path }: KeywordUse): number {
+  if (typeof value === 'number') return value;
+  throw new SchemaInvalid(path, 'must be a number');
+}
+
+function countIn({ value, path }: KeywordUse): number {
+  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
+  throw new SchemaInvalid(path, 'must be a whole number from 0');
+}
+
+function arrayIn({ value, path }: KeywordUse): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new SchemaInvalid(path, 'must be an array');
+}
+
+function objectIn({ value, path }: KeywordUse): JsonObject {
+  if (isObject(value)) return value;
+  throw new SchemaInvalid(path, 'must be an object');
+}
+
+function namesIn(value: unknown, path: SchemaPath): readonly string[] {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
+  throw new SchemaInvalid(path, 'must be an array of strings');
+}
+
+function subschemasIn(use: KeywordUse): Assertion[] {
+  const all = arrayIn(use);
+  if (all.length === 0) throw new SchemaInvalid(use.path, 'must not be empty');
+  return all.map((schema, index) => use.subschema(schema, [...use.path, index]));
+}
+
+function patternIn(pattern: string, path: SchemaPath): (text: string) => boolean {
+  try {
+    return compilePattern(pattern);
+  } catch (error) {
+    throw new SchemaInvalid(
+      path,
+      `must be a regular expression in RE2 syntax, without lookaround or backreferences (${(error as Error).message})`,
+    );
+  }
+}
