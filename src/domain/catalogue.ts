@@ -76,21 +76,19 @@ export class Catalogue {
 
   find(reference: Reference): DataSource | undefined {
     const document = this.#documentOf(reference);
-    if (document === undefined) return undefined;
-    const dataSource = this.#parsed.get(document) ?? dataSourceOf(document);
-    this.#parsed.set(document, dataSource);
-    return dataSource;
+    return document && this.#dataSourceOf(document);
   }
 
   /** In the order of the caller's ids. */
   ofSchema(schemaId: string): DataSource[] {
-    return [...this.#byProvidedId.values()].filter((dataSource) => dataSource.schemaId === schemaId);
+    const all = [...this.#byProvidedId.values()].map((document) => this.#dataSourceOf(document));
+    return all.filter((dataSource) => dataSource.schemaId === schemaId);
   }
 
   /** The schemas whose default it is. */
   schemasWithDefault({ dataSourceId }: DataSource): string[] {
-    const defaults = [...this.#schemas].filter(
-      ([, reference]) => reference !== null && this.find(reference)?.dataSourceId === dataSourceId,
+    const defaults = this.#defaults.filter(
+      ([, reference]) => this.find(reference)?.dataSourceId === dataSourceId,
     );
     return defaults.map(([schemaId]) => schemaId);
   }
@@ -130,6 +128,12 @@ export class Catalogue {
     this.#schemaIds.add(document.id);
     const reference = defaultOf(document);
     if (reference !== null) this.#defaults.push([document.id, reference]);
+  }
+
+  #dataSourceOf(document: Document): DataSource {
+    const dataSource = this.#parsed.get(document) ?? dataSourceOf(document);
+    this.#parsed.set(document, dataSource);
+    return dataSource;
   }
 
   #documentOf(reference: Reference): Document | undefined {
