@@ -34,10 +34,11 @@ export function encodeCommands(commands: readonly Command[]): string {
 }
 
 export function decodeCommands(message: string): Command[] {
-  const commands = JSON.parse(message) as (Command | (Command & { event: PackedEvent }))[];
-  return commands.map((command) =>
-    'event' in command ? { ...command, event: unpacked(command.event as PackedEvent) } : command,
-  );
+  const commands = JSON.parse(message) as { event?: PackedEvent | NewEvent }[];
+  for (const command of commands) {
+    if (command.event !== undefined) command.event = unpacked(command.event as PackedEvent);
+  }
+  return commands as unknown as Command[];
 }
 
 function packed(event: NewEvent): PackedEvent {
