@@ -30,6 +30,8 @@ export interface DataSource {
   schemaId: string;
   /** As callers see it in a resolved mapping. */
   json: JsonText;
+  /** The same as a member of an object, whose key is the schema id. */
+  member: string;
 }
 
 export interface Unresolved {
@@ -169,11 +171,13 @@ function dataSourceOf({ id, body }: Document): DataSource {
   const json =
     `{"data_source_id":${text('data_source_id')},"provided_id":${JSON.stringify(id)},` +
     `"name":${text('name')},"attributes":${text('attributes')}}`;
+  const schemaId = text('schema_id');
   return {
     dataSourceId: Number(text('data_source_id')),
     providedId: id,
-    schemaId: JSON.parse(text('schema_id')) as string,
+    schemaId: JSON.parse(schemaId) as string,
     json: json as JsonText,
+    member: `${schemaId}:${json}`,
   };
 }
 

@@ -13,11 +13,15 @@ export function effectiveMappingMembers(effective: EffectiveMapping | null) {
 
 /** By schema id. */
 function dataSourcesJson({ dataSources }: EffectiveMapping): Json {
-  const members = [...dataSources].map(([schemaId, { json }]) => `${JSON.stringify(schemaId)}:${json}`);
-  return new Json(`{${members.join(',')}}`);
+  let members = '';
+  for (const { member } of dataSources.values()) members += members === '' ? member : `,${member}`;
+  return new Json(`{${members}}`);
 }
 
+const NONE = new Json('[]');
+
 function unresolvedJson({ unresolved }: EffectiveMapping): Json {
+  if (unresolved.length === 0) return NONE;
   return jsonArray(
     unresolved.map(({ schemaId, reference }) => jsonObject({ schema_id: schemaId, data_source: reference })),
   );
