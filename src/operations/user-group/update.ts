@@ -20,6 +20,7 @@ export async function updateUserGroup(
   const { userGroupId, name, mapping, properties } = body;
   const check = checkPolicies(context, caller, body);
   if (check !== undefined) await check;
+  const recording = userGroupEvent(context, caller, 'updated', { providedId: userGroupId });
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key: keyOf(caller.workspaceId, caller.environment, userGroupId),
@@ -28,7 +29,7 @@ export async function updateUserGroup(
     properties,
     precondition,
     now: context.clock(),
-    event: await userGroupEvent(context, caller, 'updated', { providedId: userGroupId }),
+    event: recording instanceof Promise ? await recording : recording,
   });
   if (userGroup === 'not_found') {
     throw userGroupNotFound(' GET /api/user with a name creates one.');
