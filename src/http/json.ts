@@ -25,9 +25,11 @@ export function plain(text: string): Json {
   return new Json(`"${text}"`);
 }
 
+const START = '{';
+
 /** Members are written in order; those that are undefined are left out. Names must not need escaping. */
 export function jsonObject(members: Members): Json {
-  return new Json(`{${membersText(members, '')}}`);
+  return new Json(`${membersText(members, START)}}`);
 }
 
 export function jsonArray(elements: readonly Json[]): Json {
@@ -43,18 +45,20 @@ export function successBody(members: Members): string {
 function membersText(members: Members, text: string): string {
   for (const name in members) {
     const value = members[name];
-    if (value !== undefined) text += (text === '' ? '' : ',') + labelOf(name) + textOf(value);
+    if (value === undefined) continue;
+    const label = labelOf(name);
+    text = text + (text === START ? label.slice(1) : label) + textOf(value);
   }
   return text;
 }
 
-/** By name: responses have the same few members, and each concatenation counts. */
+/** `,"name":` by name: responses have the same few members, and each concatenation counts. */
 const labels = new Map<string, string>();
 
 function labelOf(name: string): string {
   let label = labels.get(name);
   if (label === undefined) {
-    label = `"${name}":`;
+    label = `,"${name}":`;
     labels.set(name, label);
   }
   return label;

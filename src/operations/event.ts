@@ -17,7 +17,7 @@ import type { EnvironmentConfig } from './environment-config.ts';
 
 export type EventContext = Pick<Context, 'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
 
-/** To be awaited; a promise only if the configuration has to be read. undefined if no events are kept. */
+/** A promise only if the configuration has to be read; undefined if no events are kept. */
 export function newEvent(
   context: EventContext,
   caller: Caller,

@@ -27,6 +27,7 @@ export async function replaceToken(
   const tokenDigest = digestOf(token.reveal());
   minted.add(tokenDigest);
   const now = clock();
+  const recording = userGroupEvent(context, caller, 'token_rotated', userGroup);
   const rotated = await store.write({
     kind: 'rotateToken',
     bucket: userGroup.bucket,
@@ -39,7 +40,7 @@ export async function replaceToken(
     // Without a grace period the clock is irrelevant: setting it back must not revive the token.
     previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
     now,
-    event: await userGroupEvent(context, caller, 'token_rotated', userGroup),
+    event: recording instanceof Promise ? await recording : recording,
   });
   return rotated && { userGroup: rotated, token };
 }

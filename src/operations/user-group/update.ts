@@ -21,6 +21,7 @@ export async function updateUserGroup(
   const check = checkPolicies(context, caller, body);
   if (check !== undefined) await check;
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
+  const recording = userGroupEvent(context, caller, 'updated', key);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key,
@@ -29,7 +30,7 @@ export async function updateUserGroup(
     properties,
     precondition,
     now: context.clock(),
-    event: await userGroupEvent(context, caller, 'updated', key),
+    event: recording instanceof Promise ? await recording : recording,
   });
   if (userGroup === 'not_found') {
     throw userGroupNotFound(' GET /api/user with a name creates one.');
