@@ -92,10 +92,11 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
         await check(page, name, screen);
       }
       for await (const name of editWithConflict(page)) await check(page, name, screen);
+      for await (const name of rejectedSettings(page)) await check(page, name, screen);
       await page.goto('/console/sign-in');
       // A browser reports the statuses of pages that reject a form too.
       assert.deepEqual(
-        errors.filter((error) => !/status of 4(?:04|12|22)/.test(error)),
+        errors.filter((error) => !/status of 4(?:00|04|12|22)/.test(error)),
         [],
       );
       await context.close();
@@ -139,6 +140,63 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Changed in the meantime' }).waitFor();
     yield 'user-group-conflict';
+  }
+
+  /** The same of settings. */
+  async function* rejectedSettings(page: Page): AsyncGenerator<string> {
+    await page.goto('/console/webhooks/-/new');
+    await page.getByLabel('Id', { exact: true }).fill('crm');
+    await page.getByLabel('URL').fill('https://crm.example.com');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('must have at least 1 entry').first().waitFor();
+    yield 'webhook-rejected';
+    await page.getByLabel('all, including').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('is taken').waitFor();
+    yield 'webhook-taken';
+    await page.goto('/console/catalogue/schemas/40/edit');
+    for (const name of ['Sales', 'Orders'])
+      await service.call('PUT', '/v1/schemas/40', { name }, { token: adminToken });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('was changed after you opened the form').waitFor();
+    yield 'schema-conflict';
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    it(`shows the text of a new API token on demand, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
+      const { context, page, errors } = await open({ ...DESKTOP, javaScriptEnabled });
+      await page.goto('/console/api-tokens/-/new');
+      await page.getByLabel('Name').fill('dashboard server');
+      await page.getByLabel('Permission').selectOption('resolve');
+      await page.getByRole('button', { name: 'Create' }).click();
+      const field = page.getByLabel('Text of the API token');
+      assert.equal(await field.getAttribute('type'), 'password');
+      const apiToken = await field.inputValue();
+      assert.match(apiToken, /^uga_/);
+      // axe needs JavaScript.
+      if (javaScriptEnabled) await check(page, 'api-token-issued', 'desktop');
+      if (javaScriptEnabled) {
+        await page.getByRole('button', { name: 'Show' }).click();
+        assert.equal(await field.getAttribute('type'), 'text');
+        await page.getByRole('button', { name: 'Hide' }).click();
+        assert.equal(await field.getAttribute('type'), 'password');
+      } else {
+        assert.equal(await page.getByRole('button', { name: 'Show' }).count(), 0);
+        const text = page.locator('details code');
+        assert.equal(await text.isVisible(), false);
+        await page.locator('summary').click();
+        await text.waitFor();
+        assert.equal(await text.textContent(), apiToken);
+      }
+      // Sends the form again.
+      await page.reload();
+      await page.getByText('This form was sent before').waitFor();
+      assert.deepEqual(
+        errors.filter((error) => !/status of 412/.test(error)),
+        [],
+      );
+      await context.close();
+    });
   }
 
   it('lets support find a customer, fix a property, see who changed it and rotate a token, by keyboard alone', async () => {

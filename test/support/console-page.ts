@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type ConsoleBrowser, fieldsOf } from './console.ts';
-import { elementsOf } from './html.ts';
+import { type Element, elementsOf } from './html.ts';
 import type { TestResponse } from './http.ts';
 
 /** The text of the content, with a space for each tag. */
@@ -37,13 +37,35 @@ export function actionsOf({ text }: TestResponse): string[] {
   return forms.map(({ attributes }) => attributes.action!);
 }
 
+const ELEMENTS = new Set(
+  (
+    'html head meta title link script noscript body a header nav div span form input button main h1 h2 p dl dt dd pre code ul li ' +
+    'section table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong'
+  ).split(' '),
+);
+
+/** Nothing but the elements of the console, and no URL but its own. */
+export function checkMarkup({ text, status }: TestResponse): Element[] {
+  assert(status < 500, text);
+  const elements = elementsOf(text);
+  for (const { name, attributes } of elements) {
+    assert(ELEMENTS.has(name), name);
+    for (const [attribute, value] of Object.entries(attributes)) {
+      assert(!attribute.startsWith('on') && attribute !== 'style', attribute);
+      if (['href', 'src', 'action', 'formaction', 'hx-get'].includes(attribute))
+        assert(/^(?:\/console\/|\/console$|#main$|data:,$)/.test(value), value);
+    }
+  }
+  const scripts = elements.filter(({ name }) => name === 'script');
+  assert(scripts.every(({ attributes, text: code }) => attributes.src && code === ''));
+  return elements;
+}
+
 /** Breaks out of text, of attributes in either quotes, and of text areas. */
 export const MARKUP = `</textarea></title><script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
 
 /** The page shows the markup, as text. */
-export function assertEscaped({ text }: TestResponse): void {
-  const elements = elementsOf(text);
-  assert.ok(!elements.some(({ name }) => name === 'img'));
-  for (const { name, attributes } of elements) if (name === 'script') assert.ok(attributes.src);
-  assert.ok(unescaped(text).includes('<script>alert(1)</script>'));
+export function assertEscaped(page: TestResponse): void {
+  checkMarkup(page);
+  assert.ok(unescaped(page.text).includes('<script>alert(1)</script>'));
 }

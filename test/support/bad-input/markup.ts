@@ -84,3 +84,17 @@ export const pathLike: readonly string[] = [
   'a;b=c',
   'a+b c',
 ];
+
+/** Of an id, with room for more. */
+const MAX_LENGTH = 250;
+
+/** Together, in texts that are ids. */
+export function joined(texts: readonly string[]): string[] {
+  const all: string[] = [''];
+  for (const text of texts) {
+    const next = `${all.at(-1)} ${text}`.trim();
+    if ([...next].length <= MAX_LENGTH) all[all.length - 1] = next;
+    else all.push(text);
+  }
+  return all;
+}
