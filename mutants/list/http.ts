@@ -362,8 +362,8 @@ export const http: readonly Mutant[] = [
   {
     name: 'forward auth: a cookie replaces a header that is not valid',
     file: viewerToken,
-    find: 'if (header) return',
-    replace: 'if (header && !headers.cookie) return',
+    find: 'const token = header ?',
+    replace: 'const token = header && !headers.cookie ?',
     tests: ['test/forward-auth.test.ts'],
   },
   {

@@ -22,7 +22,7 @@ const navigation: readonly { path: string; text: string; permissions: readonly P
   { path: '/console/user-groups', text: 'User groups', permissions: READERS },
   { path: '/console/events', text: 'Events', permissions: READERS },
   { path: '/console/catalogue', text: 'Catalogue', permissions: READERS },
-  { path: '/console/integrations', text: 'Integrations', permissions: READERS },
+  { path: '/console/integrations', text: 'Integrations', permissions: ADMINS },
   { path: '/console/webhooks', text: 'Webhooks', permissions: ADMINS },
   { path: '/console/api-tokens', text: 'API tokens', permissions: ADMINS },
 ];

@@ -17,7 +17,7 @@ import type { Form } from '../form.ts';
 import { editableJson, jsonMember, numberMember, textMember } from '../form-body.ts';
 import { badge, code, definitions, html } from '../html.ts';
 import { prettyJson } from '../json.ts';
-import { READERS } from '../page.ts';
+import { ADMINS } from '../page.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;
 
@@ -26,7 +26,7 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
   path: INTEGRATIONS,
   idParameter: 'integration_id',
   idHint: 'Calls for embed tokens name the integration by it.',
-  readers: READERS,
+  readers: ADMINS,
   body: integrationBody,
   members: (form) => ({
     type: textMember(form, 'type'),

@@ -5,7 +5,7 @@ import { listDocuments } from '../../operations/document.ts';
 import { newPath } from '../document-pages.ts';
 import { definitions, html, link, nextPage, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
-import { ADMINS, type Page, READERS } from '../page.ts';
+import { ADMINS, type Page } from '../page.ts';
 import { fieldsOf, INTEGRATIONS, restrictedBadge, typeTexts } from './integration.ts';
 import { SIGNING_KEYS_PATH } from './signing-key.ts';
 
@@ -15,7 +15,7 @@ const TYPES_PATH = pathTo(...INTEGRATIONS, '-', 'types');
 export const listIntegrations: Page = {
   method: 'GET',
   path: '/integrations',
-  permissions: READERS,
+  permissions: ADMINS,
   purpose: 'list integrations',
   access: 'read',
   handle: async ({ context, caller, query }) => {

@@ -1,5 +1,5 @@
 // JSON Schema 2020-12, from a schema to an assertion. An interpreter, and not a library that generates code: the schemas
-// are those of callers. See docs/decisions/0008-property-schemas-are-interpreted.md.
+// are those of callers. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
 import type { FieldError } from '../../problem.ts';
 import { type Assertion, conjunction, Evaluation } from './evaluation.ts';
