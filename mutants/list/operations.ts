@@ -93,8 +93,8 @@ export const operations: readonly Mutant[] = [
   {
     name: 'a replaced token is still valid at the end of its grace period',
     file: resolve,
-    find: 'expiresAt <= clock()',
-    replace: 'expiresAt < clock()',
+    find: 'expiresAt <= now',
+    replace: 'expiresAt < now',
     tests: ['test/rotate.test.ts'],
   },
   {
