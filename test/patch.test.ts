@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { describeOnEachDatabase, postgres } from './support/database.ts';
 import type { TestRequest, TestResponse } from './support/http.ts';
 import { assertProblem } from './support/problem.ts';
@@ -9,6 +11,8 @@ import { TestService } from './support/service.ts';
 import { runSql } from './support/sql.ts';
 
 const KIB = 1024;
+/** Less than the lock timeout. */
+const HELD_MS = 500;
 const PARALLEL = 50;
 
 describeOnEachDatabase('PATCH /v1/user-groups/{user_group_id}', (database) => {
@@ -283,11 +287,19 @@ describe('many parallel patches of one group (PostgreSQL)', () => {
         begin perform nextval('writes'); return null; end $$;
       create trigger count_writes after update on user_groups for each statement execute function count_write()`,
     );
-    const responses = await Promise.all(
-      Array.from({ length: PARALLEL }, (_, index) =>
-        service.call('PATCH', '/v1/user-groups/once', { properties: { [`k${index}`]: index } }),
-      ),
+    // The first one waits for this lock, and the others for the first: one that arrives while another ends may have read
+    // the group too early, and is then written twice.
+    const holder = new pg.Client(service.database.url);
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query("select 1 from user_groups where provided_id = 'once' for update");
+    const calls = Array.from({ length: PARALLEL }, (_, index) =>
+      service.call('PATCH', '/v1/user-groups/once', { properties: { [`k${index}`]: index } }),
     );
+    await sleep(HELD_MS);
+    await holder.query('commit');
+    await holder.end();
+    const responses = await Promise.all(calls);
     assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
     assert.deepEqual(await runSql(service.database, 'select last_value::integer as writes from writes'), [
       { writes: PARALLEL },
