@@ -240,7 +240,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await heading('Rotate the token');
     await focus('grace_period_seconds');
     await page.keyboard.type('1 hour');
-    await press('Enter', 'Rotate token');
+    await press('Enter', 'Rotate');
     await heading('Globex');
     const { json: now } = await service.call('GET', '/v1/user-groups/globex');
     assert.notEqual(now.user_group.token, before.user_group.token);
