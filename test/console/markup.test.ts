@@ -5,8 +5,9 @@ import { after, before, it } from 'node:test';
 import { markup, pathLike } from '../support/bad-input/markup.ts';
 import { oddKeys, oddNames, oddNumbers, oddTexts } from '../support/bad-input/odd-value.ts';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { checkMarkup } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
-import { type Element, elementsOf, textOfElement } from '../support/html.ts';
+import { elementsOf, textOfElement } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { mapConcurrently } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -17,13 +18,6 @@ const LIST = '/console/user-groups';
 const MAX_LENGTH = 250;
 /** Entries of a mapping, and members of properties. */
 const MAX_ENTRIES = 100;
-const ELEMENTS = new Set(
-  (
-    'html head meta title link script body a header nav div section span form input button main h1 h2 h3 br p dl dt dd pre code ul li ' +
-    'table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong noscript'
-  ).split(' '),
-);
-
 describeOnEachDatabase('markup in the console', (database) => {
   let service: TestService;
   let browser: ConsoleBrowser;
@@ -47,29 +41,9 @@ describeOnEachDatabase('markup in the console', (database) => {
     return `${LIST}/${encodeURIComponent(id)}${action && '/'}${action}`;
   }
 
-  /** Nothing but the elements of the console, and no URL but its own. */
-  function checked({ text, status }: TestResponse): Element[] {
-    assert(status < 500, text);
-    const elements = elementsOf(text);
-    for (const { name, attributes } of elements) {
-      assert(ELEMENTS.has(name), name);
-      for (const [attribute, value] of Object.entries(attributes)) {
-        assert(!attribute.startsWith('on') && attribute !== 'style', attribute);
-        if (['href', 'src', 'action', 'formaction', 'hx-get'].includes(attribute))
-          assert(/^(?:\/console\/|\/console$|#main$|data:,$)/.test(value), value);
-      }
-    }
-    assert(
-      elements
-        .filter(({ name }) => name === 'script')
-        .every(({ attributes, text: code }) => attributes.src && code === ''),
-    );
-    return elements;
-  }
-
   async function checkedPage(path: string): Promise<TestResponse> {
     const page = await browser.get(path);
-    checked(page);
+    checkMarkup(page);
     return page;
   }
 
@@ -101,13 +75,13 @@ describeOnEachDatabase('markup in the console', (database) => {
     const [integration = ''] = joined(markup);
     const minted = await browser.post(path, { csrf: csrf!.attributes.value!, integration });
     assert.equal(minted.status, 200, minted.text);
-    checked(minted);
+    checkMarkup(minted);
   }
 
   /** Sends the form to edit as it is. */
   async function reviewUnchanged(id: string): Promise<TestResponse> {
     const page = await browser.get(pathOf(id, 'edit'));
-    checked(page);
+    checkMarkup(page);
     return browser.submitFrom(page, pathOf(id, 'review'));
   }
 
@@ -116,13 +90,13 @@ describeOnEachDatabase('markup in the console', (database) => {
       const fields = JSON.stringify({ [text]: text });
       await create(text, text, { properties: fields, mapping: fields });
       const page = await browser.get(pathOf(text));
-      checked(page);
+      checkMarkup(page);
       assert.equal(textOfElement(page.text, 'h1'), text);
       for (const action of ['edit', 'rotate', 'suspend', 'delete', 'events'])
-        checked(await browser.get(pathOf(text, action)));
+        checkMarkup(await browser.get(pathOf(text, action)));
       await checkViewAs(text);
       const same = await reviewUnchanged(text);
-      checked(same);
+      checkMarkup(same);
       assert.match(same.text, /Nothing differs/, text);
       const typed = {
         name: `2${text}`.slice(0, 250),
@@ -130,11 +104,11 @@ describeOnEachDatabase('markup in the console', (database) => {
         mapping: '',
       };
       const review = await browser.submit(pathOf(text, 'edit'), pathOf(text, 'review'), typed);
-      checked(review);
+      checkMarkup(review);
       await service.put({ user_group_id: text, name: `3${text}`.slice(0, 250) });
       const conflict = await browser.submitFrom(review, pathOf(text, 'save'));
       assert.equal(conflict.status, 412);
-      checked(conflict);
+      checkMarkup(conflict);
       assert.equal((await browser.submitFrom(conflict, pathOf(text, 'save'))).status, 303);
       const { json } = await service.call('GET', pathOf(text).replace('/console', '/v1'));
       assert.deepEqual([json.user_group.name, json.user_group.properties], [typed.name, { x: text }]);
@@ -150,7 +124,7 @@ describeOnEachDatabase('markup in the console', (database) => {
     for (const id of pathLike) await create(id, id);
     for (const id of pathLike) {
       const page = await browser.get(pathOf(id));
-      checked(page);
+      checkMarkup(page);
       assert.equal(textOfElement(page.text, 'h1'), id);
       const review = await browser.submit(pathOf(id, 'edit'), pathOf(id, 'review'), { name: `${id}2` });
       assert.equal(
@@ -164,7 +138,7 @@ describeOnEachDatabase('markup in the console', (database) => {
       const rejected = await browser.submit(pathOf(id, 'delete'), pathOf(id, 'delete'), {
         user_group_id: `${id}"<i>`,
       });
-      checked(rejected);
+      checkMarkup(rejected);
       const response = await browser.submitFrom(rejected, pathOf(id, 'delete'), { user_group_id: id });
       assert.equal(response.status, 303, response.text);
     }
@@ -177,7 +151,7 @@ describeOnEachDatabase('markup in the console', (database) => {
       const typed = { user_group_id: ` ${text}`, name: text, mapping: text, properties: text };
       const rejected = await browser.submit(`${LIST}/-/new`, `${LIST}/-/new`, typed);
       assert.equal(rejected.status, 400);
-      checked(rejected);
+      checkMarkup(rejected);
       const shown = fieldsOf(rejected.text, `${LIST}/-/new`);
       for (const [name, value] of Object.entries(typed)) assert.equal(shown[name], value);
       const conditions = { search: text, match: text, data_source: text, suspended: text, done: text };

@@ -39,8 +39,8 @@ export function actionsOf({ text }: TestResponse): string[] {
 
 const ELEMENTS = new Set(
   (
-    'html head meta title link script noscript body a header nav div span form input button main h1 h2 p dl dt dd pre code ul li ' +
-    'section table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong'
+    'html head meta title link script noscript body a header nav div span form input button main h1 h2 h3 br p dl dt dd pre code ' +
+    'ul li section table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong'
   ).split(' '),
 );
 
