@@ -10,3 +10,19 @@ for (const secret of document.querySelectorAll('[data-secret]')) {
     button.setAttribute('aria-pressed', String(isHidden));
   });
 }
+
+// A token that is pasted into a search would be in the address of the page, and in the history of the browser.
+for (const type of ['input', 'submit']) {
+  document.addEventListener(
+    type,
+    (event) => {
+      const form = event.target.closest('form[data-find-by-token]');
+      if (!form || !/^\s*ug[ta]_/.test(form.elements.search.value)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      form.reset();
+      location.assign(form.dataset.findByToken);
+    },
+    { capture: true },
+  );
+}

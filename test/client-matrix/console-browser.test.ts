@@ -270,6 +270,22 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('does not search for a token that is pasted into the search', async () => {
+    const { context, page, errors } = await open();
+    const { json } = await service.call('GET', '/v1/user-groups/acme');
+    const secret = json.user_group.token.slice(9, 25);
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    page.on('framenavigated', (frame) => urls.push(frame.url()));
+    await page.getByLabel('Id or name').fill(json.user_group.token);
+    await page.getByRole('heading', { name: 'Find a user group by its token', level: 1 }).waitFor();
+    assert.ok(urls.length > 0 && urls.every((url) => !url.includes(secret)));
+    await page.goBack();
+    assert.equal(await page.getByLabel('Id or name').inputValue(), '');
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
+
   it('works without JavaScript', async () => {
     const { context, page } = await open({ ...DESKTOP, javaScriptEnabled: false });
     await page.getByLabel('Id or name').fill('Glo');

@@ -94,7 +94,7 @@ function conditionsOf({
 
 /** With JavaScript the list follows the typing; without, the button submits the form. */
 function searchForm({ search, match, data_source, suspended, seen_before }: Search): string {
-  return html`<form class="search" role="search" method="get" action="${PATH}" hx-get="${PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-swap="outerHTML" hx-replace-url="true">
+  return html`<form class="search" role="search" method="get" action="${PATH}" data-find-by-token="${FIND_PATH}" hx-get="${PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-swap="outerHTML" hx-replace-url="true">
 !${textField({ name: 'search', label: 'Id or name', value: search, type: 'search' })}
 !${choiceField({
     name: 'match',
