@@ -179,6 +179,6 @@ export const commands: readonly Mutant[] = [
     file: app,
     find: 'await running.allEnded();',
     replace: '',
-    tests: ['test/raw-http.test.ts', 'test/process/shutdown.test.ts'],
+    tests: ['test/process/raw-http.test.ts', 'test/process/shutdown.test.ts'],
   },
 ];

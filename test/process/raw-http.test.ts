@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { lastRequest, RawRequests, rawTables, upgrades } from './support/bad-input/raw-cases.ts';
-import { assertUnchanged, differencesOf, type ExpectedError } from './support/bad-input/refusal.ts';
-import { Victim } from './support/bad-input/victim.ts';
-import { describeOnEachDatabase } from './support/database.ts';
-import { eventually, Folder, serve } from './support/process.ts';
-import { type Exchange, exchange, RawConnection } from './support/raw-connection.ts';
+import { lastRequest, RawRequests, rawTables, upgrades } from '../support/bad-input/raw-cases.ts';
+import { assertUnchanged, differencesOf, type ExpectedError } from '../support/bad-input/refusal.ts';
+import { Victim } from '../support/bad-input/victim.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { eventually, Folder, serve } from '../support/process.ts';
+import { type Exchange, exchange, RawConnection } from '../support/raw-connection.ts';
 
 type Expected = number | ExpectedError;
 interface Kind {
