@@ -570,7 +570,7 @@ export class UserGroupClient {
 
   /**
    * Mints a token for the tool of the integration. Fails with `claim_missing` if the user group lacks a value, and with
-   * `user_group_token_not_found` or `user_group_not_found` if there is no such group or it is suspended.
+   * `user_group_token_not_found` or `user_group_not_found` if the user group does not exist or is suspended.
    */
   async createEmbedToken(request: EmbedTokenRequest, options: CallOptions = {}): Promise<EmbedToken> {
     // The viewer presents the token, so an invalid one is not a bug of the caller and must not throw a TypeError.

@@ -1,5 +1,5 @@
-// The version that a form was opened with. It is sent with the form, so that nobody overwrites what they have not seen, and
-// reloading the response repeats nothing.
+// Optimistic locking of forms: the version that a form was opened with is a hidden field and becomes its If-Match, so a
+// stale or repeated submission changes nothing.
 
 import { type Document, documentTag } from '../domain/document.ts';
 import type { Precondition } from '../domain/precondition.ts';
