@@ -1,7 +1,8 @@
 import * as field from '../../domain/field.ts';
 import { bodyType } from '../../domain/request-body.ts';
 import { PresentedToken } from '../../domain/token.ts';
-import { type ResolveBody, resolveToken } from '../../operations/user-group/resolve.ts';
+import { tokenNotFound } from '../../operations/refusals.ts';
+import { identifyViewer } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
 import { jsonObject, plain, raw, successBody } from '../json.ts';
 import { groupOfToken } from '../prefetch.ts';
@@ -21,7 +22,7 @@ import {
   teamIdSchema,
 } from './user-group/representation.ts';
 
-const body = bodyType<ResolveBody>({
+const body = bodyType<{ token: PresentedToken }>({
   name: 'TokenResolution',
   fields: { token: field.token },
   required: ['token'],
@@ -56,7 +57,9 @@ export const resolve = endpoint({
   isConditional: false,
   prefetch: (_caller, { token }) => groupOfToken(token),
   handle: async ({ context, caller, body }) => {
-    const { userGroup, effective, token } = await resolveToken(context, caller, body);
+    const viewer = await identifyViewer(context, caller, body.token);
+    if (viewer === null) throw tokenNotFound();
+    const { userGroup, effective, token } = viewer;
     return successBody({
       user_group: jsonObject({
         team_id: userGroup.teamId,

@@ -6,13 +6,8 @@ import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
-import { tokenNotFound } from '../refusals.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
-
-export interface ResolveBody {
-  token: PresentedToken;
-}
 
 export interface Resolution {
   userGroup: UserGroup;
@@ -27,18 +22,7 @@ export interface Viewer extends Resolution {
   effective: EffectiveMapping | null;
 }
 
-/** Returns the group of a token that is valid now. Throws `user_group_token_not_found`. */
-export async function resolveToken(
-  context: Context,
-  caller: Caller,
-  { token }: ResolveBody,
-): Promise<Viewer> {
-  const viewer = await identifyViewer(context, caller, token);
-  if (viewer === null) throw tokenNotFound();
-  return viewer;
-}
-
-/** The same, with null for every token that does not resolve. */
+/** Returns the group of a token that is valid now; null for every token that does not resolve. */
 export async function identifyViewer(
   context: Context,
   caller: Caller,
