@@ -1,7 +1,6 @@
 // Events for the changes that operations make. Adapters complete and store them in the transaction of the change.
 
 import type { Caller } from '../domain/api-token.ts';
-import type { Bucket } from '../domain/bucket.ts';
 import {
   type Actor,
   bucketOfTarget,
@@ -13,32 +12,20 @@ import {
 } from '../domain/event.ts';
 import type { UserGroupKey } from '../domain/user-group.ts';
 import type { Context } from './context.ts';
-import type { EnvironmentConfig } from './environment-config.ts';
 
 export type EventContext = Pick<Context, 'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
 
-/** A promise only if the configuration has to be read; undefined if no events are kept. */
-export function newEvent(
+/** Returns undefined if no events are kept. */
+export async function newEvent(
   context: EventContext,
   caller: Caller,
   type: EventType,
   target: EventTarget,
   bucket = bucketOfTarget(caller, target),
-): NewEvent | Promise<NewEvent> | undefined {
+): Promise<NewEvent | undefined> {
   if (!context.keepsEvents) return undefined;
-  const config = context.configs.of(context.store, caller);
-  const eventWith = (known: EnvironmentConfig) => eventOf(context, caller, type, target, bucket, known);
-  return config instanceof Promise ? config.then(eventWith) : eventWith(config);
-}
-
-function eventOf(
-  { clock, origin }: EventContext,
-  caller: Caller,
-  type: EventType,
-  target: EventTarget,
-  bucket: Bucket,
-  config: EnvironmentConfig,
-): NewEvent {
+  const { store, clock, configs, origin } = context;
+  const config = await configs.of(store, caller);
   const { workspaceId, environment } = caller;
   const occurredAt = clock();
   return {
@@ -60,7 +47,7 @@ export function userGroupEvent(
   caller: Caller,
   change: 'created' | 'updated' | 'token_rotated' | 'deleted',
   { bucket, providedId }: Pick<UserGroupKey, 'bucket' | 'providedId'>,
-): NewEvent | Promise<NewEvent> | undefined {
+): Promise<NewEvent | undefined> {
   return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId }, bucket);
 }
 

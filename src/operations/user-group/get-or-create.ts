@@ -77,8 +77,7 @@ export async function createUserGroup(
   const token = mintUserGroupToken(key.bucket);
   const tokenDigest = digestOf(token.reveal());
   const command = await newUserGroup(context, key, fields, { token, tokenDigest });
-  const recording = userGroupEvent(context, caller, 'created', key);
-  const event = recording instanceof Promise ? await recording : recording;
+  const event = await userGroupEvent(context, caller, 'created', key);
   const result = await context.store.write({ kind: 'createUserGroup', ...command, event });
   if (result === 'unsettled') {
     context.teamIds.discard(command.lease);

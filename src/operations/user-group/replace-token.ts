@@ -27,7 +27,6 @@ export async function replaceToken(
   const tokenDigest = digestOf(token.reveal());
   minted.add(tokenDigest);
   const now = clock();
-  const recording = userGroupEvent(context, caller, 'token_rotated', userGroup);
   const rotated = await store.write({
     kind: 'rotateToken',
     bucket: userGroup.bucket,
@@ -40,7 +39,7 @@ export async function replaceToken(
     // Without a grace period the clock is irrelevant: setting it back must not revive the token.
     previousTokenExpiresAt: gracePeriodSeconds === 0 ? null : now + gracePeriodSeconds * 1_000,
     now,
-    event: recording instanceof Promise ? await recording : recording,
+    event: await userGroupEvent(context, caller, 'token_rotated', userGroup),
   });
   return rotated && { userGroup: rotated, token };
 }

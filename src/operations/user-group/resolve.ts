@@ -30,8 +30,7 @@ export async function identifyViewer(
 ): Promise<Viewer | null> {
   const found = await identify(context, caller, token);
   if (found === null) return null;
-  const config = context.configs.of(context.store, caller);
-  const { catalogue } = config instanceof Promise ? await config : config;
+  const { catalogue } = await context.configs.of(context.store, caller);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
   return { ...found, effective };
 }

@@ -21,7 +21,6 @@ export async function updateUserGroup(
   const check = checkPolicies(context, caller, body);
   if (check !== undefined) await check;
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
-  const recording = userGroupEvent(context, caller, 'updated', key);
   const userGroup = await context.store.write({
     kind: 'updateUserGroup',
     key,
@@ -30,7 +29,7 @@ export async function updateUserGroup(
     properties,
     precondition,
     now: context.clock(),
-    event: recording instanceof Promise ? await recording : recording,
+    event: await userGroupEvent(context, caller, 'updated', key),
   });
   if (userGroup === 'not_found') {
     throw userGroupNotFound(' GET /api/user with a name creates one.');
