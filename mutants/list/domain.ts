@@ -20,15 +20,15 @@ export const domain: readonly Mutant[] = [
   {
     name: 'the checksum of a user group token is not verified',
     file: token,
-    find: '!USER_GROUP_TOKEN.test(text) || !hasChecksum(text)',
-    replace: '!USER_GROUP_TOKEN.test(text)',
+    find: '!isUserGroupToken(text) || !hasChecksum(text)',
+    replace: '!isUserGroupToken(text)',
     tests: ['test/domain/token.test.ts'],
   },
   {
     name: 'the checksum of an API token is not verified',
     file: token,
-    find: 'API_TOKEN.test(text) && hasChecksum(text) ?',
-    replace: 'API_TOKEN.test(text) ?',
+    find: 'isApiToken(text) && hasChecksum(text) ?',
+    replace: 'isApiToken(text) ?',
     tests: ['test/domain/token.test.ts'],
   },
   {
