@@ -3,6 +3,7 @@
 
 import { limits } from '../src/domain/field.ts';
 import { SCHEMA_BYTES } from '../src/domain/property-schema.ts';
+import { fill } from './filler.ts';
 
 export interface HostileSchema {
   name: string;
@@ -162,15 +163,4 @@ function doubling(count: number): string {
     return `"${index}":${index === 0 ? 'true' : `{"allOf":[${reference},${reference}]}`}`;
   });
   return definitions.join(',');
-}
-
-/** As many comma-separated texts as fit into the size. */
-function fill(bytes: number, textOf: (index: number) => string): string {
-  const texts: string[] = [];
-  for (let [size, index] = [0, 0]; ; index++) {
-    const text = textOf(index);
-    size += text.length + 1;
-    if (size > bytes + 1) return texts.join(',');
-    texts.push(text);
-  }
 }

@@ -1,6 +1,7 @@
 // Requests with bodies at every limit, for every endpoint that accepts one.
 
 import { limits } from '../src/domain/field.ts';
+import { fill } from './filler.ts';
 
 export interface LargeGroup {
   id: string;
@@ -152,17 +153,6 @@ export function requestOf(
 
 function member(index: number): string {
   return `"k${index.toString(36).padStart(4, '0')}":${index % 10}`;
-}
-
-/** As many comma-separated texts as fit into the size. */
-function fill(bytes: number, textOf: (index: number) => string): string {
-  const texts: string[] = [];
-  for (let [size, index] = [0, 0]; ; index++) {
-    const text = textOf(index);
-    size += text.length + 1;
-    if (size > bytes + 1) return texts.join(',');
-    texts.push(text);
-  }
 }
 
 /** At the nesting limit of properties: they and their member `first` are two of the levels. */
