@@ -2,7 +2,6 @@
 // on them through others, repeatedly: every request sent after the acknowledgement of a change must see it.
 
 import { randomUUID } from 'node:crypto';
-import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestResponse } from '../test/support/http.ts';
 import { PromiseBroken } from './ledger.ts';
 import { Random } from './random.ts';
@@ -14,30 +13,18 @@ import {
   type Site,
   type Subject,
   type TrialFigures,
+  type Trials,
+  type TrialsOptions,
   whileServing,
 } from './trial.ts';
 
-export interface CatalogueOptions {
-  kind: DatabaseKind;
-  trials: number;
-  /** Processes that serve the database together; SQLite supports one. */
-  processes: number;
-  seed: number;
-  onTrial: (trials: number) => void;
-}
-
 /** Throws `PromiseBroken`. */
-export function catalogue({ kind, processes, ...options }: CatalogueOptions): Promise<TrialFigures> {
+export function catalogue({ kind, processes, ...options }: TrialsOptions): Promise<TrialFigures> {
   return whileServing({ kind, processes }, ({ site }) => changeConfig({ ...options, ...site }));
 }
 
 /** Runs the trials with running processes. */
-export async function changeConfig({
-  trials,
-  seed,
-  onTrial,
-  ...site
-}: Site & Pick<CatalogueOptions, 'trials' | 'seed' | 'onTrial'>): Promise<TrialFigures> {
+export async function changeConfig({ trials, seed, onTrial, ...site }: Site & Trials): Promise<TrialFigures> {
   const random = new Random(seed);
   const figures = noTrials();
   while (figures.trials < trials) {

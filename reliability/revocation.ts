@@ -2,7 +2,6 @@
 // acknowledgement of the revocation may be accepted.
 
 import { randomUUID } from 'node:crypto';
-import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestResponse } from '../test/support/http.ts';
 import { type Exit, type Folder, PATIENT, Program } from '../test/support/process.ts';
 import { PromiseBroken } from './ledger.ts';
@@ -16,17 +15,10 @@ import {
   type Site,
   type Subject,
   type TrialFigures,
+  type Trials,
+  type TrialsOptions,
   whileServing,
 } from './trial.ts';
-
-export interface RevocationOptions {
-  kind: DatabaseKind;
-  trials: number;
-  /** Processes that serve the database together; SQLite supports one. */
-  processes: number;
-  seed: number;
-  onTrial: (trials: number) => void;
-}
 
 export interface RevocationFigures extends TrialFigures {
   /** Trials that revoke an API token from the command line. */
@@ -58,7 +50,7 @@ const COMMAND_LIMIT_MS = 120_000;
 const PAUSE_MS = 2;
 
 /** Throws `PromiseBroken`. */
-export function revocation({ kind, processes, ...options }: RevocationOptions): Promise<RevocationFigures> {
+export function revocation({ kind, processes, ...options }: TrialsOptions): Promise<RevocationFigures> {
   return whileServing({ kind, processes }, async ({ site, issuer, folder, env }) => {
     await using commands = new Commands(folder, env);
     return await endTokens({
@@ -99,10 +91,13 @@ interface Target extends Site {
   issuer: TokenIssuer;
 }
 
-type Trials = Target & Pick<RevocationOptions, 'trials' | 'seed' | 'onTrial'>;
-
 /** Runs the trials with running processes. */
-export async function endTokens({ trials, seed, onTrial, ...target }: Trials): Promise<RevocationFigures> {
+export async function endTokens({
+  trials,
+  seed,
+  onTrial,
+  ...target
+}: Target & Trials): Promise<RevocationFigures> {
   const random = new Random(seed);
   const figures = { ...noTrials(), apiTokens: 0, apiTokensOverHttp: 0 };
   while (figures.trials < trials) {

@@ -109,6 +109,18 @@ class Trial {
   }
 }
 
+export interface Trials {
+  trials: number;
+  seed: number;
+  onTrial: (trials: number) => void;
+}
+
+export interface TrialsOptions extends Trials {
+  kind: DatabaseKind;
+  /** Processes that serve the database together; SQLite supports one. */
+  processes: number;
+}
+
 export interface TrialFigures {
   trials: number;
   uses: number;
@@ -146,7 +158,7 @@ interface Serving {
 
 /** Runs the work while processes serve a new database. */
 export async function whileServing<Result>(
-  { kind, processes }: { kind: DatabaseKind; processes: number },
+  { kind, processes }: Pick<TrialsOptions, 'kind' | 'processes'>,
   work: (serving: Serving) => Promise<Result>,
 ): Promise<Result> {
   using folder = new Folder();
