@@ -3,34 +3,83 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
-import { eventually } from '../test/support/process.ts';
+import { eventually, Folder, type Service, serve } from '../test/support/process.ts';
+import { QUIET } from './program.ts';
+import { DatabaseTokenIssuer } from './token-issuer.ts';
 
 const PROBE_EVERY_MS = 5;
 
+export interface Monitored {
+  service: Service;
+  loop: EventLoop;
+  /** An API token with the permission admin. */
+  token: string;
+}
+
+/** Runs the work while a process whose event loop is monitored serves a new database. */
+export async function whileMonitored<Result>(
+  kind: DatabaseKind,
+  work: (monitored: Monitored) => Promise<Result>,
+): Promise<Result> {
+  using folder = new Folder();
+  const database = await kind.create();
+  const file = folder.join('longest-iteration');
+  const service = await serve(folder, { env: { ...database.env, ...QUIET, ...monitored(file) } });
+  try {
+    await using issuer = await DatabaseTokenIssuer.open(database);
+    const { token } = await issuer.create('default', 'Customer', 'admin');
+    return await work({ service, loop: new EventLoop(service, file), token });
+  } finally {
+    await service.kill();
+    await database.drop();
+  }
+}
+
 /** The settings of a service whose event loop is monitored; it writes its longest iterations to the file. */
-export function monitored(file: string): Record<string, string> {
+function monitored(file: string): Record<string, string> {
   const monitor = pathToFileURL(`${import.meta.dirname}/event-loop-monitor.ts`);
   return { NODE_OPTIONS: `--import=${monitor.href}`, RIG_EVENT_LOOP_FILE: file };
 }
 
-export interface LongestIteration {
+interface LongestIteration {
   longestMs: number;
-  /** CPU time used by the thread: on a busy machine, iterations take longer. */
   longestCpuMs: number;
 }
 
+/** How long the event loop was blocked. */
+export interface LoopFigures {
+  longestTurnMs: number;
+  /** CPU time used by the thread: on a busy machine, iterations take longer. */
+  longestTurnCpuMs: number;
+  slowestHealthMs: number;
+}
+
 export class EventLoop {
-  readonly #service: { url: string; signal: (name: NodeJS.Signals) => void };
+  readonly #service: Service;
   readonly #file: string;
 
-  constructor(service: { url: string; signal: (name: NodeJS.Signals) => void }, file: string) {
+  constructor(service: Service, file: string) {
     this.#service = service;
     this.#file = file;
   }
 
+  /** Returns the result of the work, and what the event loop did meanwhile. */
+  async during<Result>(work: () => Promise<Result>): Promise<[Result, LoopFigures]> {
+    await this.#longestIteration();
+    const [result, slowestHealthMs] = await this.#slowestHealthMs(work());
+    const { longestMs, longestCpuMs } = await this.#longestIteration();
+    const figures = {
+      longestTurnMs: Math.round(longestMs),
+      longestTurnCpuMs: Math.round(longestCpuMs),
+      slowestHealthMs: Math.round(slowestHealthMs),
+    };
+    return [result, figures];
+  }
+
   /** The longest iteration since the last call. */
-  async longestIteration(): Promise<LongestIteration> {
+  async #longestIteration(): Promise<LongestIteration> {
     rmSync(this.#file, { force: true });
     this.#service.signal('SIGUSR2');
     await eventually('the longest iteration of the event loop', () => existsSync(this.#file));
@@ -38,7 +87,7 @@ export class EventLoop {
   }
 
   /** The highest latency of `/healthz` while the work is running. */
-  async slowestHealthMs<Result>(work: Promise<Result>): Promise<[Result, number]> {
+  async #slowestHealthMs<Result>(work: Promise<Result>): Promise<[Result, number]> {
     let isDone = false;
     let slowestMs = 0;
     const probe = async (): Promise<void> => {

@@ -3,11 +3,8 @@
 
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
-import { Folder, serve } from '../test/support/process.ts';
-import { EventLoop, type LongestIteration, monitored } from './event-loop.ts';
+import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
 import { type HostileSchema, hostileSchemas } from './hostile-schema-case.ts';
-import { QUIET } from './program.ts';
-import { DatabaseTokenIssuer } from './token-issuer.ts';
 
 export interface HostileSchemasOptions {
   kind: DatabaseKind;
@@ -18,7 +15,7 @@ export interface HostileSchemasOptions {
   onSchema?: (figures: SchemaFigures) => void;
 }
 
-export interface SchemaFigures {
+export interface SchemaFigures extends LoopFigures {
   schema: string;
   /** Of the schema itself. */
   status: number;
@@ -27,10 +24,6 @@ export interface SchemaFigures {
   /** Any other response than these: success, 400, 422 or 503. */
   wrong: number;
   lastAnswerMs: number;
-  longestTurnMs: number;
-  /** Excludes delays by a busy machine. */
-  longestTurnCpuMs: number;
-  slowestHealthMs: number;
 }
 
 export function schemaCount(only?: readonly string[]): number {
@@ -41,15 +34,9 @@ function chosen(only?: readonly string[]): HostileSchema[] {
   return hostileSchemas.filter(({ name }) => only?.includes(name) ?? true);
 }
 
-export async function sendHostileSchemas(options: HostileSchemasOptions): Promise<SchemaFigures[]> {
-  using folder = new Folder();
-  const database = await options.kind.create();
-  const file = folder.join('longest-iteration');
-  const service = await serve(folder, { env: { ...database.env, ...QUIET, ...monitored(file) } });
-  try {
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    const { token } = await issuer.create('default', 'Customer', 'admin');
-    const attack = new Attack(service.url, token, new EventLoop(service, file));
+export function sendHostileSchemas(options: HostileSchemasOptions): Promise<SchemaFigures[]> {
+  return whileMonitored(options.kind, async (monitored) => {
+    const attack = new Attack(monitored);
     await attack.warmUp(options.changes);
     const figures: SchemaFigures[] = [];
     for (const schema of chosen(options.only)) {
@@ -57,10 +44,7 @@ export async function sendHostileSchemas(options: HostileSchemasOptions): Promis
       options.onSchema?.(figures.at(-1)!);
     }
     return figures;
-  } finally {
-    await service.kill();
-    await database.drop();
-  }
+  });
 }
 
 interface Answer {
@@ -69,14 +53,10 @@ interface Answer {
 }
 
 class Attack {
-  readonly #url: string;
-  readonly #token: string;
-  readonly #loop: EventLoop;
+  readonly #monitored: Monitored;
 
-  constructor(url: string, token: string, loop: EventLoop) {
-    this.#url = url;
-    this.#token = token;
-    this.#loop = loop;
+  constructor(monitored: Monitored) {
+    this.#monitored = monitored;
   }
 
   /** Compiles the code of the service, and starts the thread that checks. */
@@ -88,11 +68,9 @@ class Attack {
   }
 
   async run({ name, schema, properties }: HostileSchema, changes: number): Promise<SchemaFigures> {
-    await this.#loop.longestIteration();
-    const [[stored, answers], slowestHealthMs] = await this.#loop.slowestHealthMs(
+    const [[stored, answers], loopFigures] = await this.#monitored.loop.during(() =>
       this.#store(schema, properties, changes),
     );
-    const { longestMs, longestCpuMs }: LongestIteration = await this.#loop.longestIteration();
     await this.#send('DELETE', '/v1/property-schema');
     const all = [stored, ...answers];
     return {
@@ -101,9 +79,7 @@ class Attack {
       changes: summary(answers),
       wrong: all.filter(({ status }) => ![200, 201, 400, 422, 503].includes(status)).length,
       lastAnswerMs: Math.round(Math.max(...all.map(({ tookMs }) => tookMs))),
-      longestTurnMs: Math.round(longestMs),
-      longestTurnCpuMs: Math.round(longestCpuMs),
-      slowestHealthMs: Math.round(slowestHealthMs),
+      ...loopFigures,
     };
   }
 
@@ -123,7 +99,8 @@ class Attack {
 
   async #send(method: string, path: string, body?: string): Promise<Answer> {
     const sentAt = performance.now();
-    const { status } = await send(this.#url, { method, path, token: this.#token, body });
+    const { service, token } = this.#monitored;
+    const { status } = await send(service.url, { method, path, token, body });
     return { status, tookMs: performance.now() - sentAt };
   }
 }

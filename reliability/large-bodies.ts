@@ -2,8 +2,7 @@
 // requests must be served meanwhile, and requests that cannot be served in time must be rejected with Retry-After.
 
 import type { DatabaseKind } from '../test/support/database.ts';
-import { Folder, type Service, serve } from '../test/support/process.ts';
-import { EventLoop, monitored } from './event-loop.ts';
+import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
 import { type BurstResponse, sendBurst } from './large-bodies-burst.ts';
 import {
   accepts,
@@ -14,8 +13,6 @@ import {
   type LargeGroup,
   requestOf,
 } from './large-bodies-case.ts';
-import { QUIET } from './program.ts';
-import { DatabaseTokenIssuer } from './token-issuer.ts';
 
 export interface LargeBodiesOptions {
   kind: DatabaseKind;
@@ -26,7 +23,7 @@ export interface LargeBodiesOptions {
   onBurst?: (figures: BurstFigures) => void;
 }
 
-export interface BurstFigures {
+export interface BurstFigures extends LoopFigures {
   endpoint: string;
   body: string;
   requests: number;
@@ -36,10 +33,6 @@ export interface BurstFigures {
   /** Any other response, or none. */
   wrong: number;
   lastAnswerMs: number;
-  longestTurnMs: number;
-  /** CPU time only, which excludes delays by a busy machine. */
-  longestTurnCpuMs: number;
-  slowestHealthMs: number;
 }
 
 const GROUPS = 20;
@@ -59,30 +52,15 @@ function cases(only: NonNullable<LargeBodiesOptions['only']>): [Endpoint, LargeB
 }
 
 /** Sends each body to each endpoint, in bursts of each size. */
-export async function burstOfLargeBodies(options: LargeBodiesOptions): Promise<BurstFigures[]> {
-  using folder = new Folder();
-  const database = await options.kind.create();
-  const file = folder.join('longest-iteration');
-  const service = await serve(folder, { env: { ...database.env, ...QUIET, ...monitored(file) } });
-  try {
-    await using issuer = await DatabaseTokenIssuer.open(database);
-    const { token } = await issuer.create('default', 'Customer');
-    return await new Target(service, new EventLoop(service, file), token).burstAll(options);
-  } finally {
-    await service.kill();
-    await database.drop();
-  }
+export function burstOfLargeBodies(options: LargeBodiesOptions): Promise<BurstFigures[]> {
+  return whileMonitored(options.kind, (monitored) => new Target(monitored).burstAll(options));
 }
 
 class Target {
-  readonly #service: Service;
-  readonly #loop: EventLoop;
-  readonly #apiToken: string;
+  readonly #monitored: Monitored;
 
-  constructor(service: Service, loop: EventLoop, apiToken: string) {
-    this.#service = service;
-    this.#loop = loop;
-    this.#apiToken = apiToken;
+  constructor(monitored: Monitored) {
+    this.#monitored = monitored;
   }
 
   /** Sends each body to each endpoint; the first burst warms up the code and does not count. */
@@ -100,12 +78,12 @@ class Target {
   }
 
   async #burst(endpoint: Endpoint, body: LargeBody, count: number): Promise<BurstFigures> {
+    const { service, loop, token } = this.#monitored;
     const groups = await this.#storeGroups(body.stored);
-    const requests = groups.map((group) => requestOf(endpoint, body, group, this.#apiToken));
-    await this.#loop.longestIteration();
-    const sent = sendBurst({ url: this.#service.url, requests, count });
-    const [responses, slowestHealthMs] = await this.#loop.slowestHealthMs(sent);
-    const { longestMs, longestCpuMs } = await this.#loop.longestIteration();
+    const requests = groups.map((group) => requestOf(endpoint, body, group, token));
+    const [responses, loopFigures] = await loop.during(() =>
+      sendBurst({ url: service.url, requests, count }),
+    );
     const answered = responses.filter(({ status }) => status === body.status).length;
     const overloaded = responses.filter(isOverloaded).length;
     return {
@@ -116,19 +94,18 @@ class Target {
       overloaded,
       wrong: count - answered - overloaded,
       lastAnswerMs: Math.round(Math.max(...responses.map(({ tookMs }) => tookMs))),
-      longestTurnMs: Math.round(longestMs),
-      longestTurnCpuMs: Math.round(longestCpuMs),
-      slowestHealthMs: Math.round(slowestHealthMs),
+      ...loopFigures,
     };
   }
 
   async #storeGroups(properties: string): Promise<LargeGroup[]> {
+    const { service, token } = this.#monitored;
     const groups: LargeGroup[] = [];
     for (let group = 0; group < GROUPS; group++) {
       const id = `large-${group}`;
       const body = `{"user_group_id":"${id}","name":"Large","properties":${properties}}`;
-      await this.#service.call(this.#apiToken, 'GET', '/api/user', body);
-      const { json } = await this.#service.call(this.#apiToken, 'PUT', '/api/user', body);
+      await service.call(token, 'GET', '/api/user', body);
+      const { json } = await service.call(token, 'PUT', '/api/user', body);
       groups.push({ id, token: json.user_group.token });
     }
     return groups;
