@@ -75,28 +75,19 @@ const program = new Command('node reliability/main.ts')
     rig('crash', 'kill the service under load and restart it')
       .option('--kills <kills>', 'number of kills', positive, 20)
       .addOption(databaseOption())
-      .action(async ({ kills, database, seed, json }: RigFlags & CrashFlags) => {
-        await using provided = await provide(database);
-        const { kind, processes } = provided;
-        using bar = progressBar('kills', kills);
-        const figures = await crash({ kind, kills, processes, seed, onKill: (done) => bar.show(done) });
-        bar.end();
-        show({ rig: 'crash', database, processes, seed, ...figures }, json);
-      }),
+      .action(({ kills, ...flags }: RigFlags & CrashFlags) =>
+        runOn('crash', flags, ['kills', kills], (site, onKill) => crash({ ...site, kills, onKill })),
+      ),
   )
   .addCommand(
     rig('webhooks', 'kill the service while it delivers webhooks')
       .option('--kills <kills>', 'number of kills', positive, 20)
       .addOption(databaseOption())
-      .action(async ({ kills, database, seed, json }: RigFlags & CrashFlags) => {
-        await using provided = await provide(database);
-        const { kind, processes } = provided;
-        using bar = progressBar('kills', kills);
-        const onKill = (done: number) => bar.show(done);
-        const figures = await killDelivering({ kind, kills, processes, seed, onKill });
-        bar.end();
-        show({ rig: 'webhooks', database, processes, seed, ...figures }, json);
-      }),
+      .action(({ kills, ...flags }: RigFlags & CrashFlags) =>
+        runOn('webhooks', flags, ['kills', kills], (site, onKill) =>
+          killDelivering({ ...site, kills, onKill }),
+        ),
+      ),
   )
   .addCommand(
     rig('power-cut', 'cut the power at moments of a recorded run, and open the possible disk contents')
@@ -147,43 +138,31 @@ const program = new Command('node reliability/main.ts')
       .option('--sequences <sequences>', 'number of sequences of up to 60 calls', positive, 100)
       .addOption(databaseOption())
       .option('--path <path>', 'repeat one sequence found by an earlier run')
-      .action(async ({ sequences, database, seed, path, json }: RigFlags & ModelFlags) => {
-        await using provided = await provide(database);
-        const { kind, processes } = provided;
-        using bar = progressBar('sequences', sequences);
-        const onSequence = (done: number) => bar.show(done);
-        const figures = await runSequences({ kind, processes, sequences, seed, path, onSequence });
-        bar.end();
-        show({ rig: 'model', database, processes, seed, ...figures }, json);
-      }),
+      .action(({ sequences, path, ...flags }: RigFlags & ModelFlags) =>
+        runOn('model', flags, ['sequences', sequences], (site, onSequence) =>
+          runSequences({ ...site, sequences, path, onSequence }),
+        ),
+      ),
   )
   .addCommand(
     rig('revocation', 'revoke tokens through one process while callers use them through others')
       .option('--trials <trials>', 'number of tokens', positive, 100)
       .addOption(databaseOption())
-      .action(async ({ trials, database, seed, json }: RigFlags & TrialFlags) => {
-        await using provided = await provide(database);
-        const { kind, processes } = provided;
-        using bar = progressBar('trials', trials);
-        const onTrial = (done: number) => bar.show(done);
-        const figures = await revocation({ kind, processes, trials, seed, onTrial });
-        bar.end();
-        show({ rig: 'revocation', database, processes, seed, ...figures }, json);
-      }),
+      .action(({ trials, ...flags }: RigFlags & TrialFlags) =>
+        runOn('revocation', flags, ['trials', trials], (site, onTrial) =>
+          revocation({ ...site, trials, onTrial }),
+        ),
+      ),
   )
   .addCommand(
     rig('catalogue', 'change the configuration through one process while callers use it through others')
       .option('--trials <trials>', 'number of changes', positive, 100)
       .addOption(databaseOption().default('postgres'))
-      .action(async ({ trials, database, seed, json }: RigFlags & TrialFlags) => {
-        await using provided = await provide(database);
-        const { kind, processes } = provided;
-        using bar = progressBar('trials', trials);
-        const onTrial = (done: number) => bar.show(done);
-        const figures = await catalogue({ kind, processes, trials, seed, onTrial });
-        bar.end();
-        show({ rig: 'catalogue', database, processes, seed, ...figures }, json);
-      }),
+      .action(({ trials, ...flags }: RigFlags & TrialFlags) =>
+        runOn('catalogue', flags, ['trials', trials], (site, onTrial) =>
+          catalogue({ ...site, trials, onTrial }),
+        ),
+      ),
   )
   .addCommand(
     rig('overload', 'send five times the load that the service can handle with a slow database')
@@ -303,6 +282,27 @@ function rig(name: string, summary: string): Command {
     .hook('preAction', (command) => console.error(`seed ${command.opts().seed}`));
 }
 
+interface Site {
+  kind: DatabaseKind;
+  processes: number;
+  seed: number;
+}
+
+/** Runs a rig on the database of the flags, with a bar for what it counts, and shows its figures. */
+async function runOn(
+  rig: string,
+  { database, seed, json }: RigFlags & DatabaseFlags,
+  [unit, total]: readonly [unit: string, total: number],
+  run: (site: Site, onDone: (done: number) => void) => Promise<object>,
+): Promise<void> {
+  await using provided = await provide(database);
+  const { kind, processes } = provided;
+  using bar = progressBar(unit, total);
+  const figures = await run({ kind, processes, seed }, (done) => bar.show(done));
+  bar.end();
+  show({ rig, database, processes, seed, ...figures }, json);
+}
+
 async function runPowerCut({ cuts, rounds, checkpoint, seed, json, ...flags }: RigFlags & PowerCutFlags) {
   const folder = flags.recording ?? mkdtempSync(join(tmpdir(), 'user-group-service-rig-'));
   if (flags.recording === undefined) {
@@ -394,11 +394,7 @@ async function runLargeBodies({ bursts, database, json, ...only }: RigFlags & La
   };
   const figures = await burstOfLargeBodies({ kind: provided.kind, bursts, only, onBurst });
   bar.end();
-  if (!json)
-    printTable(
-      Object.keys(figures[0] ?? {}),
-      figures.map((burst) => Object.values(burst).map(String)),
-    );
+  if (!json) showTable(figures);
   endWith(brokenByLargeBodies(figures));
 }
 
@@ -412,11 +408,7 @@ async function runHostileSchemas({ changes, database, schemas: only, json }: Rig
   };
   const figures = await sendHostileSchemas({ kind: provided.kind, changes, ...(only && { only }), onSchema });
   bar.end();
-  if (!json)
-    printTable(
-      Object.keys(figures[0] ?? {}),
-      figures.map((each) => Object.values(each).map(String)),
-    );
+  if (!json) showTable(figures);
   endWith(brokenByHostileSchemas(figures));
 }
 
@@ -461,6 +453,13 @@ async function provide(database: DatabaseFlags['database']): Promise<Provided> {
 function show(figures: Record<string, string | number>, asJson: true | undefined): void {
   if (asJson) printJson(figures);
   else for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(20)} ${value}`);
+}
+
+function showTable(figures: readonly object[]): void {
+  printTable(
+    Object.keys(figures[0] ?? {}),
+    figures.map((each) => Object.values(each).map(String)),
+  );
 }
 
 function positive(text: string): number {
