@@ -68,6 +68,11 @@ export const propertiesSetting = {
   description: 'The properties of user groups that may leave the service with a token.',
 } as const;
 
+/** What tokens may be for. */
+export function resourcesSetting(items: object, description: string): object {
+  return { type: 'array', minItems: 1, maxItems: 100, uniqueItems: true, items, description };
+}
+
 export interface CommonSettings {
   properties?: readonly string[];
 }

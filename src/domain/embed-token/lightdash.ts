@@ -7,6 +7,7 @@ import {
   jsonText,
   objectText,
   propertiesSetting,
+  resourcesSetting,
   scalarsText,
 } from './embed-token-type.ts';
 
@@ -22,20 +23,16 @@ export const lightdash: EmbedTokenType<LightdashSettings> = {
   settings: {
     type: 'object',
     properties: {
-      resources: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 100,
-        uniqueItems: true,
-        items: {
+      resources: resourcesSetting(
+        {
           type: 'object',
           properties: { dashboardUuid: dashboard, dashboardSlug: dashboard },
           minProperties: 1,
           maxProperties: 1,
           additionalProperties: false,
         },
-        description: 'The dashboards that tokens may be for.',
-      },
+        'The dashboards that tokens may be for.',
+      ),
       options: {
         type: 'object',
         properties: Object.fromEntries(options.map((name) => [name, { type: 'boolean' }])),

@@ -6,6 +6,7 @@ import {
   jsonText,
   objectText,
   propertiesSetting,
+  resourcesSetting,
   scalarsText,
 } from './embed-token-type.ts';
 
@@ -27,20 +28,16 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
         'x-pattern-detail': 'must be an http or https URL without a query or fragment',
         description: 'The URL of Metabase.',
       },
-      resources: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 100,
-        uniqueItems: true,
-        items: {
+      resources: resourcesSetting(
+        {
           type: 'object',
           properties: { dashboard: contentId, question: contentId },
           minProperties: 1,
           maxProperties: 1,
           additionalProperties: false,
         },
-        description: 'The dashboards and questions that tokens may be for.',
-      },
+        'The dashboards and questions that tokens may be for.',
+      ),
       properties: propertiesSetting,
     },
     required: ['url', 'resources'],

@@ -10,6 +10,7 @@ import {
   type Minting,
   objectText,
   propertiesSetting,
+  resourcesSetting,
 } from './embed-token-type.ts';
 import {
   type ClauseColumn,
@@ -77,12 +78,8 @@ export const superset: EmbedTokenType<SupersetSettings> = {
         maxLength: 255,
         description: 'GUEST_TOKEN_JWT_AUDIENCE.',
       },
-      resources: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 100,
-        uniqueItems: true,
-        items: {
+      resources: resourcesSetting(
+        {
           type: 'object',
           properties: {
             type: { type: 'string', const: 'dashboard' },
@@ -91,8 +88,8 @@ export const superset: EmbedTokenType<SupersetSettings> = {
           required: ['type', 'id'],
           additionalProperties: false,
         },
-        description: 'The embedded dashboards that tokens may be for.',
-      },
+        'The embedded dashboards that tokens may be for.',
+      ),
       row_level_security: {
         type: 'array',
         maxItems: 50,
