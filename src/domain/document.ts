@@ -1,21 +1,12 @@
 // Documents: small, rarely changed settings of one workspace and environment, such as a webhook endpoint. One table and
 // one set of statements serves every kind; a kind is defined by its own file and its endpoints.
 
-import type { Tenant } from './event.ts';
+import type { TargetType, Tenant } from './event.ts';
 import { type JsonObject, textOf, treeOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 import type { SealedToken, VersionTag } from './user-group.ts';
 
-export const documentKinds = [
-  'webhook_endpoint',
-  'schema',
-  'data_source',
-  'mapping_policy',
-  'property_schema',
-  'integration',
-  'key_set',
-] as const;
-export type DocumentKind = (typeof documentKinds)[number];
+export type DocumentKind = Exclude<TargetType, 'user_group' | 'api_token'>;
 
 export interface DocumentKey extends Tenant {
   readonly kind: DocumentKind;
