@@ -30,6 +30,10 @@ export function textField(
   );
 }
 
+export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'problem'>): string {
+  return textField({ name: 'name', label: 'Name', isRequired: true, ...options });
+}
+
 /** Several lines, such as JSON. */
 export function areaField(options: FieldOptions & { rows?: number }): string {
   const { name, value = '', rows = 8 } = options;

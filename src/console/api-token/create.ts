@@ -8,7 +8,7 @@ import { ApiTokenTaken, issueApiToken } from '../../operations/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
 import { isConflict } from '../document-version.ts';
-import { actionForm, cancel, choiceField, hidden, problemSummary, submit, textField } from '../fields.ts';
+import { actionForm, cancel, choiceField, hidden, nameField, problemSummary, submit } from '../fields.ts';
 import { Form } from '../form.ts';
 import { numberMember, readForm, textMember } from '../form-body.ts';
 import { html, pathTo } from '../html.ts';
@@ -66,14 +66,7 @@ const lifetimes = [
 function formView(call: PageCall, form: Form, problem?: Problem): View {
   const title = 'New API token';
   const sealed = problem === undefined || isConflict(problem) ? sealText(call.context) : form.text('sealed');
-  const fields = html`!${textField({
-    name: 'name',
-    label: 'Name',
-    value: form.text('name'),
-    hint: 'What it is for.',
-    isRequired: true,
-    problem,
-  })}
+  const fields = html`!${nameField({ value: form.text('name'), hint: 'What it is for.', problem })}
 !${choiceField({
     name: 'permission',
     label: 'Permission',

@@ -6,7 +6,7 @@ import { dataSourceBody } from '../../http/endpoints/catalogue/data-source.ts';
 import { type DataSourceBody, putDataSource as put } from '../../operations/catalogue.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { DocumentPages } from '../document-pages.ts';
-import { areaField, textField } from '../fields.ts';
+import { areaField, nameField, textField } from '../fields.ts';
 import { editableJson, jsonMember, textMember } from '../form-body.ts';
 import { code, html, link, pathTo, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
@@ -42,14 +42,7 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     isRequired: true,
     problem,
   })}
-!${textField({
-    name: 'name',
-    label: 'Name',
-    value: form.text('name'),
-    hint: 'For people.',
-    isRequired: true,
-    problem,
-  })}
+!${nameField({ value: form.text('name'), hint: 'For people.', problem })}
 !${areaField({
     name: 'attributes',
     label: 'Attributes',

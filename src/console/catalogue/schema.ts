@@ -4,7 +4,7 @@ import type { Document } from '../../domain/document.ts';
 import { schemaBody } from '../../http/endpoints/catalogue/schema.ts';
 import { putSchema as put, type SchemaBody } from '../../operations/catalogue.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
-import { checkField, textField } from '../fields.ts';
+import { checkField, nameField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { numberMember, textMember } from '../form-body.ts';
 import { html, link, pathTo, table, time } from '../html.ts';
@@ -36,14 +36,7 @@ export const schemaPages = new DocumentPages<SchemaBody>({
     };
   },
   initial: () => ({}),
-  fields: (form, problem) => html`!${textField({
-    name: 'name',
-    label: 'Name',
-    value: form.text('name'),
-    hint: 'For people.',
-    isRequired: true,
-    problem,
-  })}
+  fields: (form, problem) => html`!${nameField({ value: form.text('name'), hint: 'For people.', problem })}
 !${textField({
     name: 'default_data_source',
     label: 'Default data source',

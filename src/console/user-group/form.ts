@@ -7,7 +7,7 @@ import type { UserGroup } from '../../domain/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/environment-config.ts';
 import { type FieldError, Problem } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
-import { areaField, hidden, textField } from '../fields.ts';
+import { areaField, hidden, nameField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { html } from '../html.ts';
 import { editableJson } from '../json.ts';
@@ -98,7 +98,7 @@ export function differences(stored: UserGroup, fields: GroupFields): Change[] {
 }
 
 export function groupFields({ name, mapping, properties }: TypedGroup, problem: Problem | undefined): string {
-  return html`!${textField({ name: 'name', label: 'Name', value: name, isRequired: true, problem })}
+  return html`!${nameField({ value: name, problem })}
 !${areaField({
     name: 'mapping',
     label: 'Mapping',
