@@ -4,8 +4,8 @@
 // text, in that order, then those whose name does but not the id, in the order of their names. A filter leaves out
 // groups and does not change the order.
 
-import { hash } from 'node:crypto';
 import { limits } from './field.ts';
+import { decodeCursor, encodeCursor, type ListName } from './list-cursor.ts';
 import type { Environment, UserGroup } from './user-group.ts';
 import type { UserGroupFilter } from './user-group-filter.ts';
 
@@ -27,8 +27,6 @@ export type Position =
 /** Ids contain no control characters, so no id sorts between an id and that id followed by this one. */
 const NEXT = '\u0001';
 const LAST_CODE_POINT = '\u{10ffff}';
-/** 132 bits, in base64url. */
-const CHECKSUM_LENGTH = 22;
 
 export function startOf({ search }: UserGroupList): Position {
   return { order: 'id', providedId: search };
@@ -57,46 +55,21 @@ export function listedBytesOf({ mapping, properties }: UserGroup): number {
   return Buffer.byteLength(mapping ?? '') + Buffer.byteLength(properties ?? '');
 }
 
-/**
- * The position as text, with a checksum over the list, so that a modified cursor or one of another list is rejected. The
- * checksum needs no key: a forged cursor only starts the caller's own list at another position.
- */
 export function cursorOf(list: UserGroupList, position: Position): string {
   const parts = position.order === 'id' ? [position.providedId] : [position.name, position.providedId];
-  return withChecksum(list, parts.join('\0'));
-}
-
-/** The position in a list that is ordered by numbers, with a checksum over the list that `scope` identifies. */
-export function numberCursorOf(scope: readonly unknown[], after: number): string {
-  return sealed(scope, String(after));
-}
-
-/** The number that `numberCursorOf` encoded for this list; null for any other text. */
-export function numberOf(scope: readonly unknown[], cursor: string): number | null {
-  const payload = payloadOf(cursor);
-  return sealed(scope, payload) === cursor ? Number(payload) : null;
+  return encodeCursor(nameOf(list), parts.join('\0'));
 }
 
 /** The position that `cursorOf` encoded for this list; null for any other text. */
 export function positionOf(list: UserGroupList, cursor: string): Position | null {
-  const payload = payloadOf(cursor);
-  if (withChecksum(list, payload) !== cursor) return null;
-  const parts = payload.split('\0');
+  const text = decodeCursor(nameOf(list), cursor);
+  if (text === null) return null;
+  const parts = text.split('\0');
   const [first = '', second = ''] = parts;
   if (parts.length === 1) return { order: 'id', providedId: first };
   return parts.length === 2 ? { order: 'name', name: first, providedId: second } : null;
 }
 
-function withChecksum({ workspaceId, environment, search, filter }: UserGroupList, payload: string): string {
-  return sealed([workspaceId, environment, search, ...(filter ? [filter] : [])], payload);
-}
-
-function sealed(scope: readonly unknown[], payload: string): string {
-  const text = JSON.stringify([...scope, payload]);
-  const checksum = hash('sha256', text, 'base64url').slice(0, CHECKSUM_LENGTH);
-  return checksum + Buffer.from(payload).toString('base64url');
-}
-
-function payloadOf(cursor: string): string {
-  return Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString();
+function nameOf({ workspaceId, environment, search, filter }: UserGroupList): ListName {
+  return [workspaceId, environment, search, ...(filter ? [filter] : [])];
 }

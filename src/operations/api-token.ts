@@ -8,7 +8,7 @@ import {
   statusOf,
   textTagOf,
 } from '../domain/api-token.ts';
-import { numberCursorOf, numberOf } from '../domain/cursor.ts';
+import { encodeCursor } from '../domain/list-cursor.ts';
 import type { Secret } from '../domain/secret.ts';
 import { digestOf, mintApiToken } from '../domain/token.ts';
 import type { Environment } from '../domain/user-group.ts';
@@ -17,6 +17,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { type EventContext, newEvent } from './event.ts';
 import { leaseId } from './id-lease.ts';
+import { readCursor } from './list-cursor.ts';
 import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismatch } from './refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from './workspace.ts';
 
@@ -123,19 +124,13 @@ export async function listApiTokens(
   { workspaceId, environment }: Caller,
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ApiTokenPage> {
-  const scope = ['api_tokens', workspaceId, environment];
-  const after = cursor === undefined ? 0 : numberOf(scope, cursor);
-  if (after === null) {
-    throw new Problem(
-      'invalid_request',
-      'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with an API token of the same workspace and environment.',
-    );
-  }
+  const list = ['api_tokens', workspaceId, environment];
+  const after = cursor === undefined ? 0 : Number(readCursor(list, cursor));
   const of = { workspaceId, environment };
   const found = await store.read({ kind: 'listApiTokens', of, after, limit: limit + 1 });
   const apiTokens = found.slice(0, limit);
   const hasMore = found.length > limit;
-  return { apiTokens, nextCursor: hasMore ? numberCursorOf(scope, apiTokens.at(-1)!.apiTokenId) : null };
+  return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
 }
 
 /** Throws `api_token_not_found`, also for a token of another workspace or environment. */

@@ -5,7 +5,7 @@ import type { Document, DocumentDefinition, DocumentKey } from '../domain/docume
 import { documentTag } from '../domain/document.ts';
 import type { EventType, NewEvent } from '../domain/event.ts';
 import { TokenUnreadable } from '../domain/key-ring.ts';
-import { cursorAfter, idOfCursor, type ListName } from '../domain/list-cursor.ts';
+import { encodeCursor, type ListName } from '../domain/list-cursor.ts';
 import { isMetByTag, type Precondition } from '../domain/precondition.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { JsonText } from '../domain/strict-json.ts';
@@ -13,6 +13,7 @@ import type { SealedToken } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import type { Context } from './context.ts';
 import { newEvent } from './event.ts';
+import { readCursor } from './list-cursor.ts';
 import { versionMismatch } from './refusals.ts';
 
 /** Each attempt fails only if the document was created or deleted between a read and a write. */
@@ -75,21 +76,12 @@ export async function listDocuments(
   const start = after === null ? 0 : all.findIndex(({ id }) => isAfter(id, after));
   const documents = start === -1 ? [] : all.slice(start, start + limit);
   const isEnd = start === -1 || start + limit >= all.length;
-  return { documents, nextCursor: isEnd ? null : cursorAfter(list, documents.at(-1)!.id) };
+  return { documents, nextCursor: isEnd ? null : encodeCursor(list, documents.at(-1)!.id) };
 }
 
 /** In the order of both databases: byte for byte in UTF-8. */
 function isAfter(id: string, other: string): boolean {
   return Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0;
-}
-
-export function readCursor(list: ListName, cursor: string): string {
-  const id = idOfCursor(list, cursor);
-  if (id !== null) return id;
-  throw new Problem(
-    'invalid_request',
-    'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with an API token of the same workspace and environment.',
-  );
 }
 
 /**

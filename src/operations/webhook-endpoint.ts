@@ -4,7 +4,7 @@ import type { Caller } from '../domain/api-token.ts';
 import type { Delivery, WebhookEndpointKey } from '../domain/delivery.ts';
 import { type Document, documentTag } from '../domain/document.ts';
 import { TokenUnreadable } from '../domain/key-ring.ts';
-import { cursorAfter, type ListName } from '../domain/list-cursor.ts';
+import { encodeCursor, type ListName } from '../domain/list-cursor.ts';
 import { isMetByTag, type Precondition } from '../domain/precondition.ts';
 import { invalidField } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -30,11 +30,11 @@ import {
   documentKey,
   type PageQuery,
   putDocument,
-  readCursor,
   readDocument,
   type StoredDocument,
 } from './document.ts';
 import { newEvent } from './event.ts';
+import { readCursor } from './list-cursor.ts';
 import { versionMismatch } from './refusals.ts';
 
 const definition = webhookEndpointDefinition;
@@ -159,7 +159,7 @@ export async function listDeliveries(
   const of = keyOf(caller, id);
   const found = await context.store.read({ kind: 'listDeliveries', of, before, limit: limit + 1 });
   const deliveries = found.slice(0, limit);
-  const nextCursor = found.length > limit ? cursorAfter(list, deliveries.at(-1)!.eventId) : null;
+  const nextCursor = found.length > limit ? encodeCursor(list, deliveries.at(-1)!.eventId) : null;
   return { deliveries, nextCursor };
 }
 
