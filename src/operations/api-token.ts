@@ -22,6 +22,7 @@ import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismat
 import { ensureWorkspace, WorkspaceDeleted } from './workspace.ts';
 
 const PAGE = 1_000;
+const NUMBER = /^\d{1,15}$/;
 /** Concurrent rotations of one API token interfere: each round, one of them succeeds. */
 const MAX_ATTEMPTS = 100;
 
@@ -125,7 +126,7 @@ export async function listApiTokens(
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ApiTokenPage> {
   const list = ['api_tokens', workspaceId, environment];
-  const after = cursor === undefined ? 0 : Number(readCursor(list, cursor));
+  const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
   const of = { workspaceId, environment };
   const found = await store.read({ kind: 'listApiTokens', of, after, limit: limit + 1 });
   const apiTokens = found.slice(0, limit);

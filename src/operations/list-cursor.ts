@@ -1,10 +1,13 @@
 import { decodeCursor, type ListName } from '../domain/list-cursor.ts';
 import { Problem } from '../problem.ts';
 
+/** Ids contain no control characters. */
+const ID = /^\P{Cc}*$/u;
+
 /** The position that the cursor encodes. Throws `invalid_request` for a cursor of another list. */
-export function readCursor(list: ListName, cursor: string): string {
+export function readCursor(list: ListName, cursor: string, pattern = ID): string {
   const position = decodeCursor(list, cursor);
-  if (position !== null) return position;
+  if (position !== null && pattern.test(position)) return position;
   throw new Problem(
     'invalid_request',
     'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with an API token of the same workspace and environment.',
