@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
+import { cookieValues } from '../http/cookie.ts';
 
 export interface Session {
   apiToken: Secret;
@@ -34,9 +35,9 @@ export function expiredCookie(isSecure: boolean): string {
 }
 
 /** Returns null if there is no session, or it has expired, or it is not one of this service. */
-export function sessionOf(keyRing: KeyRing, { headers }: IncomingMessage, now: number): Session | null {
-  const value = valueIn(headers.cookie ?? '');
-  if (value === null) return null;
+export function sessionOf(keyRing: KeyRing, request: IncomingMessage, now: number): Session | null {
+  const [value] = [SECURE_NAME, NAME].flatMap((name) => cookieValues(request, name));
+  if (value === undefined) return null;
   const [keyId = '', ciphertext = ''] = value.split('.');
   try {
     const text = keyRing.open({ keyId, ciphertext }, OWNER).reveal();
@@ -54,12 +55,4 @@ export function sessionOf(keyRing: KeyRing, { headers }: IncomingMessage, now: n
 function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
   const [name, attributes] = isSecure ? [SECURE_NAME, 'Path=/; Secure'] : [NAME, 'Path=/console'];
   return `${name}=${value}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
-}
-
-function valueIn(header: string): string | null {
-  for (const name of [SECURE_NAME, NAME]) {
-    const found = header.split('; ').find((each) => each.startsWith(`${name}=`));
-    if (found !== undefined) return found.slice(name.length + 1);
-  }
-  return null;
 }
