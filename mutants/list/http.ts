@@ -214,7 +214,7 @@ export const http: readonly Mutant[] = [
   {
     name: 'query: fields in the URL are dropped silently',
     file: query,
-    find: "if (queryOf(url) === '') return null;",
+    find: "if (encodedQueryOf(url) === '') return null;",
     replace: 'return null;',
     tests: ['test/field.test.ts'],
   },

@@ -12,6 +12,7 @@ import { withDeadline } from '../http/endpoint.ts';
 import type { FailedAuthenticationLimit } from '../http/failed-authentication-limit.ts';
 import type { InFlight } from '../http/in-flight.ts';
 import { problemHeaders, problems, statusOf } from '../http/problem.ts';
+import { encodedQueryOf } from '../http/query.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import { authenticate, Unauthenticated } from '../operations/authenticate.ts';
 import type { Context } from '../operations/context.ts';
@@ -170,8 +171,7 @@ export function isSecure({ publicUrl }: Context, { headers }: FastifyRequest): b
 }
 
 export function queryOf({ url }: FastifyRequest): URLSearchParams {
-  const start = url.indexOf('?');
-  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+  return new URLSearchParams(encodedQueryOf(url));
 }
 
 export function maySignIn(caller: Caller): boolean {

@@ -15,7 +15,7 @@ export interface QueryType<Query> {
 export const noQuery: QueryType<null> = {
   parameters: {},
   read: (url) => {
-    if (queryOf(url) === '') return null;
+    if (encodedQueryOf(url) === '') return null;
     throw invalid('This endpoint accepts no query parameters: send fields in the JSON body.');
   },
 };
@@ -33,7 +33,7 @@ export function queryType<Query>(definition: {
   );
   const read = (url: string): Query => {
     const values: Record<string, unknown> = {};
-    for (const [name, text] of decodeParameters(queryOf(url), 'The query of the URL')) {
+    for (const [name, text] of decodeParameters(encodedQueryOf(url), 'The query of the URL')) {
       const parameter = checks.get(name);
       if (parameter === undefined) {
         throw invalid(
@@ -51,8 +51,8 @@ export function queryType<Query>(definition: {
   return { parameters, read };
 }
 
-/** Without the question mark; empty if there is none. */
-function queryOf(url: string): string {
+/** Without the question mark; empty if there is none. Throws `invalid_request` for a URL with a fragment. */
+export function encodedQueryOf(url: string): string {
   if (url.includes('#'))
     throw invalid('The URL of a request must not have a fragment: percent-encode # as %23.');
   const start = url.indexOf('?');
