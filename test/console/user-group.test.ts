@@ -284,7 +284,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
       grace_period_seconds: '3600',
     });
     assert.equal(repeated.status, 412);
-    assert.match(alertOf(repeated)!, /changed since you opened/);
+    assert.match(alertOf(repeated)!, /changed after you opened/);
     assert.match(repeated.text, /This rotation ends it now/);
     assert.equal((await service.resolve(first)).json.token.status, 'retiring');
     await browser.submitFrom(repeated, pathOf('rotated', 'rotate'), { grace_period_seconds: '0' });
@@ -308,7 +308,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await service.resolve(token)).status, 200);
     const repeated = await browser.submitFrom(suspended, pathOf('suspended', 'resume'));
     assert.equal(repeated.status, 412);
-    assert.match(alertOf(repeated)!, /changed since you opened/);
+    assert.match(alertOf(repeated)!, /changed after you opened/);
   });
 
   it('deletes a group only if its id is typed and it has not changed', async () => {

@@ -4,12 +4,13 @@ import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { deleteUserGroup } from '../../operations/user-group/delete.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
-import { actionForm, cancel, problemSummary, submit, textField } from '../fields.ts';
+import { confirmationProblem } from '../document-version.ts';
+import { actionForm, cancel, submit, textField } from '../fields.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { consequences } from './consequences.ts';
-import { inWords, versionField, versionOf } from './version.ts';
+import { versionField, versionOf } from './version.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/delete',
@@ -56,7 +57,7 @@ async function removeView(call: PageCall, problem?: Problem): Promise<View> {
     title: `Delete ${userGroup.providedId}`,
     main: html`<h1>Delete user group</h1>
 <p>!${link(group, userGroup.providedId)} (${userGroup.name})</p>
-!${problemSummary(problem && inWords(problem))}
+!${confirmationProblem('user group', problem)}
 <p>Its token is dead from the next request on, and its name, mapping and properties are gone, in its events too. Another user group can then have its id.</p>
 !${await consequences(call, userGroup, [])}
 !${actionForm(session, `${group}/delete`, content)}`,

@@ -4,12 +4,13 @@ import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
 import type { Problem } from '../../problem.ts';
-import { actionForm, cancel, choiceField, problemSummary, submit } from '../fields.ts';
+import { confirmationProblem } from '../document-version.ts';
+import { actionForm, cancel, choiceField, submit } from '../fields.ts';
 import { html, link, pathTo, time } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { consequences } from './consequences.ts';
-import { inWords, versionField, versionOf } from './version.ts';
+import { versionField, versionOf } from './version.ts';
 
 /** In seconds. */
 const GRACE_PERIODS = [
@@ -66,7 +67,7 @@ async function rotateView(call: PageCall, problem?: Problem): Promise<View> {
     title: `Rotate the token of ${providedId}`,
     main: html`<h1>Rotate the token</h1>
 <p>!${link(group, providedId)}</p>
-!${problemSummary(problem && inWords(problem))}
+!${confirmationProblem('user group', problem)}
 <p>The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.</p>
 !${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}
 !${actionForm(session, `${group}/rotate`, content)}`,

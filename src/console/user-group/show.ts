@@ -5,13 +5,14 @@ import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group.ts';
 import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
+import { confirmationProblem } from '../document-version.ts';
 import { lastEvents } from '../event/last.ts';
-import { actionForm, problemSummary, submit } from '../fields.ts';
+import { actionForm, submit } from '../fields.ts';
 import { badge, code, definitions, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
-import { inWords, versionField } from './version.ts';
+import { versionField } from './version.ts';
 
 const EVENTS = 10;
 
@@ -62,7 +63,7 @@ export async function showView(
   return {
     title: name,
     main: html`<h1>${name}</h1>
-!${notice(query, NOTICES)}!${problemSummary(problem && inWords(problem))}
+!${notice(query, NOTICES)}!${confirmationProblem('user group', problem)}
 !${actions(call, userGroup)}
 !${identity(call, userGroup, token)}
 <h2>Data sources</h2>

@@ -5,13 +5,14 @@ import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import type { Problem } from '../../problem.ts';
-import { actionForm, cancel, problemSummary, submit } from '../fields.ts';
+import { confirmationProblem } from '../document-version.ts';
+import { actionForm, cancel, submit } from '../fields.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { consequences } from './consequences.ts';
 import { showAgain } from './show.ts';
-import { inWords, versionField, versionOf } from './version.ts';
+import { versionField, versionOf } from './version.ts';
 
 const path = '/user-groups/:user_group_id';
 
@@ -62,7 +63,7 @@ async function suspendView(call: PageCall, problem?: Problem): Promise<View> {
     title: `Suspend ${userGroup.providedId}`,
     main: html`<h1>Suspend user group</h1>
 <p>!${link(group, userGroup.providedId)}</p>
-!${problemSummary(problem && inWords(problem))}
+!${confirmationProblem('user group', problem)}
 <p>Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.</p>
 !${await consequences(call, userGroup, [])}
 !${actionForm(session, `${group}/suspend`, content)}`,
