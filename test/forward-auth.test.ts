@@ -6,10 +6,11 @@ import { permissions } from '../src/domain/api-token.ts';
 import { MAX_DATA_SOURCES, MAX_HEADER_BYTES } from '../src/http/endpoints/forward-auth.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { EmbedSite } from './support/embed-token/site.ts';
-import type { TestResponse } from './support/http.ts';
+import type { TestRequest, TestResponse } from './support/http.ts';
 import { assertProblem } from './support/problem.ts';
 import { exchangeOne } from './support/raw-connection.ts';
 import type { TestService } from './support/service.ts';
+import { unresolvableTokens } from './support/unresolvable-token.ts';
 
 describeOnEachDatabase('GET /v1/forward-auth', (database) => {
   let site: EmbedSite;
@@ -159,45 +160,35 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
   });
 
   it('returns the same 401 for every token that does not resolve, and for none', async () => {
-    const replaced = await createGroup('refused');
-    const current = (await service.post({ current_token: replaced })).json.user_group.token;
-    const suspended = await createGroup('suspended');
-    await site.suspend('suspended');
-    const deleted = await createGroup('deleted');
-    await service.call('DELETE', '/v1/user-groups/deleted');
-    const other = (await service.apiToken({ workspaceName: 'other' })).token;
-    const testing = (await service.apiToken({ environment: 'Testing' })).token;
+    const { current, dead, callers } = await unresolvableTokens(site);
     const header = 'x-user-group-token';
     const cookie = `user_group_token=${current}`;
-    const refused = {
-      none: service.forwardAuth(),
-      empty: service.forwardAuth({ [header]: '' }),
-      unknown: ask('unknown'),
-      replaced: ask(replaced),
-      suspended: ask(suspended),
-      deleted: ask(deleted),
-      'an API token': ask(service.token),
-      'another scheme': ask(`Basic ${current}`),
-      'two headers': service.forwardAuth({ [header]: [current, current] }),
-      'two cookies': service.forwardAuth({ cookie: `${cookie}; user_group_token=${replaced}` }),
-      'the same cookie twice': service.forwardAuth({ cookie: [cookie, cookie] }),
-      'a quoted cookie': service.forwardAuth({ cookie: `user_group_token="${current}"` }),
-      'another cookie': service.forwardAuth({ cookie: `xuser_group_token=${current}` }),
-      'a cookie in another case': service.forwardAuth({ cookie: `User_Group_Token=${current}` }),
-      'a dead token in the header and a valid one in the cookie': ask(replaced, { cookie }),
-      'a header with underscores': service.forwardAuth({ x_user_group_token: current }),
-      'another workspace': ask(current, {}, other),
-      'another environment': ask(current, {}, testing),
-    };
     const texts = new Set<string>();
-    for (const [reason, answer] of Object.entries(refused)) {
-      const response = await answer;
+    const assertRefused = async (reason: string, headers: TestRequest['headers'], apiToken?: string) => {
+      const response = await service.forwardAuth(headers, apiToken);
       assert.equal(response.status, 401, reason);
       assertProblem(response, 'viewer_unauthenticated');
       assertNoViewer(response);
       assert.equal(response.headers['www-authenticate'], 'Bearer realm="user-group-service"');
       texts.add(JSON.stringify({ ...response.json, request_id: '' }));
-    }
+    };
+    const refused = {
+      none: {},
+      empty: { [header]: '' },
+      'another scheme': { [header]: `Basic ${current}` },
+      'two headers': { [header]: [current, current] },
+      'two cookies': { cookie: `${cookie}; user_group_token=${dead.replaced}` },
+      'the same cookie twice': { cookie: [cookie, cookie] },
+      'a quoted cookie': { cookie: `user_group_token="${current}"` },
+      'another cookie': { cookie: `xuser_group_token=${current}` },
+      'a cookie in another case': { cookie: `User_Group_Token=${current}` },
+      'a dead token in the header and a valid one in the cookie': { [header]: dead.replaced, cookie },
+      'a header with underscores': { x_user_group_token: current },
+    };
+    for (const [reason, headers] of Object.entries(refused)) await assertRefused(reason, headers);
+    for (const [reason, token] of Object.entries(dead)) await assertRefused(reason, { [header]: token });
+    for (const [reason, apiToken] of Object.entries(callers))
+      await assertRefused(reason, { [header]: current }, apiToken);
     assert.equal(texts.size, 1);
   });
 

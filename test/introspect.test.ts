@@ -11,6 +11,7 @@ import { describeOnEachDatabase } from './support/database.ts';
 import { EmbedSite, integrations } from './support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from './support/http.ts';
 import type { TestService } from './support/service.ts';
+import { unresolvableTokens } from './support/unresolvable-token.ts';
 
 const PUBLIC_URL = 'https://groups.example.com';
 
@@ -82,29 +83,19 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
   });
 
   it('returns {"active":false} and nothing else for every token that does not resolve', async () => {
-    const replaced = await createGroup('refused');
-    const current = (await service.post({ current_token: replaced })).json.user_group.token;
-    const suspended = await createGroup('suspended');
-    await site.suspend('suspended');
-    const deleted = await createGroup('deleted');
-    await service.call('DELETE', '/v1/user-groups/deleted');
-    const other = (await service.apiToken({ workspaceName: 'other' })).token;
-    const testing = (await service.apiToken({ environment: 'Testing' })).token;
-    const responses = {
-      unknown: service.introspect('unknown'),
-      replaced: service.introspect(replaced),
-      suspended: service.introspect(suspended),
-      deleted: service.introspect(deleted),
-      'an API token': service.introspect(service.token),
-      'white space after it': service.introspect(`${current} `),
-      'a JWT of others': service.introspect(`e30.e30.${'x'.repeat(300)}`),
-      'very long': service.introspect('x'.repeat(200_000)),
-      'another workspace': service.introspect(current, { token: other }),
-      'another environment': service.introspect(current, { token: testing }),
+    const { current, dead, callers } = await unresolvableTokens(site);
+    const inactive = {
+      ...dead,
+      'white space after it': `${current} `,
+      'a JWT of others': `e30.e30.${'x'.repeat(300)}`,
+      'very long': 'x'.repeat(200_000),
     };
-    for (const [reason, response] of Object.entries(responses)) assertInactive(await response, reason);
+    for (const [reason, text] of Object.entries(inactive))
+      assertInactive(await service.introspect(text), reason);
+    for (const [reason, token] of Object.entries(callers))
+      assertInactive(await service.introspect(current, { token }), reason);
     await site.suspend('suspended', false);
-    assert.equal((await service.introspect(suspended)).json.active, true);
+    assert.equal((await service.introspect(dead.suspended)).json.active, true);
   });
 
   it('accepts API tokens with any permission', async () => {
