@@ -2,15 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { type UnresolvedReference, UserGroupClient, UserGroupServiceError } from '../../client/src/index.ts';
+import {
+  type UnresolvedReference,
+  type UserGroupClient,
+  UserGroupServiceError,
+} from '../../client/src/index.ts';
+import { adminClient } from '../support/client/admin.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
-async function idsOf<Entry>(entries: AsyncIterable<Entry>, id: keyof Entry): Promise<unknown[]> {
-  const ids: unknown[] = [];
-  for await (const entry of entries) ids.push(entry[id]);
-  return ids;
+function idsOf<Entry>(entries: AsyncIterable<Entry>, id: keyof Entry): Promise<unknown[]> {
+  return Array.fromAsync(entries, (entry) => entry[id]);
 }
 
 /** On a busy machine, a check may take too long. */
@@ -28,8 +31,7 @@ describeOnEachDatabase('The client', (database) => {
   let client: UserGroupClient;
   before(async () => {
     service = await TestService.start(database);
-    const { token } = await service.apiToken({ permission: 'admin' });
-    client = new UserGroupClient({ url: service.url, apiToken: token });
+    client = await adminClient(service);
   });
   after(() => service.end());
 

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { UserGroupClient } from '../../client/src/index.ts';
+import type { UserGroupClient } from '../../client/src/index.ts';
+import { adminClient } from '../support/client/admin.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations } from '../support/embed-token/site.ts';
 import { TestService } from '../support/service.ts';
@@ -12,8 +13,7 @@ describeOnEachDatabase('The client', (database) => {
   let client: UserGroupClient;
   before(async () => {
     service = await TestService.start(database);
-    const { token } = await service.apiToken({ permission: 'admin' });
-    client = new UserGroupClient({ url: service.url, apiToken: token });
+    client = await adminClient(service);
   });
   after(() => service.end());
 
@@ -28,8 +28,7 @@ describeOnEachDatabase('The client', (database) => {
     );
     assert.deepEqual(await client.integrations.read('a/b'), replaced);
     await client.integrations.put('jwt', integrations.jwt);
-    const ids: string[] = [];
-    for await (const { integration_id } of client.integrations.list({ limit: 1 })) ids.push(integration_id);
+    const ids = await Array.fromAsync(client.integrations.list({ limit: 1 }), (each) => each.integration_id);
     assert.deepEqual(ids, ['a/b', 'jwt']);
     await client.integrations.delete('a/b', { ifMatch: replaced.etag });
     await assert.rejects(client.integrations.read('a/b'), { code: 'not_found' });
@@ -38,8 +37,7 @@ describeOnEachDatabase('The client', (database) => {
   it('has the earlier methods for integrations', async () => {
     const { etag } = await client.putIntegration('earlier', integrations.jwt);
     assert.deepEqual(await client.readIntegration('earlier'), await client.integrations.read('earlier'));
-    const ids: string[] = [];
-    for await (const { integration_id } of client.listIntegrations()) ids.push(integration_id);
+    const ids = await Array.fromAsync(client.listIntegrations(), (each) => each.integration_id);
     assert.ok(ids.includes('earlier'));
     await client.deleteIntegration('earlier', { ifMatch: etag });
     await assert.rejects(client.integrations.read('earlier'), { code: 'not_found' });

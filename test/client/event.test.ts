@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { type Event, UserGroupClient } from '../../client/src/index.ts';
+import { UserGroupClient } from '../../client/src/index.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -19,8 +19,7 @@ describeOnEachDatabase('The client', (database) => {
   after(() => service.end());
 
   it('iterates over events, the newest first, and filters them', async () => {
-    const events: Event[] = [];
-    for await (const event of client.events({ limit: 2 })) events.push(event);
+    const events = await Array.fromAsync(client.events({ limit: 2 }));
     assert.deepEqual(events.map(({ type, target }) => `${type} ${target.id}`).slice(0, 4), [
       'user_group.updated b',
       'user_group.created c',

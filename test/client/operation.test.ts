@@ -9,12 +9,6 @@ import { TestService } from '../support/service.ts';
 const mapping = { 40: '213', sales: 7 };
 const properties: Properties = { plan: 'gold', seats: 12, tags: ['a', { b: null }], '✓': 'é' };
 
-async function all<Item>(iterable: AsyncIterable<Item>): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const item of iterable) items.push(item);
-  return items;
-}
-
 describeOnEachDatabase('The client', (database) => {
   let service: TestService;
   let client: UserGroupClient;
@@ -268,7 +262,7 @@ describeOnEachDatabase('The client', (database) => {
 
     it('yields all user groups that match a search, over any number of pages', async () => {
       for (const limit of [1, 7, 25, undefined]) {
-        const found = await all(client.list({ search: 'list/', limit }));
+        const found = await Array.fromAsync(client.list({ search: 'list/', limit }));
         assert.deepEqual(found.map(({ provided_id }) => provided_id).sort(), ids);
         assert.deepEqual(found[0]?.mapping, mapping);
         assert.equal('token' in found[0]!, false);
@@ -276,7 +270,7 @@ describeOnEachDatabase('The client', (database) => {
     });
 
     it('yields the user groups that meet every condition', async () => {
-      const found = await all(
+      const found = await Array.fromAsync(
         client.list({
           search: 'NAME OF LIST',
           match: 'contains',
@@ -287,12 +281,12 @@ describeOnEachDatabase('The client', (database) => {
       );
       assert.deepEqual(found.map(({ provided_id }) => provided_id).sort(), ids);
       const query = { search: 'list/', seen_before: '2026-03-05T16:00:00+01:00' };
-      assert.equal((await all(client.list(query))).length, ids.length);
-      assert.deepEqual(await all(client.list({ ...query, suspended: true })), []);
+      assert.equal((await Array.fromAsync(client.list(query))).length, ids.length);
+      assert.deepEqual(await Array.fromAsync(client.list({ ...query, suspended: true })), []);
     });
 
     it('yields nothing if no group matches', async () => {
-      assert.deepEqual(await all(client.list({ search: 'list/99' })), []);
+      assert.deepEqual(await Array.fromAsync(client.list({ search: 'list/99' })), []);
     });
 
     it('fetches pages only as needed', async () => {
@@ -352,7 +346,7 @@ describeOnEachDatabase('The client', (database) => {
     });
     const id = created.api_token_id;
     assert.deepEqual(await admin.readApiToken(id), created);
-    const listed = await all(admin.listApiTokens({ limit: 1 }));
+    const listed = await Array.fromAsync(admin.listApiTokens({ limit: 1 }));
     assert.deepEqual(listed.at(-1), created);
     assert.equal(listed.length, 2);
     const page = await admin.listApiTokensPage();

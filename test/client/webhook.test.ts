@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type EventType, UserGroupClient, type WebhookDelivery } from '../../client/src/index.ts';
+import type { EventType, UserGroupClient, WebhookDelivery } from '../../client/src/index.ts';
 import { eventTypes } from '../../src/domain/event.ts';
+import { adminClient } from '../support/client/admin.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
@@ -12,19 +13,12 @@ import { env } from '../support/webhooks/tenant.ts';
 /** Compiles only if the client knows every type of event. */
 eventTypes satisfies readonly EventType[];
 
-async function all<Item>(iterable: AsyncIterable<Item>): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const item of iterable) items.push(item);
-  return items;
-}
-
 describe('The client', () => {
   let service: TestService;
   let client: UserGroupClient;
   before(async () => {
     service = await TestService.start(sqlite, { env });
-    const { token } = await service.apiToken({ permission: 'admin' });
-    client = new UserGroupClient({ url: service.url, apiToken: token });
+    client = await adminClient(service);
   });
   after(() => service.end());
 
@@ -40,7 +34,7 @@ describe('The client', () => {
     const read = await client.readWebhookEndpoint('a/b');
     assert.deepEqual(read, { webhook_endpoint: rotated.webhook_endpoint, etag: rotated.etag });
     await client.putWebhookEndpoint('c', fields);
-    const ids = (await all(client.listWebhookEndpoints({ limit: 1 }))).map(
+    const ids = (await Array.fromAsync(client.listWebhookEndpoints({ limit: 1 }))).map(
       (each) => each.webhook_endpoint_id,
     );
     assert.deepEqual(ids, ['a/b', 'c']);
@@ -57,7 +51,9 @@ describe('The client', () => {
     await client.redeliverWebhook('tested', event_id);
     await receiver.waitFor(2);
     await client.testWebhookEndpoint('tested');
-    const deliveries: WebhookDelivery[] = await all(client.listWebhookDeliveries('tested', { limit: 1 }));
+    const deliveries: WebhookDelivery[] = await Array.fromAsync(
+      client.listWebhookDeliveries('tested', { limit: 1 }),
+    );
     assert.deepEqual([deliveries.length, deliveries[1]!.event_id], [2, event_id]);
     await assert.rejects(client.redeliverWebhook('tested', 'evt_0'), { code: 'not_found' });
   });
