@@ -2,6 +2,7 @@
 // requests must be served meanwhile, and requests that cannot be served in time must be rejected with Retry-After.
 
 import type { DatabaseKind } from '../test/support/database.ts';
+import { eventually } from '../test/support/process.ts';
 import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
 import { type BurstResponse, sendBurst } from './large-bodies-burst.ts';
 import {
@@ -104,9 +105,14 @@ class Target {
     for (let group = 0; group < GROUPS; group++) {
       const id = `large-${group}`;
       const body = `{"user_group_id":"${id}","name":"Large","properties":${properties}}`;
-      await service.call(token, 'GET', '/api/user', body);
-      const { json } = await service.call(token, 'PUT', '/api/user', body);
-      groups.push({ id, token: json.user_group.token });
+      // The service may still be overloaded by the burst before.
+      const send = (method: string) =>
+        eventually('the group', async () => {
+          const { status, json } = await service.call(token, method, '/api/user', body);
+          return status === 503 ? null : json.user_group;
+        });
+      await send('GET');
+      groups.push({ id, token: (await send('PUT')).token });
     }
     return groups;
   }
