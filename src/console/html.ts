@@ -44,12 +44,6 @@ export function table(
 </table></div>`;
 }
 
-/** `path` may have no query. */
-export function nextPage(path: string, cursor: string): string {
-  const query = new URLSearchParams({ cursor });
-  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${path}?${query}">Next page</a></nav>`;
-}
-
 /** The text is shown in a fixed-width font, as it is. */
 export function code(text: string): string {
   return html`<pre><code>${text}</code></pre>`;

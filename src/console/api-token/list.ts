@@ -1,11 +1,10 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listApiTokens } from '../../operations/api-token.ts';
-import { html, link, nextPage, pathTo, table, time } from '../html.ts';
+import { html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
+import { nextPage, pageOf } from '../pagination.ts';
 import { API_TOKENS, NEW_API_TOKEN_PATH, nameOf, statusBadge } from './show.ts';
-
-const LIMIT = 50;
 
 export const listOfApiTokens: Page = {
   method: 'GET',
@@ -15,9 +14,7 @@ export const listOfApiTokens: Page = {
   access: 'list',
   handle: async (call) => {
     const { context, caller, query } = call;
-    const cursor = query.get('cursor');
-    const page = { limit: LIMIT, ...(cursor && { cursor }) };
-    const { apiTokens, nextCursor } = await listApiTokens(context, caller, page);
+    const { apiTokens, nextCursor } = await listApiTokens(context, caller, pageOf(query));
     return {
       title: 'API tokens',
       main: html`<h1>API tokens</h1>
@@ -25,7 +22,7 @@ export const listOfApiTokens: Page = {
 <p class="hint">Of this workspace, for the environment ${caller.environment}.</p>
 <div class="actions"><a class="button" href="${NEW_API_TOKEN_PATH}">New API token</a></div>
 !${apiTokenTable(call, apiTokens)}
-!${nextCursor === null ? '' : nextPage(pathTo(API_TOKENS), nextCursor)}`,
+!${nextPage(pathTo(API_TOKENS), nextCursor)}`,
     };
   },
 };

@@ -4,14 +4,13 @@ import type { DocumentDefinition } from '../../domain/document.ts';
 import type { PolicyMode } from '../../domain/policy.ts';
 import { listDocuments } from '../../operations/document.ts';
 import { newPath } from '../document-pages.ts';
-import { badge, definitions, html, link, nextPage, pathTo } from '../html.ts';
+import { badge, definitions, html, link, pathTo } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
+import { nextPage, PAGE_SIZE, pageOf } from '../pagination.ts';
 import { DATA_SOURCES, dataSourceTable, fieldsOf } from './data-source.ts';
 import { modeTexts } from './mapping-policy.ts';
 import { SCHEMAS, schemaTable } from './schema.ts';
-
-const LIMIT = 50;
 
 /** The start of both lists, and the rules about user groups. */
 export const overview: Page = {
@@ -22,8 +21,10 @@ export const overview: Page = {
   access: 'read',
   handle: async (call) => {
     const isAdmin = isPermitted(call.caller, ADMINS);
-    const schemas = await pageOf(call, schemaDefinition, null);
-    const dataSources = await pageOf(call, dataSourceDefinition, null);
+    const { context, caller } = call;
+    const first = { limit: PAGE_SIZE };
+    const schemas = await listDocuments(context, caller, schemaDefinition, first);
+    const dataSources = await listDocuments(context, caller, dataSourceDefinition, first);
     return {
       title: 'Catalogue',
       main: html`<h1>Catalogue</h1>
@@ -60,22 +61,19 @@ function listPage(
     purpose: `list ${definition.noun}s`,
     access: 'read',
     handle: async (call) => {
-      const { documents, nextCursor } = await pageOf(call, definition, call.query.get('cursor'));
-      const isAdmin = isPermitted(call.caller, ADMINS);
+      const { context, caller, query } = call;
+      const { documents, nextCursor } = await listDocuments(context, caller, definition, pageOf(query));
+      const isAdmin = isPermitted(caller, ADMINS);
       return {
         title,
         main: html`<h1>${title}</h1>
-!${notice(call.query, { deleted: 'Deleted.' })}
+!${notice(query, { deleted: 'Deleted.' })}
 !${tableOf(documents)}
-!${nextCursor === null ? '' : nextPage(pathTo(...path), nextCursor)}
+!${nextPage(pathTo(...path), nextCursor)}
 !${links(path, definition.noun, { isAdmin, hasMore: false })}`,
       };
     },
   };
-}
-
-function pageOf({ context, caller }: PageCall, definition: DocumentDefinition, cursor: string | null) {
-  return listDocuments(context, caller, definition, { limit: LIMIT, ...(cursor && { cursor }) });
 }
 
 function links(

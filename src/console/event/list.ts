@@ -5,9 +5,8 @@ import { type EventsPage, listEvents } from '../../operations/list-events.ts';
 import { choiceField, textField } from '../fields.ts';
 import { html, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
+import { nextPage, pageOf } from '../pagination.ts';
 import { eventTable, nameOfTarget, nameOfType } from './table.ts';
-
-const LIMIT = 50;
 
 /** In the URL of the page. */
 interface Filter {
@@ -44,16 +43,10 @@ export async function pageOfEvents(
   tableOf: (events: readonly JsonText[]) => string,
   of: { type?: EventType; target?: EventTarget },
 ): Promise<string> {
-  const cursor = query.get('cursor');
-  const page = await listEvents(context, caller, {
-    order: 'newest',
-    limit: LIMIT,
-    ...of,
-    ...(cursor && { cursor }),
-  });
+  const page = await listEvents(context, caller, { order: 'newest', ...of, ...pageOf(query) });
   const [path] = request.url.split('?', 1);
   return html`!${page.events.length === 0 ? none(page) : tableOf(page.events)}
-!${page.nextCursor === null ? '' : nextPage(path!, query, page.nextCursor)}`;
+!${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
 /** A page with a filter may be empty although more follow. */
@@ -61,12 +54,6 @@ function none({ nextCursor }: EventsPage): string {
   return nextCursor === null
     ? html`<p class="none">No events.</p>`
     : html`<p class="none">None of the events that were looked through meets these conditions; continue on the next page.</p>`;
-}
-
-function nextPage(path: string, query: URLSearchParams, cursor: string): string {
-  const next = new URLSearchParams([...query].filter(([name, value]) => name !== 'cursor' && value !== ''));
-  next.set('cursor', cursor);
-  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${path}?${next}">Older events</a></nav>`;
 }
 
 /** Anything else in the URL is no filter. */

@@ -3,13 +3,13 @@ import type { Document } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
 import { listDocuments } from '../../operations/document.ts';
 import { newPath } from '../document-pages.ts';
-import { definitions, html, link, nextPage, pathTo, table, time } from '../html.ts';
+import { definitions, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
+import { nextPage, pageOf } from '../pagination.ts';
 import { fieldsOf, INTEGRATIONS, restrictedBadge, typeTexts } from './integration.ts';
 import { SIGNING_KEYS_PATH } from './signing-key.ts';
 
-const LIMIT = 50;
 const TYPES_PATH = pathTo(...INTEGRATIONS, '-', 'types');
 
 export const listIntegrations: Page = {
@@ -19,8 +19,7 @@ export const listIntegrations: Page = {
   purpose: 'list integrations',
   access: 'read',
   handle: async ({ context, caller, query }) => {
-    const cursor = query.get('cursor');
-    const page = { limit: LIMIT, ...(cursor && { cursor }) };
+    const page = pageOf(query);
     const { documents, nextCursor } = await listDocuments(context, caller, integrationDefinition, page);
     return {
       title: 'Integrations',
@@ -29,7 +28,7 @@ export const listIntegrations: Page = {
 <p class="hint">How embed tokens for dashboards are made from a user group.</p>
 !${isPermitted(caller, ADMINS) ? actions() : ''}
 !${integrationTable(documents)}
-!${nextCursor === null ? '' : nextPage(pathTo(...INTEGRATIONS), nextCursor)}`,
+!${nextPage(pathTo(...INTEGRATIONS), nextCursor)}`,
     };
   },
 };

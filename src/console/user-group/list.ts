@@ -9,10 +9,10 @@ import { choiceField, textField } from '../fields.ts';
 import { badge, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
+import { nextPage, pageOf } from '../pagination.ts';
 import { CREATE_PATH } from './create.ts';
 import { FIND_PATH } from './find.ts';
 
-const LIMIT = 50;
 const PATH = pathTo('user-groups');
 
 /** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
@@ -35,11 +35,9 @@ export const list: Page = {
     const search = searchOf(query);
     // A token does not belong in a URL, where histories and logs keep it.
     if (addressOfUserGroupToken(search.search) !== null) return { location: `${PATH}?token_in_search=1` };
-    const cursor = query.get('cursor');
     const { userGroups, nextCursor } = await listUserGroups(context, caller, {
       ...conditionsOf(search),
-      limit: LIMIT,
-      ...(cursor && { cursor }),
+      ...pageOf(query),
     });
     return {
       title: 'User groups',
@@ -50,7 +48,7 @@ export const list: Page = {
 !${searchForm(search)}
 <div id="results" aria-live="polite">
 !${results(userGroups)}
-!${nextCursor === null ? '' : nextPage(search, nextCursor)}
+!${nextPage(PATH, nextCursor, { ...search })}
 </div>
 !${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };
@@ -136,11 +134,4 @@ function results(userGroups: readonly UserGroup[]): string {
       time(userGroup.updatedAt),
     ]),
   );
-}
-
-function nextPage(search: Search, cursor: string): string {
-  const query = new URLSearchParams(
-    Object.entries({ ...search, cursor }).filter(([, value]) => value !== ''),
-  );
-  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${PATH}?${query}">Next page</a></nav>`;
 }

@@ -17,12 +17,12 @@ import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { textMember } from '../form-body.ts';
-import { badge, html, nextPage, pathTo, table, time } from '../html.ts';
+import { badge, html, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
+import { nextPage, pageOf } from '../pagination.ts';
 
 export const WEBHOOKS = ['webhooks'] as const;
 
-const LIMIT = 50;
 const EVENT_TYPES = 'event_types';
 const choices = [
   [ALL_EVENTS, 'all, including types that later versions add'] as const,
@@ -109,9 +109,7 @@ const stateBadges = {
 
 async function deliveries({ id }: Document, call: PageCall): Promise<string> {
   const { context, caller, session, query } = call;
-  const cursor = query.get('cursor');
-  const page = { limit: LIMIT, ...(cursor && { cursor }) };
-  const { deliveries, nextCursor } = await listDeliveries(context, caller, id, page);
+  const { deliveries, nextCursor } = await listDeliveries(context, caller, id, pageOf(query));
   const redelivery = ({ eventId }: Delivery) =>
     actionForm(
       session,
@@ -130,7 +128,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<string> {
   const columns = ['Event', 'State', 'Attempts', 'Last attempt', 'Next attempt', 'Response', 'Action'];
   return html`<h2>Deliveries</h2>
 !${rows.length === 0 ? html`<p class="none">None yet.</p>` : table('Deliveries', columns, rows)}
-!${nextCursor === null ? '' : nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
+!${nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
 }
 
 function responseOf({ responseStatus, error }: Delivery): string {

@@ -2,12 +2,11 @@ import type { Document } from '../../domain/document.ts';
 import { ALL_EVENTS, webhookEndpointDefinition, webhookEndpointOf } from '../../domain/webhook-endpoint.ts';
 import { listDocuments } from '../../operations/document.ts';
 import { newPath } from '../document-pages.ts';
-import { html, link, nextPage, pathTo, table, time } from '../html.ts';
+import { html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
+import { nextPage, pageOf } from '../pagination.ts';
 import { enabledBadge, WEBHOOKS } from './endpoint.ts';
-
-const LIMIT = 50;
 
 export const listWebhookEndpoints: Page = {
   method: 'GET',
@@ -16,8 +15,7 @@ export const listWebhookEndpoints: Page = {
   purpose: 'list webhook endpoints',
   access: 'read',
   handle: async ({ context, caller, query }) => {
-    const cursor = query.get('cursor');
-    const page = { limit: LIMIT, ...(cursor && { cursor }) };
+    const page = pageOf(query);
     const { documents, nextCursor } = await listDocuments(context, caller, webhookEndpointDefinition, page);
     return {
       title: 'Webhooks',
@@ -26,7 +24,7 @@ export const listWebhookEndpoints: Page = {
 <p class="hint">Where events are delivered as they happen.</p>
 <div class="actions"><a class="button" href="${newPath(WEBHOOKS)}">New webhook endpoint</a></div>
 !${endpointTable(documents)}
-!${nextCursor === null ? '' : nextPage(pathTo(...WEBHOOKS), nextCursor)}`,
+!${nextPage(pathTo(...WEBHOOKS), nextCursor)}`,
     };
   },
 };

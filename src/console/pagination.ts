@@ -1,0 +1,23 @@
+// Lists, page by page: the cursor is in the URL.
+
+import { html } from './html.ts';
+
+export const PAGE_SIZE = 50;
+
+/** The page at the cursor in the URL, otherwise the first one. */
+export function pageOf(query: URLSearchParams): { limit: number; cursor?: string } {
+  const cursor = query.get('cursor');
+  return { limit: PAGE_SIZE, ...(cursor && { cursor }) };
+}
+
+/** A link, if there is a next page. `query` is what the URL has besides the cursor; empty values are left out. */
+export function nextPage(
+  path: string,
+  cursor: string | null,
+  query: Readonly<Record<string, string>> = {},
+  text = 'Next page',
+): string {
+  if (cursor === null) return '';
+  const next = new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''));
+  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${path}?${next}">${text}</a></nav>`;
+}
