@@ -135,12 +135,6 @@ export const apiTokenPageLimit = {
   description: 'Maximum number of API tokens per page.',
 } as const satisfies FieldSchema;
 
-export const apiTokenCursor = {
-  type: 'string',
-  minLength: 1,
-  description: 'The `next_cursor` of the previous page. Absent for the first page.',
-} as const satisfies FieldSchema;
-
 export const pageLimit = {
   type: 'integer',
   minimum: 1,
@@ -152,8 +146,7 @@ export const pageLimit = {
 export const cursor = {
   type: 'string',
   minLength: 1,
-  description:
-    'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
+  description: 'The `next_cursor` of the previous page. Absent for the first page.',
 } as const satisfies FieldSchema;
 
 export const search = {

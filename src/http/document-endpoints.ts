@@ -20,7 +20,7 @@ import { setVersionTag } from './entity-tag.ts';
 import { type Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { pathIdOf, type pathParameters } from './path-parameter.ts';
 import { noQuery, queryType } from './query.ts';
-import { type NamedSchema, objectSchema, type Schema, successSchema } from './schema.ts';
+import { type NamedSchema, nextCursorSchema, objectSchema, type Schema, successSchema } from './schema.ts';
 import { timestamp, timestampSchema } from './timestamp.ts';
 
 export interface DocumentKindApi<Body> {
@@ -96,21 +96,13 @@ export function documentSchema({
 
 const pageParameters = {
   limit: { ...field.pageLimit, description: 'Maximum number of entries per page.' },
-  cursor: {
-    ...field.cursor,
-    description: 'The `next_cursor` of the previous page. Absent for the first page.',
-  },
+  cursor: field.cursor,
 };
 
 export const pageQuery = queryType<PageQuery>({
   parameters: pageParameters,
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });
-
-export const nextCursorSchema = {
-  type: ['string', 'null'],
-  description: 'The `cursor` of the next page; null on the last one.',
-} as const satisfies Schema;
 
 export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEndpoints {
   const { definition, collection, name, tag, idParameter } = kind;

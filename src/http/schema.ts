@@ -36,6 +36,11 @@ export interface NamedSchema {
   schema: Schema;
 }
 
+export const nextCursorSchema = {
+  type: ['string', 'null'],
+  description: 'The `cursor` of the next page; null on the last one.',
+} as const satisfies Schema;
+
 /** The schema of a successful response. */
 export function successSchema(
   name: string,

@@ -4,7 +4,7 @@ import { listApiTokens } from '../../../operations/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { queryType } from '../../query.ts';
-import { successSchema } from '../../schema.ts';
+import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
 
 interface ListQuery {
@@ -13,7 +13,7 @@ interface ListQuery {
 }
 
 const query = queryType<ListQuery>({
-  parameters: { limit: field.apiTokenPageLimit, cursor: field.apiTokenCursor },
+  parameters: { limit: field.apiTokenPageLimit, cursor: field.cursor },
   convert: (values) => ({ limit: field.apiTokenPageLimit.default, ...values }),
 });
 
@@ -46,10 +46,7 @@ export const list = endpoint<null, ListQuery>({
         description: 'A page of API tokens.',
         schema: successSchema('ApiTokenPage', {
           api_tokens: { type: 'array', items: listedSchema },
-          next_cursor: {
-            type: ['string', 'null'],
-            description: 'The `cursor` of the next page; null on the last one.',
-          },
+          next_cursor: nextCursorSchema,
         }),
         examples: {
           last: {

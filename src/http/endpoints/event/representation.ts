@@ -23,8 +23,7 @@ export const eventParameters = {
     description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024 ** 2} MiB of changes.`,
   },
   cursor: {
-    type: 'string',
-    minLength: 1,
+    ...field.cursor,
     description:
       'The `next_cursor` of the previous page, for the same order, type and target. Absent for the first page.',
   },

@@ -6,7 +6,7 @@ import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { queryType } from '../../query.ts';
-import { successSchema } from '../../schema.ts';
+import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { example, listedSchema, storedJson } from './representation.ts';
 
 interface ListParameters extends Pick<ListQuery, 'cursor' | 'search' | 'match' | 'suspended'> {
@@ -15,10 +15,16 @@ interface ListParameters extends Pick<ListQuery, 'cursor' | 'search' | 'match' |
   seen_before?: string;
 }
 
+const cursor = {
+  ...field.cursor,
+  description:
+    'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
+};
+
 const query = queryType<ListQuery>({
   parameters: {
     limit: field.pageLimit,
-    cursor: field.cursor,
+    cursor,
     search: field.search,
     match: field.match,
     data_source: field.dataSource,
@@ -69,10 +75,7 @@ export const list = endpoint({
         description: 'A page of user groups.',
         schema: successSchema('UserGroupPage', {
           user_groups: { type: 'array', items: listedSchema },
-          next_cursor: {
-            type: ['string', 'null'],
-            description: 'The `cursor` of the next page; null on the last one.',
-          },
+          next_cursor: nextCursorSchema,
         }),
         examples: {
           last: {

@@ -1,11 +1,11 @@
 import { noBody } from '../../../domain/request-body.ts';
 import type { PageQuery } from '../../../operations/document.ts';
 import { listDeliveries } from '../../../operations/webhook-endpoint.ts';
-import { nextCursorSchema, pageQuery } from '../../document-endpoints.ts';
+import { pageQuery } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
 import { pathIdOf } from '../../path-parameter.ts';
-import { successSchema } from '../../schema.ts';
+import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery, idParameter } from './representation.ts';
 
 export const listWebhookDeliveries = endpoint<null, PageQuery>({
