@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
-export const hasPerf = spawnSync('perf', ['stat', '-e', 'instructions:u', 'true']).status === 0;
+const hasPerf = spawnSync('perf', ['stat', '-e', 'instructions:u', 'true']).status === 0;
 
 /** The instructions of all threads of the process during the work; NaN without perf. */
 export async function instructionsDuring(processId: number, work: () => Promise<unknown>): Promise<number> {

@@ -23,7 +23,7 @@ export type DeliveryContext = Pick<
 >;
 
 /** An attempt takes less: nobody else attempts the same delivery meanwhile. */
-export const CLAIM_MS = 20_000;
+const CLAIM_MS = 20_000;
 const CHANGED_PER_COMMAND = 1_000;
 const GONE = 410;
 

@@ -173,7 +173,7 @@ export function documentNotFound({ noun }: DocumentDefinition): Problem {
   return new Problem('not_found', `No ${noun} has this id.`);
 }
 
-export function limitReached({ noun, limit }: Pick<DocumentDefinition, 'noun' | 'limit'>): Problem {
+function limitReached({ noun, limit }: Pick<DocumentDefinition, 'noun' | 'limit'>): Problem {
   return new Problem(
     'limit_reached',
     `There may be at most ${limit} ${noun}s in a workspace and environment. Delete one first.`,

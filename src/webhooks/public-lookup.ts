@@ -15,7 +15,7 @@ export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 const resolver = new promises.Resolver({ timeout: 3_000, tries: 2 });
 
 /** Not `getaddrinfo`: four slow names would occupy all threads that Node resolves names with. */
-export async function resolveName(hostname: string): Promise<LookupAddress[]> {
+async function resolveName(hostname: string): Promise<LookupAddress[]> {
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason;
   const addressesOf = (result: typeof ipv4, family: number) =>

@@ -19,7 +19,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
 }
 
 /** Differences are coloured per character, which would split a token: lines with a token lose their colours. */
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   return text
     .split('\n')
     .map((line) => {

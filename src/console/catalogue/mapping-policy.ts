@@ -40,7 +40,7 @@ export const changeMappingPolicy: Page = {
   retry: (call, problem) => formView(call, call.form, problem),
 };
 
-export async function mappingModeOf({ context, caller }: PageCall): Promise<PolicyMode> {
+async function mappingModeOf({ context, caller }: PageCall): Promise<PolicyMode> {
   return (await context.configs.of(context.store, caller)).mappingMode;
 }
 

@@ -5,7 +5,7 @@ import { type JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../js
 import type { JsonText } from '../strict-json.ts';
 import type { UserGroup } from '../user-group.ts';
 
-export const templateFields = ['provided_id', 'name', 'team_id', 'environment'] as const;
+const templateFields = ['provided_id', 'name', 'team_id', 'environment'] as const;
 type TemplateField = (typeof templateFields)[number];
 
 export type Template =
