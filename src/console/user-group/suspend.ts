@@ -14,22 +14,22 @@ import { consequences } from './consequences.ts';
 import { showAgain } from './show.ts';
 import { versionField, versionOf } from './version.ts';
 
-const path = '/user-groups/:user_group_id';
-
-export const suspendForm: Page = {
-  method: 'GET',
-  path: `${path}/suspend`,
+const shared = {
+  path: '/user-groups/:user_group_id/suspend',
   permissions: WRITERS,
   purpose: 'suspend user groups',
+} as const;
+
+export const suspendForm: Page = {
+  ...shared,
+  method: 'GET',
   access: 'read',
   handle: (call) => suspendView(call),
 };
 
 export const suspend: Page = {
+  ...shared,
   method: 'POST',
-  path: `${path}/suspend`,
-  permissions: WRITERS,
-  purpose: 'suspend user groups',
   access: 'write',
   handle: async ({ context, caller, request, form }) => {
     const id = userGroupIdOf(request);
@@ -41,7 +41,7 @@ export const suspend: Page = {
 
 export const resume: Page = {
   method: 'POST',
-  path: `${path}/resume`,
+  path: '/user-groups/:user_group_id/resume',
   permissions: WRITERS,
   purpose: 'resume user groups',
   access: 'write',
