@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import type { Schema } from '../src/http/schema.ts';
+import { codePoint } from '../test/support/domain/code-point.ts';
 import { Digits, type Json, jsonText } from './fuzz-json.ts';
 
 const KEYWORDS = [
@@ -113,13 +114,10 @@ const control = ['\u0000', '\t', '\n', '\r', '\u001b', '\u007f', '\u0085', '\u00
 
 const character = fc.oneof(
   { weight: 10, arbitrary: fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 1 }) },
-  { weight: 4, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }) },
+  { weight: 4, arbitrary: codePoint },
   { weight: 4, arbitrary: fc.constantFrom(...odd, ...blank) },
 );
-const invalidCharacter = fc.oneof(
-  fc.constantFrom('a', ...blank, ...control),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
-);
+const invalidCharacter = fc.oneof(fc.constantFrom('a', ...blank, ...control), codePoint);
 
 function patternOf({ pattern = '' }: Schema): (text: string) => boolean {
   const expression = new RegExp(pattern, 'u');

@@ -13,6 +13,7 @@ import {
 import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import type { SealedToken } from '../../src/domain/user-group.ts';
+import { codePoint } from '../support/domain/code-point.ts';
 
 const owner: TokenOwner = {
   workspaceId: 7,
@@ -40,7 +41,7 @@ describe('a sealed token', () => {
       fc.property(
         fc.string({ minLength: 1 }),
         fc.nat(),
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: codePoint }),
         (text, teamId, providedId) => {
           const of: TokenOwner = { ...owner, teamId, providedId };
           const sealed = sealing.seal(new Secret(text), of);

@@ -7,6 +7,7 @@ import type { Environment } from '../../src/domain/user-group.ts';
 import { exportLines } from '../../src/operations/export.ts';
 import { ensureWorkspace } from '../../src/operations/workspace.ts';
 import { type DatabaseKind, describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
+import { codePoint } from '../support/domain/code-point.ts';
 import { TestService } from '../support/service.ts';
 
 interface Group {
@@ -31,7 +32,7 @@ const number = fc.constantFrom(
   '1e400',
   '0.1000000000000000055511151231257827',
 );
-const string = fc.string({ unit: 'binary' }).map((value) => JSON.stringify(value));
+const string = fc.string({ unit: codePoint }).map((value) => JSON.stringify(value));
 const { json } = fc.letrec<{ json: string; array: string; object: string }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 4 },
@@ -42,7 +43,7 @@ const { json } = fc.letrec<{ json: string; array: string; object: string }>((tie
     tie('object'),
   ),
   array: fc.array(tie('json'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
-  object: objectOf(tie('json'), fc.string({ unit: 'binary', maxLength: 8 })),
+  object: objectOf(tie('json'), fc.string({ unit: codePoint, maxLength: 8 })),
 }));
 
 function objectOf(value: fc.Arbitrary<string>, key: fc.Arbitrary<string>): fc.Arbitrary<string> {

@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { parseStrictJson } from '../../../src/domain/strict-json.ts';
 import { Problem } from '../../../src/problem.ts';
+import { codePoint } from './code-point.ts';
 
 const LEVELS = 5;
 
@@ -35,11 +36,9 @@ const number = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{
 const character = fc.oneof(
   {
     weight: 20,
-    arbitrary: fc
-      .string({ unit: 'binary', minLength: 1, maxLength: 1 })
-      .map((each) => JSON.stringify(each).slice(1, -1)),
+    arbitrary: codePoint.map((each) => JSON.stringify(each).slice(1, -1)),
   },
-  { weight: 5, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).map(escaped) },
+  { weight: 5, arbitrary: codePoint.map(escaped) },
   { weight: 5, arbitrary: fc.constantFrom('\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', ' ') },
   { weight: 1, arbitrary: fc.constantFrom('\\ud83d', '\\udE00', '\\uD83D\\uDe00') },
 );
