@@ -5,11 +5,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { createDemo } from '../../src/demo/create.ts';
 import { operator } from '../../src/domain/api-token.ts';
-import { DESKTOP, launchBrowser, PHONE, skipsBrowser } from '../support/browser.ts';
+import { DESKTOP, launchBrowser, PHONE, skipsBrowser, violationsOf } from '../support/browser.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
@@ -107,7 +106,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   async function check(page: Page, name: string, screen: string): Promise<void> {
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page }).analyze();
+      const violations = await violationsOf(page);
       assert.deepEqual(
         violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`),
         [],
@@ -255,7 +254,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     const context = await browser.newContext({ baseURL: service.url });
     const page = await context.newPage();
     await page.goto('/');
-    assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);
+    assert.deepEqual(await violationsOf(page), []);
     await picture(page, 'sign-in');
     await context.close();
   });
