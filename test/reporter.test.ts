@@ -2,11 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
 import { Folder, Program } from './support/process.ts';
+import print from './support/reporter.ts';
 
 const REPORTER = new URL('./support/reporter.ts', import.meta.url).href;
 
@@ -113,10 +116,30 @@ describe('The report of several files', () => {
     ]);
   });
 
+  it('names the ten slowest of them, the slowest first', async () => {
+    const completed = Array.from({ length: 12 }, (_, index) => completion(`${index}.test.ts`, index * 1_000));
+    const total = { type: 'test:plan', data: { count: 12, nesting: 0 } };
+    const printed = (await Readable.from(print(Readable.from([...completed, total]))).toArray()).join('');
+    const [, list] = printed.split('\nSlowest files:\n');
+    const names = list!.match(/[\d.]+ s \S+/g);
+    assert.deepEqual(
+      names,
+      [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((index) => `${index}.0 s ${index}.test.ts`),
+    );
+  });
+
   it('names each test and shows each failure completely with TEST_REPORT=full', async () => {
     assert.match(await report(files, { TEST_REPORT: 'full' }), /✔ passes too /);
   });
 });
+
+/** What the runner reports about a file that passed. */
+function completion(name: string, duration_ms: number): object {
+  return {
+    type: 'test:complete',
+    data: { name, file: resolve(name), details: { passed: true, duration_ms } },
+  };
+}
 
 /** The output of a run of the files, one of which fails. */
 async function report(files: Record<string, string>, env: Record<string, string> = {}): Promise<string> {

@@ -1,5 +1,5 @@
-// The report of `npm test`: a line per file, or one progress line on a terminal, and the first difference of each
-// failure. TEST_REPORT=full selects the report of Node's runner. Both redact tokens, which tests compare.
+// The report of `npm test`: a line per file, or one progress line on a terminal, the first difference of each failure,
+// and the slowest files. TEST_REPORT=full selects the report of Node's runner. Both redact tokens, which tests compare.
 
 import { relative, resolve } from 'node:path';
 import { compose } from 'node:stream';
@@ -10,6 +10,7 @@ import { redact } from '../../src/domain/secret.ts';
 import { explainFailure } from './failure.ts';
 
 const CLEAR_LINE = '\r\x1b[2K';
+const SLOWEST = 10;
 
 // biome-ignore lint/style/noDefaultExport: the runner asks for it.
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -38,6 +39,7 @@ class Report {
   readonly #titles = new Map<string, string>();
   readonly #counts = new Map<string, { tests: number; failed: number; isCancelled: boolean }>();
   readonly #failures: string[] = [];
+  readonly #durations: { file: string; ms: number }[] = [];
   #files = 0;
   #filesDone = 0;
   #lastFile = '';
@@ -68,7 +70,7 @@ class Report {
         return data.message;
       case 'test:plan':
         // That of the whole run comes right before its totals.
-        return data.file === undefined ? this.#recap() : '';
+        return data.file === undefined ? this.#slowest() + this.#recap() : '';
       case 'test:diagnostic':
         return data.file === undefined ? `ℹ ${data.message}\n` : '';
       default:
@@ -95,11 +97,20 @@ class Report {
     this.#filesDone++;
     const file = shownPath(name);
     this.#lastFile = file;
+    this.#durations.push({ file, ms: duration_ms });
     const { tests, failed } = this.#countsOf(file);
     const result = passed ? `${tests} tests` : failed > 0 ? `${failed} failed` : processEnd(error);
     if (!passed && failed === 0) this.#failures.push(`${file}: ${result}`);
     if (passed && this.#isTerminal) return '';
     return `${passed ? '✔' : '✖'} ${file} (${result}, ${seconds(duration_ms)}) ${this.#progress()}\n`;
+  }
+
+  /** Empty if the files are so few that their own lines show it. */
+  #slowest(): string {
+    if (this.#durations.length <= SLOWEST) return '';
+    const slowest = this.#durations.toSorted((one, other) => other.ms - one.ms).slice(0, SLOWEST);
+    const lines = slowest.map(({ file, ms }) => `  ${seconds(ms).padStart(8)} ${file}\n`);
+    return `\nSlowest files:\n${lines.join('')}\n`;
   }
 
   #recap(): string {
