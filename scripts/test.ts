@@ -9,47 +9,44 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { startPostgres } from '../test/support/postgres/server.ts';
 
-/**
- * Tests that run commands, kill processes, inject faults, measure load, pack packages, run other clients, or depend on how
- * PostgreSQL locks, plans and migrates.
- */
-const SLOW_FOLDERS = [
-  'test/cli/',
-  'test/client-matrix/',
-  'test/faults/',
-  'test/load/',
-  'test/postgres/',
-  'test/process/',
-  'reliability/test/',
-];
-/** Its tables have 59 000 cases; the behaviour tier sends a sample of them. */
-const SAMPLED_FOLDER = 'test/bad-input/';
-/** More than the number of cores: some of these files mostly wait for a limit or a process. */
-const BEHAVIOUR_CONCURRENCY = availableParallelism() + 1;
-/** The other tiers start many processes, and measure time and memory. */
-const CONCURRENCY = 2;
+interface Tier {
+  /** A tier without folders has the tests that no other has. */
+  folders: readonly string[];
+  /** How many files run at a time. */
+  concurrency: number;
+}
+
+const TIERS = {
+  // More than the number of cores: some of these files mostly wait for a limit or a process.
+  behaviour: { folders: [], concurrency: availableParallelism() + 1 },
+  // Each file starts several processes, and waits for them most of the time.
+  processes: {
+    folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
+    concurrency: 3,
+  },
+  // These limit the time of a recovery, and measure memory and latencies.
+  faults: { folders: ['test/faults/', 'test/load/', 'reliability/test/'], concurrency: 2 },
+} as const satisfies Record<string, Tier>;
+const NAMED_CONCURRENCY = 2;
 
 /** A file system in memory, on Linux. The tests of behaviour write about a gigabyte. */
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 4 * 1024 ** 3;
 
-type Tier = 'behaviour' | 'rest' | 'all';
-
 const program = new Command('npm test --')
   .description(
-    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour (npm test), rest (npm run test:rest: what runs commands, ' +
-      'kills processes, injects faults, measures load, packs packages, runs other clients, or depends on the internals of PostgreSQL), or all (npm run test:all).',
+    'Runs the tests of a tier on SQLite and PostgreSQL: behaviour; processes (sends tens of thousands of invalid requests, ' +
+      'runs commands, kills processes, packs packages, runs other clients, or depends on the internals of PostgreSQL); ' +
+      'or faults (injects faults or measures load). "npm run test:rest" runs the last two, "npm run test:all" all.',
   )
   .argument('[files...]', 'run these test files, and options of the runner such as --test-name-pattern=TEXT')
-  .addOption(
-    new Option('--tier <tier>', 'which tests').choices(['behaviour', 'rest', 'all']).default('behaviour'),
-  )
+  .addOption(new Option('--tier <tier>', 'which tests').choices(Object.keys(TIERS)).default('behaviour'))
   .option('--full', 'print the name of each test, and all of each failure')
   .option('--list', 'print the files, and run nothing')
   .allowUnknownOption()
   .parse();
 
-const { tier, full, list } = program.opts<{ tier: Tier; full?: true; list?: true }>();
+const { tier, full, list } = program.opts<{ tier: keyof typeof TIERS; full?: true; list?: true }>();
 const runnerOptions = program.args.filter((each) => each.startsWith('-'));
 const named = program.args.filter((each) => !each.startsWith('-'));
 const files = named.length > 0 ? named : filesOf(tier);
@@ -57,12 +54,13 @@ const isBehaviour = named.length === 0 && tier === 'behaviour';
 if (list) console.log(files.join('\n'));
 else process.exit(await runTests());
 
-function filesOf(wanted: Tier): string[] {
+function filesOf(wanted: keyof typeof TIERS): string[] {
   const all = globSync(['test/**/*.test.ts', 'reliability/test/*.test.ts']).sort();
   const isIn = (folders: readonly string[]) => (file: string) =>
     folders.some((each) => file.startsWith(each));
-  if (wanted === 'rest') return all.filter(isIn([...SLOW_FOLDERS, SAMPLED_FOLDER]));
-  return wanted === 'all' ? all : all.filter((file) => !isIn(SLOW_FOLDERS)(file));
+  if (wanted !== 'behaviour') return all.filter(isIn(TIERS[wanted].folders));
+  const isOther = isIn(Object.values(TIERS).flatMap(({ folders }) => folders));
+  return all.filter((file) => !isOther(file));
 }
 
 function hasRoomInMemory(): boolean {
@@ -84,13 +82,12 @@ async function runTests(): Promise<number> {
   const env = {
     NODE_COMPILE_CACHE,
     ...process.env,
-    ...(isBehaviour && { TEST_CASES: 'sample' }),
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
   };
   const args = [
     '--test',
-    `--test-concurrency=${isBehaviour ? BEHAVIOUR_CONCURRENCY : CONCURRENCY}`,
+    `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : TIERS[tier].concurrency}`,
     '--test-reporter=./test/support/reporter.ts',
     '--test-reporter-destination=stdout',
     ...runnerOptions,
