@@ -6,18 +6,6 @@ import { html } from './html.ts';
 import { ADMINS, READERS, type View } from './page.ts';
 import type { Session } from './session.ts';
 
-export const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  // Not no-referrer: browsers would then send no origin with forms either.
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-} as const;
-
 const navigation: readonly { path: string; text: string; permissions: readonly Permission[] }[] = [
   { path: '/console/user-groups', text: 'User groups', permissions: READERS },
   { path: '/console/events', text: 'Events', permissions: READERS },

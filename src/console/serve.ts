@@ -4,14 +4,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, isPermitted } from '../domain/api-token.ts';
-import { redact } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { readBody } from '../http/body.ts';
 import type { BodyAdmission } from '../http/body-admission.ts';
 import { withDeadline } from '../http/endpoint.ts';
 import type { FailedAuthenticationLimit } from '../http/failed-authentication-limit.ts';
 import type { InFlight } from '../http/in-flight.ts';
-import { problemHeaders, problems, statusOf } from '../http/problem.ts';
+import { pageHeaders } from '../http/page-headers.ts';
+import { statusOf } from '../http/problem.ts';
 import { encodedQueryOf } from '../http/query.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import { authenticate, Unauthenticated } from '../operations/authenticate.ts';
@@ -19,8 +19,7 @@ import type { Context } from '../operations/context.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { Form } from './form.ts';
-import { html } from './html.ts';
-import { document, type PageAssets, pageHeaders, type SignedIn } from './layout.ts';
+import { document, type PageAssets, type SignedIn } from './layout.ts';
 import { type Page, type PageCall, READERS, type Redirect, type View } from './page.ts';
 import { expiredCookie, type Session, sessionOf } from './session.ts';
 
@@ -35,8 +34,7 @@ export interface ConsoleOptions {
 }
 
 export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Page): void {
-  const operationId = `console ${page.method} ${page.path}`;
-  const config = { operationId, sendProblem: sendProblemPage };
+  const config = { operationId: `console ${page.method} ${page.path}` };
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     tracked(options, async () => {
       if (!options.context.store.admits(page.access)) throw overloaded;
@@ -147,17 +145,6 @@ export function sendView(
 
 export function redirect(reply: FastifyReply, location: string): FastifyReply {
   return reply.code(303).headers(pageHeaders).header('location', location).send();
-}
-
-function sendProblemPage(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
-  const { title } = problems[problem.code];
-  const page = html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"></head>
-<body><main><h1>${title}</h1><p>${redact(problem.message)}</p><p>Request ${requestId}</p><p><a href="/console">Back to the console</a></p></main></body>
-</html>
-`;
-  return reply.code(statusOf(problem)).headers(problemHeaders(problem)).headers(pageHeaders).send(page);
 }
 
 /** Returns to a page after signing in, but repeats no action. */

@@ -4,7 +4,9 @@ import type { FastifyReply } from 'fastify';
 import { redact } from '../domain/secret.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import type { Protocol } from './protocol.ts';
+import { pageHeaders } from './page-headers.ts';
+import { problemPage } from './problem-page.ts';
+import { type Protocol, protocolOf } from './protocol.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -108,12 +110,15 @@ export function problemBody(problem: Problem, requestId: string, protocol?: Prot
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
-  const { protocol } = reply.routeOptions.config;
-  const status = statusOf(problem);
+  const protocol = protocolOf(reply.request);
+  const { status, title } = problems[problem.code];
+  reply.code(status).headers(problemHeaders(problem, protocol));
+  if (protocol === 'console') {
+    const page = problemPage({ title, detail: redact(problem.message), requestId });
+    return reply.headers(pageHeaders).send(page);
+  }
   const isOAuthError = protocol === 'oauth' && status in oauthErrors;
   return reply
-    .code(status)
-    .headers(problemHeaders(problem, protocol))
     .header('content-type', isOAuthError ? JSON_TYPE : PROBLEM_TYPE)
     .send(problemBody(problem, requestId, protocol));
 }

@@ -2,7 +2,6 @@
 
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Problem } from '../problem.ts';
 import { isBehindOthers, onConnectionTurn } from './node-internals.ts';
 
 declare module 'fastify' {
@@ -13,8 +12,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Absent for assets and unknown paths. */
     operationId?: string;
-    /** Responds with a problem in another form than JSON. */
-    sendProblem?: (reply: FastifyReply, problem: Problem, requestId: string) => FastifyReply;
   }
 }
 

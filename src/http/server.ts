@@ -204,8 +204,7 @@ function respondWithProblem(
   if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
   // The rest of the request may never arrive.
   if (status === 408) reply.header('connection', 'close');
-  const send = request.routeOptions.config?.sendProblem ?? sendProblem;
-  send(reply, problem, request.id);
+  sendProblem(reply, problem, request.id);
 }
 
 /** 404 for an unknown path, 405 for a known one that does not support the method. */

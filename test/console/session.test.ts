@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { textOfElement } from '../support/html.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
@@ -257,11 +258,40 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.ok(!response.headers.location!.includes(json.user_group.token.slice(9, 25)));
   });
 
+  it('explains every refusal on a page, wherever a browser gets it', async () => {
+    const session = await newSession();
+    const evil = { origin: 'https://evil.example' };
+    const form = { 'content-type': 'text/plain' };
+    for (const [response, status] of [
+      [await signIn(service.token, {}, evil), 403],
+      [await signIn(service.token, {}, { 'sec-fetch-site': 'cross-site' }), 403],
+      [await signIn(service.token, {}, form), 415],
+      [await get('/console/sign-in', evil), 403],
+      [await get('/console', evil), 403],
+      [await post('/console/sign-out', {}, session), 403],
+      [await get('/console/user-groups/nobody', session), 404],
+      [await get('/console/no/such/page'), 404],
+      [await get('/console/user-groups/%ff', session), 400],
+      [await get('/console/user-groups/x/review', session), 405],
+      [await post('/console/user-groups/x', {}, session), 405],
+      [await get('/console/assets/x/y'), 404],
+    ] as const) {
+      assert.equal(response.status, status, response.text);
+      assertProblemPage(response);
+    }
+    for (const path of ['/consoles', '/v1/console'])
+      assert.equal(
+        (await get(path)).headers['content-type'],
+        'application/problem+json; charset=utf-8',
+        path,
+      );
+  });
+
   it('limits attempts to sign in', async () => {
     const limited = await TestService.start(database, {
       env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '3' },
     });
-    const statuses: number[] = [];
+    const responses: TestResponse[] = [];
     for (let attempt = 0; attempt < 5; attempt++) {
       const response = await send(limited.url, {
         method: 'POST',
@@ -269,13 +299,23 @@ describeOnEachDatabase('A session of the console', (database) => {
         body: 'api_token=x',
         headers: { 'content-type': 'application/x-www-form-urlencoded', origin: limited.url },
       });
-      statuses.push(response.status);
+      responses.push(response);
     }
     await limited.end();
+    const statuses = responses.map(({ status }) => status);
     assert.deepEqual(statuses.slice(0, 3), [401, 401, 401]);
     assert.equal(statuses.at(-1), 429);
+    assertProblemPage(responses.at(-1)!);
+    assert.match(responses.at(-1)!.headers['retry-after']!, /^[1-9]\d?$/);
   });
 });
+
+/** With the same protection as every other page. */
+function assertProblemPage({ headers, text }: TestResponse): void {
+  assert.equal(headers['content-type'], 'text/html; charset=utf-8', text);
+  assert.match(String(headers['content-security-policy']), /^default-src 'none';.* frame-ancestors 'none'$/);
+  assert.match(textOfElement(text, 'main'), new RegExp(`Request ${headers['x-request-id']}`));
+}
 
 function cookieOf({ headers, text }: TestResponse): string {
   const [cookie] = headers['set-cookie'] ?? [];

@@ -1,0 +1,13 @@
+// The headers of pages for people: nothing from other origins, no inline scripts or styles, no frames.
+
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  // Not no-referrer: browsers would then send no origin with forms either.
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+} as const;
