@@ -44,12 +44,12 @@ const ELEMENTS = new Set(
   ).split(' '),
 );
 
-/** Nothing but the elements of the console, and no URL but its own. */
-export function checkMarkup({ text, status }: TestResponse): Element[] {
+/** Nothing but the elements of the console and these others, and no URL but its own. */
+export function checkMarkup({ text, status }: TestResponse, others: readonly string[] = []): Element[] {
   assert(status < 500, text);
   const elements = elementsOf(text);
   for (const { name, attributes } of elements) {
-    assert(ELEMENTS.has(name), name);
+    assert(ELEMENTS.has(name) || others.includes(name), name);
     for (const [attribute, value] of Object.entries(attributes)) {
       assert(!attribute.startsWith('on') && attribute !== 'style', attribute);
       if (['href', 'src', 'action', 'formaction', 'hx-get'].includes(attribute))

@@ -10,8 +10,8 @@ export interface Element {
 }
 
 const DOCTYPE = '<!doctype html>';
-const TOKEN = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<>]*"|='[^'<>]*')?)*)\s*>|[^<>]+/y;
-const ATTRIBUTE = /([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g;
+const TOKEN = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z-]+(?:="[^"<>]*"|='[^'<>]*')?)*)\s*(\/?)>|[^<>]+/y;
+const ATTRIBUTE = /([a-zA-Z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g;
 const REFERENCE = /&(?:#(\d+);)?/g;
 const VOID = new Set(['meta', 'link', 'input', 'br', 'hr']);
 
@@ -25,7 +25,7 @@ export function elementsOf(document: string): Element[] {
     const at = TOKEN.lastIndex;
     const token = TOKEN.exec(document);
     assert(token !== null, `not escaped, or not known: ${document.slice(at, at + 200)}`);
-    const [text, slash, name] = token;
+    const [text, slash, name, , selfClosing] = token;
     if (name === undefined) {
       for (const element of open) element.text += decoded(text);
     } else if (slash === '/') {
@@ -33,7 +33,7 @@ export function elementsOf(document: string): Element[] {
     } else {
       const element = { name, attributes: attributesOf(token[3]!), text: '' };
       elements.push(element);
-      if (!VOID.has(name)) open.push(element);
+      if (!VOID.has(name) && selfClosing !== '/') open.push(element);
     }
   }
   assert.deepEqual(open, []);

@@ -1,0 +1,16 @@
+// The Big List of Naughty Strings: texts of users that broke other programs.
+
+import { createRequire } from 'node:module';
+import { markup } from './markup.ts';
+
+const { getNaughtyStringList } = createRequire(import.meta.url)('naughty-string-validator') as {
+  getNaughtyStringList(): string[];
+};
+
+/** `npm test` sends a sample. */
+const STEP = process.env.TEST_CASES === 'sample' ? 12 : 1;
+
+/** With those of our own that it lacks. */
+export const naughtyStrings: readonly string[] = [...new Set([...getNaughtyStringList(), ...markup])].filter(
+  (_, index) => index % STEP === 0,
+);
