@@ -4,8 +4,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, isPermitted } from '../domain/api-token.ts';
+import { limits } from '../domain/field.ts';
 import { digestOfApiToken } from '../domain/token.ts';
-import { readBody } from '../http/body.ts';
+import { announcedBytes, readBody } from '../http/body.ts';
 import type { BodyAdmission } from '../http/body-admission.ts';
 import { withDeadline } from '../http/endpoint.ts';
 import type { FailedAuthenticationLimit } from '../http/failed-authentication-limit.ts';
@@ -22,6 +23,9 @@ import { Form } from './form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import { type Page, type PageCall, READERS, type Redirect, type View } from './page.ts';
 import { expiredCookie, type Session, sessionOf } from './session.ts';
+
+/** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
+const MAX_FORM_BYTES = 8 * limits.bodyBytes;
 
 export interface ConsoleOptions {
   context: Context;
@@ -106,9 +110,21 @@ async function callOf(
   return { context, caller, session, query: queryOf(request), form, request, reply, demoDirectory };
 }
 
-export async function readForm({ bodies }: ConsoleOptions, { raw }: FastifyRequest): Promise<Form> {
+/** Throws `body_too_large`, and `overloaded` if too many large forms are being sent. */
+export async function readForm(
+  { bodies }: ConsoleOptions,
+  { raw }: FastifyRequest,
+  maxBytes = MAX_FORM_BYTES,
+): Promise<Form> {
   using reservation = bodies.open();
-  return Form.read(raw, await readBody(raw, reservation));
+  try {
+    reservation.grow(announcedBytes(raw, maxBytes));
+    return Form.read(raw, await readBody(raw, reservation, maxBytes));
+  } catch (problem) {
+    // Discards the rest: a browser sends the whole form before it reads the response.
+    raw.resume();
+    throw problem;
+  }
 }
 
 /** Throws `origin_not_allowed`. Other sites cannot read the token of a form; `Origin` is already checked if sent. */

@@ -21,6 +21,8 @@ import {
 import { expiredCookie, newSession, sessionCookie, sessionOf } from './session.ts';
 
 const HOME = '/console/user-groups';
+/** Of the form, which anyone may send: more than the longest address to return to. */
+const MAX_BYTES = 65_536;
 
 export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   const { context, failureLimit, assets } = options;
@@ -36,7 +38,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   app.post('/console/sign-in', { config }, (request, reply) =>
     tracked(options, async () => {
       refuseOtherSites(request);
-      const form = await readForm(options, request);
+      const form = await readForm(options, request, MAX_BYTES);
       const next = nextOf(form.text('next'));
       const apiToken = new Secret(form.text('api_token').trim());
       try {

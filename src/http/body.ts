@@ -16,9 +16,9 @@ export function hasSmallBody(message: IncomingMessage): boolean {
 }
 
 /** Returns 0 if the headers do not announce a length. Throws `body_too_large`. */
-export function announcedBytes({ headers }: IncomingMessage): number {
+export function announcedBytes({ headers }: IncomingMessage, maxBytes: number = limits.bodyBytes): number {
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes > limits.bodyBytes) throw tooLarge();
+  if (bytes > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 }
 
@@ -29,11 +29,15 @@ export function postponeBody({ complete, socket }: IncomingMessage): void {
 }
 
 /**
- * Reads at most `limits.bodyBytes`. The reservation of a body without an announced length grows with it. Rejects with
+ * Reads at most `maxBytes`. The reservation of a body without an announced length grows with it. Rejects with
  * `body_too_large`, with `overloaded` if the reservation cannot grow, and with `request_timeout` if it is evicted. The
  * rest of the body is then left unread, until `message.resume()` discards it.
  */
-export function readBody(message: IncomingMessage, reservation?: Reservation): Promise<Buffer> {
+export function readBody(
+  message: IncomingMessage,
+  reservation?: Reservation,
+  maxBytes: number = limits.bodyBytes,
+): Promise<Buffer> {
   if (hasNoBody(message)) return NO_BODY;
   return new Promise((resolve, reject) => {
     // A message whose connection has already ended emits no more events.
@@ -50,7 +54,7 @@ export function readBody(message: IncomingMessage, reservation?: Reservation): P
     message.on('data', (chunk: Buffer) => {
       if (chunks === null) return;
       size += chunk.length;
-      if (size > limits.bodyBytes) return fail(tooLarge());
+      if (size > maxBytes) return fail(tooLarge(maxBytes));
       try {
         reservation?.progress(chunk.length);
         if (grows) reservation.grow(chunk.length);
@@ -78,8 +82,8 @@ export function requireBody(bytes: Buffer, method: string): void {
   throw new Problem('body_missing', `This endpoint requires a body, and the request has none.${hint}`);
 }
 
-function tooLarge(): Problem {
-  return new Problem('body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`);
+function tooLarge(maxBytes: number): Problem {
+  return new Problem('body_too_large', `The body must be at most ${maxBytes} bytes.`);
 }
 
 function connectionEnded(): Problem {

@@ -432,4 +432,22 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.doesNotMatch((await tester.get(LIST)).text, /elsewhere/);
     assert.match((await tester.get(pathOf('elsewhere', 'events'))).text, /No events/);
   });
+
+  it('edits a user group with as much text as there can be, and refuses a larger form', async () => {
+    await create('largest');
+    const text = '😀'.repeat(250);
+    const mapping = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}${text}`, text]));
+    for (const fields of [{ mapping }, { properties: { x: '😀'.repeat(16_000) } }]) {
+      const { status, text: body } = await service.call('PATCH', '/v1/user-groups/largest', fields);
+      assert.equal(status, 200, body);
+    }
+    const review = await reviewOf('largest', { name: 'Renamed' });
+    assert.equal(review.status, 200, review.text.slice(0, 500));
+    assert.equal((await browser.submitFrom(review, pathOf('largest', 'save'))).status, 303);
+    const { user_group: stored } = (await read('largest')).json;
+    assert.deepEqual([stored.name, stored.mapping], ['Renamed', mapping]);
+    const refused = await reviewOf('largest', { properties: 'x'.repeat(2 ** 21) });
+    assert.equal(refused.status, 413);
+    assert.match(refused.headers['content-type']!, /^text\/html/);
+  });
 });
