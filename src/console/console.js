@@ -17,7 +17,7 @@ for (const type of ['input', 'submit']) {
     type,
     (event) => {
       const form = event.target.closest('form[data-find-by-token]');
-      if (!form || !/^\s*ug[ta]_/.test(form.elements.search.value)) return;
+      if (!form || !/^\s*(?:ug[ta]_|eyJ[\w-]+\.eyJ)/.test(form.elements.search.value)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       form.reset();

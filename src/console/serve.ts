@@ -27,6 +27,10 @@ import { expiredCookie, type Session, sessionOf } from './session.ts';
 /** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
 const MAX_FORM_BYTES = 8 * limits.bodyBytes;
 
+/** Most of a token of a user group or of the API, or a JWT. */
+const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;
+const TOKEN_IN_ADDRESS = '/console/user-groups?token_in_search=1';
+
 export interface ConsoleOptions {
   context: Context;
   limit: RateLimit | null;
@@ -42,8 +46,9 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     tracked(options, async () => {
       if (!options.context.store.admits(page.access)) throw overloaded;
+      if (hasToken(request)) return redirect(reply, TOKEN_IN_ADDRESS);
       const signedIn = await signedInOf(options, request, reply);
-      if (signedIn === null) return redirect(reply, signInPath(request));
+      if (signedIn === null) return askToSignIn(request, reply);
       permit(signedIn.caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
       const call = await callOf(options, signedIn, request, reply);
       return respond(options, call, signedIn, await perform(page, call));
@@ -161,6 +166,18 @@ export function sendView(
 
 export function redirect(reply: FastifyReply, location: string): FastifyReply {
   return reply.code(303).headers(pageHeaders).header('location', location).send();
+}
+
+/** A token does not belong in an address, where histories and logs keep it, nor is it repeated on a page. */
+function hasToken(request: FastifyRequest): boolean {
+  return [...queryOf(request).values()].some((text) => TOKEN.test(text));
+}
+
+function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = signInPath(request);
+  // The live search would follow a redirect, and look for its results on the page to sign in.
+  if (request.headers['hx-request'] !== 'true') return redirect(reply, path);
+  return reply.code(204).headers(pageHeaders).header('hx-redirect', path).send();
 }
 
 /** Returns to a page after signing in, but repeats no action. */

@@ -269,6 +269,17 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await context.close();
   });
 
+  it('asks to sign in again if the session ends while a person types', async () => {
+    const { context, page } = await open();
+    await context.clearCookies();
+    await page.getByLabel('Id or name').pressSequentially('Glo');
+    await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+    await page.getByLabel('API token').fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'globex' }).waitFor();
+    await context.close();
+  });
+
   it('does not search for a token that is pasted into the search', async () => {
     const { context, page, errors } = await open();
     const { json } = await service.call('GET', '/v1/user-groups/acme');

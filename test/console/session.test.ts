@@ -151,6 +151,13 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.match(response.headers['set-cookie']![0]!, /^user_group_console=; .*Max-Age=0/);
   });
 
+  it('leads from the live search to the page to sign in if it has ended', async () => {
+    const response = await get(`${HOME}?search=a`, { 'hx-request': 'true' });
+    assert.equal(response.status, 204);
+    const path = `/console/sign-in?next=${encodeURIComponent(`${HOME}?search=a`)}`;
+    assert.equal(response.headers['hx-redirect'], path);
+  });
+
   it('ends with a sign-out', async () => {
     const session = await newSession();
     const response = await post('/console/sign-out', { csrf: await csrfTokenOf(session) }, session);
@@ -253,9 +260,16 @@ describeOnEachDatabase('A session of the console', (database) => {
 
   it('does not search for a token that was typed into the search, nor repeats it', async () => {
     const { json } = await service.get({ user_group_id: 'own', name: 'Own' });
-    const response = await get(`${HOME}?search=${json.user_group.token}`, await newSession());
-    assert.equal(response.status, 303);
-    assert.ok(!response.headers.location!.includes(json.user_group.token.slice(9, 25)));
+    const session = await newSession();
+    const { token } = json.user_group;
+    const embedToken = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJvd24ifQ.c2lnbmF0dXJlLXNpZ25hdHVyZQ';
+    for (const text of [token, ` ${token}\n`, token.slice(0, -1), service.token, embedToken])
+      for (const path of [`${HOME}?search=`, `${HOME}?data_source=`, '/console/events?target_id=']) {
+        const response = await get(path + encodeURIComponent(text), session);
+        assert.equal(response.status, 303, path);
+        assert.equal(response.headers.location, `${HOME}?token_in_search=1`);
+      }
+    assert.equal((await get(`${HOME}?search=eyJ&data_source=uga_7`, session)).status, 200);
   });
 
   it('explains every refusal on a page, wherever a browser gets it', async () => {

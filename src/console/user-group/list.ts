@@ -1,7 +1,6 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { parseInstant } from '../../domain/instant.ts';
-import { addressOfUserGroupToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
@@ -33,8 +32,6 @@ export const list: Page = {
   handle: async (call) => {
     const { context, caller, query } = call;
     const search = searchOf(query);
-    // A token does not belong in a URL, where histories and logs keep it.
-    if (addressOfUserGroupToken(search.search) !== null) return { location: `${PATH}?token_in_search=1` };
     const { userGroups, nextCursor } = await listUserGroups(context, caller, {
       ...conditionsOf(search),
       ...pageOf(query),
