@@ -114,6 +114,9 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
   const { status, title } = problems[problem.code];
   reply.code(status).headers(problemHeaders(problem, protocol));
   if (protocol === 'console') {
+    const { headers, url } = reply.request;
+    // The live search would look for its results on the page of the problem.
+    if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
     const page = problemPage({ title, detail: redact(problem.message), requestId });
     return reply.headers(pageHeaders).send(page);
   }

@@ -301,6 +301,14 @@ describeOnEachDatabase('A session of the console', (database) => {
       );
   });
 
+  it('leads from the live search to the page of a problem', async () => {
+    const path = `${HOME}?cursor=x`;
+    const session = await newSession();
+    const response = await get(path, { ...session, 'hx-request': 'true' });
+    assert.deepEqual([response.status, response.headers['hx-redirect']], [400, path]);
+    assert.equal((await get(path, session)).headers['hx-redirect'], undefined);
+  });
+
   it('limits attempts to sign in', async () => {
     const limited = await TestService.start(database, {
       env: { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '3' },
