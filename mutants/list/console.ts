@@ -9,11 +9,13 @@ const remove = 'src/console/user-group/delete.ts';
 const review = 'src/console/user-group/review.ts';
 const rotate = 'src/console/user-group/rotate.ts';
 const save = 'src/console/user-group/save.ts';
+const serve = 'src/console/serve.ts';
 const show = 'src/console/user-group/show.ts';
 const suspend = 'src/console/user-group/suspend.ts';
 const token = 'src/console/user-group/token.ts';
 
 const groupTests = ['test/console/user-group.test.ts'];
+const sessionTests = ['test/console/session.test.ts'];
 const propertyTests = ['test/console/properties.test.ts'];
 
 export const consolePages: readonly Mutant[] = [
@@ -142,5 +144,54 @@ export const consolePages: readonly Mutant[] = [
     find: '!(value instanceof JsonObject) || value.members.size === 0',
     replace: 'value !== undefined',
     tests: ['test/console/event.test.ts'],
+  },
+  {
+    name: 'console: a token in an address is repeated on the page',
+    file: serve,
+    find: 'if (hasToken(request)) return redirect(reply, TOKEN_IN_ADDRESS);',
+    replace: '',
+    tests: sessionTests,
+  },
+  {
+    name: 'console: a form needs no token of its session',
+    file: serve,
+    find: "if (request.method === 'POST') refuseForgery(form, session);",
+    replace: '',
+    tests: sessionTests,
+  },
+  {
+    name: 'console: a session never expires',
+    file: 'src/console/session.ts',
+    find: 'age < 0 || age >= MAX_AGE_SECONDS * 1_000',
+    replace: 'age < 0',
+    tests: sessionTests,
+  },
+  {
+    name: 'console: signing in leads to another site',
+    file: 'src/console/sign-in.ts',
+    find: "url.host !== 'console' || ",
+    replace: '',
+    tests: sessionTests,
+  },
+  {
+    name: 'console: another site signs a person in',
+    file: 'src/console/sign-in.ts',
+    find: '      refuseOtherSites(request);\n',
+    replace: '',
+    tests: sessionTests,
+  },
+  {
+    name: 'console: errors are JSON',
+    file: 'src/http/protocol.ts',
+    find: "CONSOLE.test(url) ? 'console' : routeOptions.config?.protocol",
+    replace: 'routeOptions.config?.protocol',
+    tests: sessionTests,
+  },
+  {
+    name: 'console: forms are as small as bodies of the API',
+    file: serve,
+    find: 'const MAX_FORM_BYTES = 8 * limits.bodyBytes;',
+    replace: 'const MAX_FORM_BYTES = limits.bodyBytes;',
+    tests: groupTests,
   },
 ];
