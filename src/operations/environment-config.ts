@@ -85,7 +85,7 @@ const EMPTY = new EnvironmentConfig(0, []);
 const MAX_ENVIRONMENTS = 1_000;
 
 export class EnvironmentConfigs {
-  /** In the order of their last use. */
+  /** In the order in which they were read: keeping the order of their last use would cost every request more. */
   readonly #kept = new Map<string, EnvironmentConfig>();
 
   /** The configuration that the caller's request must see, or a newer one; a promise only if it has to be read. */
@@ -93,9 +93,7 @@ export class EnvironmentConfigs {
     if (caller.configVersion === 0) return EMPTY;
     const name = `${caller.workspaceId}/${caller.environment}`;
     const kept = this.#kept.get(name);
-    if (kept === undefined || kept.version !== caller.configVersion) return this.#load(store, caller, name);
-    this.#keep(name, kept);
-    return kept;
+    return kept?.version === caller.configVersion ? kept : this.#load(store, caller, name);
   }
 
   async #load(
@@ -105,13 +103,9 @@ export class EnvironmentConfigs {
   ): Promise<EnvironmentConfig> {
     const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
     const config = new EnvironmentConfig(version, documents);
-    this.#keep(name, config);
-    return config;
-  }
-
-  #keep(name: string, config: EnvironmentConfig): void {
     this.#kept.delete(name);
     this.#kept.set(name, config);
     if (this.#kept.size > MAX_ENVIRONMENTS) this.#kept.delete(this.#kept.keys().next().value!);
+    return config;
   }
 }
