@@ -51,6 +51,10 @@ export interface MappingViolation {
   detail: string;
 }
 
+/** Mappings in memory, for each environment: as many as it may have data sources. */
+const MAX_KEPT_MAPPINGS = dataSourceDefinition.limit;
+const MAX_KEPT_CHARACTERS = 256;
+
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
 /** Built after every change of any document, so data sources are parsed only when a mapping refers to them. */
@@ -60,6 +64,8 @@ export class Catalogue {
   readonly #byProvidedId = new Map<string, Document>();
   readonly #byId = new Map<number, Document>();
   readonly #parsed = new Map<Document, DataSource>();
+  /** Depends only on the mapping and on this catalogue, which never changes. */
+  readonly #effective = new Map<JsonText | null, EffectiveMapping>();
 
   constructor(documents: Iterable<Document>) {
     for (const document of documents) {
@@ -96,6 +102,17 @@ export class Catalogue {
   }
 
   effective(mapping: JsonText | null): EffectiveMapping {
+    const known = this.#effective.get(mapping);
+    if (known !== undefined) return known;
+    const effective = this.#resolve(mapping);
+    if (mapping === null || mapping.length <= MAX_KEPT_CHARACTERS) {
+      if (this.#effective.size === MAX_KEPT_MAPPINGS) this.#effective.clear();
+      this.#effective.set(mapping, effective);
+    }
+    return effective;
+  }
+
+  #resolve(mapping: JsonText | null): EffectiveMapping {
     const dataSources = new Map<string, DataSource>();
     const unresolved: Unresolved[] = [];
     const resolve = (schemaId: string, reference: Reference): void => {
