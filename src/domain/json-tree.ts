@@ -63,8 +63,14 @@ function sameElements(a: JsonArray['elements'], b: JsonArray['elements']): boole
   return a.length === b.length && a.every((element, index) => sameTree(element, b[index]!));
 }
 
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
-const SCALAR = /"[^"\\]*(?:\\.[^"\\]*)*"|[^",:{}[\]]+/y;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACKET = 0x5d;
+const BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
 const NO_MEMBERS: JsonObject['members'] = new Map();
 
 /** Parses text that is known to be valid and without insignificant white space. */
@@ -77,20 +83,26 @@ class Splitter {
   }
 
   value(): JsonTree {
-    const start = this.#text.charCodeAt(this.#position);
-    if (start === 0x7b) return this.#object();
-    if (start === 0x5b) return this.#array();
-    return this.#take(SCALAR) as JsonText;
+    switch (this.#text.charCodeAt(this.#position)) {
+      case BRACE:
+        return this.#object();
+      case BRACKET:
+        return this.#array();
+      case QUOTE:
+        return this.#string();
+      default:
+        return this.#literal();
+    }
   }
 
   #object(): JsonObject {
     const start = this.#position++;
-    if (this.#skip(0x7d)) return new JsonObject('{}' as JsonText, NO_MEMBERS);
+    if (this.#skip(CLOSING_BRACE)) return new JsonObject('{}' as JsonText, NO_MEMBERS);
     const members = new Map<string, JsonTree>();
-    while (!this.#skip(0x7d)) {
-      this.#skip(0x2c);
-      const key = this.#take(STRING);
-      this.#skip(0x3a);
+    while (!this.#skip(CLOSING_BRACE)) {
+      this.#skip(COMMA);
+      const key = this.#string();
+      this.#skip(COLON);
       members.set(key, this.value());
     }
     return new JsonObject(this.#from(start), members);
@@ -99,8 +111,8 @@ class Splitter {
   #array(): JsonArray {
     const start = this.#position++;
     const elements: JsonTree[] = [];
-    while (!this.#skip(0x5d)) {
-      this.#skip(0x2c);
+    while (!this.#skip(CLOSING_BRACKET)) {
+      this.#skip(COMMA);
       elements.push(this.value());
     }
     return new JsonArray(this.#from(start), elements);
@@ -112,15 +124,40 @@ class Splitter {
     return true;
   }
 
-  #take(pattern: RegExp): string {
+  #string(): JsonText {
+    const text = this.#text;
+    for (let end = this.#position + 1; end < text.length; end++) {
+      const code = text.charCodeAt(end);
+      if (code === QUOTE) return this.#take(end + 1);
+      if (code === BACKSLASH) end++;
+    }
+    throw this.#invalid();
+  }
+
+  /** A number, `true`, `false` or `null`. */
+  #literal(): JsonText {
+    const text = this.#text;
+    let end = this.#position;
+    while (end < text.length && !isDelimiter(text.charCodeAt(end))) end++;
+    if (end === this.#position) throw this.#invalid();
+    return this.#take(end);
+  }
+
+  #take(end: number): JsonText {
     const start = this.#position;
-    pattern.lastIndex = start;
-    if (!pattern.test(this.#text)) throw new Error(`stored JSON is not valid at character ${start + 1}`);
-    this.#position = pattern.lastIndex;
+    this.#position = end;
     return this.#from(start);
   }
 
   #from(start: number): JsonText {
     return this.#text.slice(start, this.#position) as JsonText;
   }
+
+  #invalid(): Error {
+    return new Error(`stored JSON is not valid at character ${this.#position + 1}`);
+  }
+}
+
+function isDelimiter(code: number): boolean {
+  return code === COMMA || code === CLOSING_BRACE || code === CLOSING_BRACKET;
 }
