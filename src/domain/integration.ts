@@ -4,7 +4,7 @@ import type { FieldError } from '../problem.ts';
 import { Problem } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, type Template, templateOf, templatesSchema } from './embed-token/template.ts';
-import { type JsonObject, textOf, treeOf } from './json-tree.ts';
+import { type JsonObject, treeOf } from './json-tree.ts';
 import { MAX_TTL_SECONDS } from './key-set.ts';
 import type { Secret } from './secret.ts';
 import { type JsonText, pointerOf } from './strict-json.ts';
@@ -32,8 +32,8 @@ export interface Integration<Settings = unknown> {
   type: IntegrationType;
   ttlSeconds: number;
   settings: Settings;
-  /** The text of the settings: the digits of constants are exact. */
-  settingsText: JsonText;
+  /** The same with exact digits, by the text of each name. */
+  settingsTree: JsonObject['members'];
   claims: readonly Claim[];
   /** Whether tokens may be without a restriction. */
   isUnrestricted: boolean;
@@ -105,7 +105,7 @@ export function integrationOf({ body }: Pick<Document, 'body'>): Integration {
     type,
     ttlSeconds: ttl_seconds,
     settings,
-    settingsText: textOf(members.get('"settings"')!),
+    settingsTree: (members.get('"settings"') as JsonObject).members,
     claims: [...claims.members].map(([key, tree]) => {
       const name = JSON.parse(key) as string;
       return { name, path: ['claims', name], template: templateOf(tree) };

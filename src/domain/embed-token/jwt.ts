@@ -1,6 +1,7 @@
 // A JWT that names the user group, verified with the published keys: for Cube, Grafana and gateways.
 
 import { fault } from '../integration.ts';
+import { type JsonArray, textOf } from '../json-tree.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../json-web-token.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import type { JsonText } from '../strict-json.ts';
@@ -50,28 +51,31 @@ export const jwt: EmbedTokenType<JwtSettings> = {
       .filter(({ name }) => RESERVED.includes(name))
       .map(({ path }) => fault(path, 'is a claim that the service determines')),
   // Written as text: with objects, the payload took a fifth of the time of a token.
-  payload: ({ integration: { settings }, values, claims, viewer, issuer, issuedAt, expiresAt }) => {
+  payload: ({ integration: { settingsTree }, values, claims, viewer, issuer, issuedAt, expiresAt }) => {
+    const providedId = JSON.stringify(values.userGroup.providedId);
+    const audience = textOf(settingsTree.get('"audience"')!);
+    const properties = settingsTree.get('"properties"') as JsonArray | undefined;
     const viewerText = viewer === null ? '' : `"viewer":${JSON.stringify(viewer)},`;
     let claimsText = '';
     for (const [name, value] of claims) claimsText += `${JSON.stringify(name)}:${value},`;
-    return (`{"iss":${JSON.stringify(issuer)},"sub":${JSON.stringify(values.userGroup.providedId)},` +
-      `"aud":${JSON.stringify(settings.audience)},"iat":${issuedAt},"nbf":${issuedAt},"exp":${expiresAt},` +
+    return (`{"iss":${JSON.stringify(issuer)},"sub":${providedId},` +
+      `"aud":${audience},"iat":${issuedAt},"nbf":${issuedAt},"exp":${expiresAt},` +
       `"jti":"${takeRandomText(JTI_BYTES, 'base64url')}",${viewerText}${claimsText}` +
-      `"user_group":${userGroupText(values, settings.properties ?? [])}}`) as JsonText;
+      `"user_group":${userGroupText(values, providedId, properties?.elements ?? [])}}`) as JsonText;
   },
 };
 
 /** One nested object: tools that take top-level claims as roles or identities do not see a customer's properties. */
-function userGroupText(values: GroupValues, properties: readonly string[]): string {
-  const { teamId, providedId, environment, version, mapping } = values.userGroup;
+function userGroupText(values: GroupValues, providedId: string, properties: JsonArray['elements']): string {
+  const { teamId, environment, version, mapping } = values.userGroup;
   let propertiesText = '';
-  for (const name of properties) {
-    const value = values.property(name);
-    if (value !== null)
-      propertiesText += `${propertiesText === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+  for (const property of properties) {
+    const name = textOf(property);
+    const value = values.propertyByText(name);
+    if (value !== null) propertiesText += `${propertiesText === '' ? '' : ','}${name}:${value}`;
   }
   return (
-    `{"id":${teamId},"provided_id":${JSON.stringify(providedId)},"environment":"${environment}",` +
+    `{"id":${teamId},"provided_id":${providedId},"environment":"${environment}",` +
     `"version":${version},"mapping":${mapping},"properties":{${propertiesText}}}`
   );
 }

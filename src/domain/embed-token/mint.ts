@@ -15,7 +15,7 @@ import {
   type PlacedTemplate,
   templateFaults,
 } from '../integration.ts';
-import { type JsonArray, type JsonObject, sameJson, textOf, treeOf } from '../json-tree.ts';
+import { type JsonArray, sameJson, textOf } from '../json-tree.ts';
 import { partCheck, refuseFields } from '../request-body.ts';
 import { Secret } from '../secret.ts';
 import { type JsonDocument, type JsonText, pointerOf } from '../strict-json.ts';
@@ -92,8 +92,7 @@ export function signatureOf(integration: Integration): Signature {
 /** The texts of the resources that tokens may be for; none for a type without resources. */
 export function resourcesOf(integration: Integration): JsonText[] {
   if (!typeOf(integration).hasResources) return [];
-  const { members } = treeOf(integration.settingsText) as JsonObject;
-  return (members.get('"resources"') as JsonArray).elements.map(textOf);
+  return (integration.settingsTree.get('"resources"') as JsonArray).elements.map(textOf);
 }
 
 /**

@@ -1,7 +1,7 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
 import { claimInvalid, fault, type Integration } from '../integration.ts';
-import { type JsonArray, type JsonObject, treeOf } from '../json-tree.ts';
+import type { JsonArray, JsonObject } from '../json-tree.ts';
 import { type JsonText, pointerOf } from '../strict-json.ts';
 import {
   type CommonSettings,
@@ -152,10 +152,9 @@ function ruleFaults({ dataset, all_datasets, column }: Rule, index: number) {
 /** The rules with their templates, whose constants are exact. */
 function rulesOf({
   settings,
-  settingsText,
+  settingsTree,
 }: Integration<SupersetSettings>): (Rule & { template: Template })[] {
-  const { members } = treeOf(settingsText) as JsonObject;
-  const trees = (members.get('"row_level_security"') as JsonArray | undefined)?.elements ?? [];
+  const trees = (settingsTree.get('"row_level_security"') as JsonArray | undefined)?.elements ?? [];
   return trees.map((tree, index) => ({
     ...settings.row_level_security![index]!,
     template: templateOf((tree as JsonObject).members.get('"value"')!),

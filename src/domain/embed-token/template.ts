@@ -90,6 +90,11 @@ export class GroupValues {
   }
 
   property(name: string): JsonText | null {
+    return this.propertyByText(JSON.stringify(name) as JsonText);
+  }
+
+  /** The same by the text of the name. */
+  propertyByText(name: JsonText): JsonText | null {
     this.#properties ??= membersOf(this.userGroup.properties);
     return memberOf(this.#properties, name);
   }
@@ -100,7 +105,7 @@ export class GroupValues {
         return this.property(template.name);
       case 'mapping':
         this.#mapping ??= membersOf(this.userGroup.mapping);
-        return memberOf(this.#mapping, template.name);
+        return memberOf(this.#mapping, JSON.stringify(template.name));
       case 'field':
         return fieldOf(this.userGroup, template.name);
       case 'constant':
@@ -115,7 +120,7 @@ function membersOf(text: JsonText | null): JsonObject['members'] {
 }
 
 function memberOf(members: JsonObject['members'], name: string): JsonText | null {
-  const tree = members.get(JSON.stringify(name));
+  const tree = members.get(name);
   return tree === undefined ? null : textOf(tree);
 }
 
