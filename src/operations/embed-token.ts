@@ -9,7 +9,7 @@ import { issuerUrl } from '../domain/key-set.ts';
 import { Secret } from '../domain/secret.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { PresentedToken } from '../domain/token.ts';
-import { keyOf, sizeOf, type UserGroup } from '../domain/user-group.ts';
+import { sizeOf, type UserGroup } from '../domain/user-group.ts';
 import type { Context } from './context.ts';
 import { openSecret } from './document.ts';
 import type { EnvironmentConfig } from './environment-config.ts';
@@ -115,13 +115,10 @@ async function findViewed(
 /** Throws `user_group_not_found`, also for a suspended group: nothing is minted for it. */
 export async function findViewable(
   { store }: Pick<Context, 'store'>,
-  { workspaceId, environment }: Caller,
+  caller: Caller,
   userGroupId: string,
 ): Promise<UserGroup> {
-  const userGroup = await store.read({
-    kind: 'findUserGroup',
-    key: keyOf(workspaceId, environment, userGroupId),
-  });
+  const userGroup = await store.read({ kind: 'findUserGroup', key: store.keyOf(caller, userGroupId) });
   if (userGroup === null || userGroup.suspendedAt !== null) {
     throw userGroupNotFound(' A suspended user group is treated alike.');
   }
