@@ -1,15 +1,13 @@
 import { userGroupChanges } from '../../domain/event.ts';
 import { isMet } from '../../domain/precondition.ts';
 import type { CommandResult, UserGroupUpdate } from '../port.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { isUnchanged, suspensionAfter } from '../user-group-update.ts';
 import type { Connection } from './connection.ts';
 import { record } from './event.ts';
 import { findByKey, partsOf } from './user-group.ts';
 
 const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?
-  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
-  returning ${USER_GROUP_COLUMNS}`;
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
 
 export function updateUserGroup(
   connection: Connection,
@@ -22,9 +20,10 @@ export function updateUserGroup(
   if (isUnchanged(command, stored)) return stored;
   const { name = stored.name, mapping = stored.mapping, properties = stored.properties } = command;
   const suspendedAt = suspensionAfter(command, stored);
-  const updated = toUserGroup(
-    connection.get(UPDATE, [name, mapping, properties, suspendedAt, now, ...partsOf(key)]),
-  )!;
+  connection.run(UPDATE, [name, mapping, properties, suspendedAt, now, ...partsOf(key)]);
+  // Not `returning`, which would copy the row to a temporary table.
+  const version = stored.version + 1;
+  const updated = { ...stored, name, mapping, properties, suspendedAt, version, updatedAt: now };
   record(connection, command.event, updated.version, () => userGroupChanges(stored, updated));
   return updated;
 }
