@@ -63,8 +63,8 @@ export const sqlite: readonly Mutant[] = [
   {
     name: 'SQLite: a rotation of a deleted group rotates the token of the recreated one',
     file: rotateToken,
-    find: 'where bucket = ? and token_digest = ? and team_id = ?',
-    replace: 'where bucket = ? and token_digest = ? and (team_id = ? or true)',
+    find: 'stored?.tokenDigest === currentDigest && stored.teamId === command.teamId',
+    replace: 'stored?.tokenDigest === currentDigest',
     tests: ['test/interleaving.test.ts'],
   },
   {
@@ -112,8 +112,8 @@ export const sqlite: readonly Mutant[] = [
   {
     name: 'SQLite: a rotation does not check the token that it replaces',
     file: rotateToken,
-    find: 'where bucket = ? and token_digest = ? and team_id = ?',
-    replace: 'where bucket = ? and (token_digest = ? or true) and team_id = ?',
+    find: 'stored?.tokenDigest === currentDigest && stored.teamId === command.teamId',
+    replace: 'stored?.teamId === command.teamId',
     tests: ['test/store.test.ts'],
   },
   {
@@ -133,8 +133,8 @@ export const sqlite: readonly Mutant[] = [
   {
     name: 'SQLite: a rotation ignores the precondition',
     file: rotateToken,
-    find: 'if (!isMet(precondition, stored)) return null;',
-    replace: '',
+    find: '!isCurrent || !isMet(command.precondition, stored)',
+    replace: '!isCurrent',
     tests: ['test/precondition.test.ts'],
   },
   {

@@ -3,7 +3,6 @@
 import { isMet } from '../../domain/precondition.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import type { Command, TokenRotation } from '../port.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
 import { record } from './event.ts';
 import { forgetImportedToken } from './imported-token.ts';
@@ -11,33 +10,39 @@ import { findByToken, partsOf } from './user-group.ts';
 
 const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token_ciphertext = ?,
     previous_token_digest = token_digest, previous_token_expires_at = ?, version = version + 1, updated_at = ?
-  where bucket = ? and token_digest = ? and team_id = ?
-  returning ${USER_GROUP_COLUMNS}`;
+  where bucket = ? and token_digest = ?`;
 const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
     and token_key_id = ? and token_ciphertext = ?`;
 
+/** Returns null if the group has another token by now, or does not meet the precondition. */
 export function rotateToken(connection: Connection, command: TokenRotation): UserGroup | null {
-  const { bucket, currentDigest, sealedToken, precondition } = command;
-  if (precondition !== undefined) {
-    const stored = findByToken(connection, { bucket, digest: currentDigest });
-    if (!isMet(precondition, stored)) return null;
-  }
-  const row = connection.get(ROTATE, [
-    command.tokenDigest,
-    sealedToken.keyId,
-    sealedToken.ciphertext,
-    command.previousTokenExpiresAt,
-    command.now,
+  const { bucket, currentDigest, tokenDigest, sealedToken, previousTokenExpiresAt, now } = command;
+  const stored = findByToken(connection, { bucket, digest: currentDigest });
+  const isCurrent = stored?.tokenDigest === currentDigest && stored.teamId === command.teamId;
+  if (!isCurrent || !isMet(command.precondition, stored)) return null;
+  const { keyId, ciphertext } = sealedToken;
+  connection.run(ROTATE, [
+    tokenDigest,
+    keyId,
+    ciphertext,
+    previousTokenExpiresAt,
+    now,
     bucket,
     currentDigest,
-    command.teamId,
   ]);
-  const rotated = toUserGroup(row);
-  if (rotated === null) return null;
   forgetImportedToken(connection, command.forgottenDigest);
-  record(connection, command.event, rotated.version);
-  return rotated;
+  const version = stored.version + 1;
+  record(connection, command.event, version);
+  return {
+    ...stored,
+    tokenDigest,
+    sealedToken,
+    previousTokenDigest: currentDigest,
+    previousTokenExpiresAt,
+    version,
+    updatedAt: now,
+  };
 }
 
 export function resealToken(
