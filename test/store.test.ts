@@ -477,6 +477,10 @@ describeOnEachDatabase('A store', (kind) => {
 
     const outdatedRotations: Record<string, (command: Command<'rotateToken'>) => Command<'rotateToken'>> = {
       'another token': (command) => ({ ...command, currentDigest: digestOf('another') }),
+      'another version': (command) => ({
+        ...command,
+        precondition: { ifMatch: [versionTag({ teamId: command.teamId, version: 2 })] },
+      }),
       'another bucket': (command) => ({ ...command, bucket: 8 as Bucket }),
       // The group was deleted, and its token was imported for another one.
       'another team_id': (command) => ({ ...command, teamId: command.teamId + 1 }),

@@ -210,7 +210,7 @@ export const postgres: readonly Mutant[] = [
     file: rotate,
     find: '      and ${MEETS_PRECONDITION}\n',
     replace: '',
-    tests: ['test/precondition.test.ts'],
+    tests: ['test/store.test.ts'],
   },
   {
     name: 'PostgreSQL: an update that changes nothing creates a new version',
