@@ -21,7 +21,7 @@ const ids = naughtyStrings.filter(
   (text) => text.trim() === text && !CONTROL.test(text) && text.length <= 255 && !NO_IDS.has(text),
 );
 const texts = joined(ids);
-/** Of the kinds of which few may exist. */
+/** Of the kinds of which few may exist, and for the pages of one resource, which test/bad-input visits with all. */
 const some = texts.filter((_, index) => index % 3 === 0);
 
 /** What is not of the console: scripts, handlers, styles, and URLs that lead elsewhere. */
@@ -143,7 +143,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
   });
 
   it('is on the pages of what has it as its id', async () => {
-    for (const text of texts) {
+    for (const text of some) {
       const id = encodeURIComponent(text);
       for (const path of [`/console/user-groups/${id}`, `/console/catalogue/data-sources/${id}`]) {
         const shown = await visit(path);
@@ -159,7 +159,7 @@ describe('The Big List of Naughty Strings in a browser', { skip: skipsBrowser },
 
   it('is text in the search, which follows the typing', async () => {
     await visit('/console/user-groups');
-    for (const text of texts) {
+    for (const text of some) {
       await page.getByLabel('Id or name').fill(text);
       await page.getByRole('link', { name: text, exact: true }).waitFor();
       assert.deepEqual(await page.evaluate(FOREIGN), [], text);
