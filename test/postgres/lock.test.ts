@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import { keyOf } from '../../src/domain/user-group.ts';
 import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
+import { optionsFor } from '../support/postgres/options.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -157,14 +157,7 @@ async function countDeadlocks(database: TestDatabase): Promise<number> {
 }
 
 function openStore(url: string): Promise<Store> {
-  return openPostgresStore({
-    url: new Secret(url),
-    poolSize: 4,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 4_000,
-    sessionSettings: true,
-    preparedStatements: true,
-  });
+  return openPostgresStore(optionsFor(url, { poolSize: 4, statementTimeoutMs: 4_000 }));
 }
 
 function create(

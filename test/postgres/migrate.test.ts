@@ -5,12 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Secret } from '../../src/domain/secret.ts';
-import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
 import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts';
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
+import { optionsFor } from '../support/postgres/options.ts';
 import { Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -140,17 +139,6 @@ describe('twenty connections that migrate concurrently', () => {
     });
   }
 });
-
-function optionsFor(url: string): PostgresOptions {
-  return {
-    url: new Secret(url),
-    poolSize: 1,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 2_000,
-    sessionSettings: true,
-    preparedStatements: true,
-  };
-}
 
 async function versionOf(url: string): Promise<string> {
   const client = new pg.Client(url);

@@ -1,10 +1,10 @@
 // The store adapter of a database without the service: a test decides which commands form a batch.
 
-import { Secret } from '../../src/domain/secret.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openServingStore } from '../../src/store/sqlite/store.ts';
 import type { DatabaseKind } from './database.ts';
+import { optionsFor } from './postgres/options.ts';
 
 export interface OpenStore {
   store: Store;
@@ -24,12 +24,5 @@ export async function openStore(kind: DatabaseKind): Promise<OpenStore> {
 
 async function openAt(url: string): Promise<Store> {
   if (url.startsWith('sqlite:')) return openServingStore(url.slice('sqlite:'.length));
-  return openPostgresStore({
-    url: new Secret(url),
-    poolSize: 4,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
-    sessionSettings: true,
-    preparedStatements: true,
-  });
+  return openPostgresStore(optionsFor(url, { poolSize: 4 }));
 }
