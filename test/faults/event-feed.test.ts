@@ -262,10 +262,8 @@ describe('The feed of events on PostgreSQL', () => {
       [token_digest],
       'user_group.created',
       ['evt_0'],
-      [1],
       [actor],
       [null],
-      ['"N"'],
     ]);
     await client.query('commit');
     const history = await service.call(

@@ -5,15 +5,14 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bucket } from '../../src/domain/bucket.ts';
 import { startOf } from '../../src/domain/cursor.ts';
-import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import type { Query } from '../../src/store/port.ts';
-import type { PostgresOptions } from '../../src/store/postgres/client/options.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres } from '../support/database.ts';
 import { MessageSplitter } from '../support/faults/protocol.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
+import { optionsFor } from '../support/postgres/options.ts';
 
 const LIST = { workspaceId: 1, environment: 'Customer', search: '' } as const;
 
@@ -77,6 +76,24 @@ it('A statement is described only once, also if it returns no columns', () =>
     assert.equal(typesOf(Buffer.concat(sent)), 'PBEBESQ');
   }));
 
+it('Texts in an array arrive as they are', () =>
+  withPool(async (pool) => {
+    const texts = [
+      '',
+      'NULL',
+      '{"a":"\\\\"}',
+      '"\n"',
+      '\\\t',
+      '"\u007f\u0085',
+      'a, {b}',
+      '"\u{1f600}" ü\u2028',
+      "'",
+    ];
+    const statement = { name: 'texts', sql: 'select text from unnest($1::text[]) as text' };
+    const rows = await pool.run((session) => session.query(statement, [texts]));
+    assert.deepEqual(rows.flat(), texts);
+  }));
+
 it('Queries of nested pipelines are sent in one pipeline, and later queries in another', () =>
   withPool(async (pool, proxy) => {
     const double = { name: 'double', sql: 'select $1::integer * 2' };
@@ -113,17 +130,6 @@ async function withPool(work: (pool: ConnectionPool, proxy: FaultProxy) => Promi
     await pool.close();
     await database.drop();
   }
-}
-
-function optionsFor(url: string): PostgresOptions {
-  return {
-    url: new Secret(url),
-    poolSize: 1,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
-    sessionSettings: true,
-    preparedStatements: true,
-  };
 }
 
 function findByUnknownToken(): Query {

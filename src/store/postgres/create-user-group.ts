@@ -11,7 +11,7 @@ import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record, recordForTokens, recordings, type TokenRecording } from './event.ts';
+import { record, recordForTokens, recordings } from './event.ts';
 import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
 
 export const INSERT: Statement = {
@@ -55,7 +55,7 @@ async function insert(
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([
     session.query(INSERT, valuesOf(commands)),
-    !session.isDistributed && recordForTokens(session, commands.flatMap(recordingOf)),
+    !session.isDistributed && recordForTokens(session, commands),
   ]);
   const made = new Set(rows.map(([teamId]) => teamId));
   for (const command of commands) {
@@ -71,10 +71,6 @@ async function insert(
       ),
     );
   }
-}
-
-function recordingOf({ event, tokenDigest, name }: NewUserGroup): TokenRecording[] {
-  return event === undefined ? [] : [{ event, tokenDigest, name }];
 }
 
 function valuesOf(commands: readonly NewUserGroup[]): unknown[] {

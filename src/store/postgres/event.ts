@@ -32,12 +32,14 @@ const POSITION = `(select (base + pg_current_xact_id()::text::bigint) * ${POSITI
 /** If no transaction with a later id has ended, every event that the statement can see has an earlier position. */
 const IS_LATEST = '(select pg_snapshot_xmax(pg_current_snapshot()) <= pg_current_xact_id())';
 
+// Only later positions are looked up: for a table without statistics PostgreSQL chooses the index of the feed, and would
+// read the events of all targets.
 function positionAfterLastOf(table: string): string {
   return `case when ${IS_LATEST} then ${POSITION} else greatest(${POSITION}, 1 + (
-      select max(earlier.position) from events as earlier
-      where earlier.bucket = ${table}.bucket and earlier.workspace_id = ${table}.workspace_id
-        and earlier.environment = ${table}.environment and earlier.target_type = ${table}.target_type
-        and earlier.target_id = ${table}.target_id)) end`;
+      select max(later.position) from events as later
+      where later.bucket = ${table}.bucket and later.workspace_id = ${table}.workspace_id
+        and later.environment = ${table}.environment and later.target_type = ${table}.target_type
+        and later.target_id = ${table}.target_id and later.position >= ${POSITION})) end`;
 }
 
 const SENT_EVENTS = `unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
@@ -50,18 +52,18 @@ export const INSERT: Statement = {
     from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
 };
 
-/** As `userGroupChanges` stores them. The fields of a new group need not be sent again; null without a name. */
-const CREATED_FIELDS = `'{"from":null,"to":{"name":' || sent.name || coalesce(',"mapping":' || mapping, '')
-        || coalesce(',"properties":' || properties, '') || '}}'`;
+/** As `userGroupChanges` stores them: the fields of a new group need not be sent again. */
+const CREATED_FIELDS = `case when $3 = 'user_group.created' then '{"from":null,"to":{"name":' || to_json(name)
+        || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}' end`;
 
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
 const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at,
       actor, request_id, version, changes, ${positionAfterLastOf('changed')}
     from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
-        user_groups.provided_id as target_id, sent.event_id, $3::text as type, sent.occurred_at, sent.actor,
-        sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
-      from unnest($1::integer[], $2::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
-        as sent (bucket, token_digest, event_id, occurred_at, actor, request_id, name)
+        user_groups.provided_id as target_id, sent.event_id, $3::text as type, user_groups.updated_at as occurred_at,
+        sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
+      from unnest($1::integer[], $2::text[], $4::text[], $5::text[], $6::text[])
+        as sent (bucket, token_digest, event_id, actor, request_id)
       join user_groups using (bucket, token_digest)) as changed`;
 
 export const INSERT_FOR_TOKENS: Statement = {
@@ -262,12 +264,10 @@ export interface Recording {
   changes: JsonText | null;
 }
 
-/** An event of a change that is made if the group has the token. */
-export interface TokenRecording {
-  event: NewEvent;
+/** A change that a statement of the same pipeline makes or not, after which the group has this token. */
+interface TokenChange {
+  event?: NewEvent | undefined;
   tokenDigest: TokenDigest;
-  /** Of a group that the change creates; otherwise null. */
-  name: string | null;
 }
 
 /** Sends its statements before it awaits. Each target occurs once. */
@@ -284,11 +284,12 @@ export async function recordAtCommit(session: Session, recordings: readonly Reco
   else session.atCommit(() => record(session, recordings));
 }
 
-/** Sends its statements before it awaits. All events have the same type. Not for Citus. */
-export async function recordForTokens(
-  session: Session,
-  recordings: readonly TokenRecording[],
-): Promise<void> {
+/**
+ * Records the event of each change that is made: the group has the token exactly if it was. All events have the same
+ * type. Sends its statements before it awaits. Not for Citus.
+ */
+export async function recordForTokens(session: Session, changes: readonly TokenChange[]): Promise<void> {
+  const recordings = changes.flatMap(({ event, tokenDigest }) => (event ? [{ event, tokenDigest }] : []));
   if (recordings.length === 0) return;
   await Promise.all([
     session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
@@ -296,10 +297,8 @@ export async function recordForTokens(
       recordings.map(({ tokenDigest }) => tokenDigest),
       recordings[0]!.event.type,
       recordings.map(({ event }) => event.eventId),
-      recordings.map(({ event }) => event.occurredAt),
       recordings.map(({ event }) => JSON.stringify(event.actor)),
       recordings.map(({ event }) => event.requestId),
-      recordings.map(({ name }) => (name === null ? null : JSON.stringify(name))),
     ]),
     recordDeliveries(session, recordings),
   ]);

@@ -7,7 +7,7 @@ import type { Command, TokenRotation } from '../port.ts';
 import { toUserGroup } from '../row-mapping.ts';
 import { firstOfEach } from './batch.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record, recordForTokens, recordings, type TokenRecording } from './event.ts';
+import { record, recordForTokens, recordings } from './event.ts';
 import { forgetImportedTokens } from './imported-token.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { STORED_COLUMNS } from './update-user-group.ts';
@@ -74,10 +74,7 @@ export async function rotateTokens(
     ...columnsOfPreconditions(sorted),
   ]);
   // In one pipeline, and so in one transaction.
-  const [rows] = await Promise.all([
-    rotating,
-    !session.isDistributed && recordForTokens(session, sorted.flatMap(recordingOf)),
-  ]);
+  const [rows] = await Promise.all([rotating, !session.isDistributed && recordForTokens(session, sorted)]);
   const userGroups = rows.map((row) => toUserGroup(row)!);
   const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
   if (session.isDistributed) {
@@ -94,10 +91,6 @@ export async function rotateTokens(
     forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
   );
   return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
-}
-
-function recordingOf({ event, tokenDigest }: TokenRotation): TokenRecording[] {
-  return event === undefined ? [] : [{ event, tokenDigest, name: null }];
 }
 
 export async function resealTokens(

@@ -1,0 +1,83 @@
+// How PostgreSQL executes statements.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import pg from 'pg';
+import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
+import { INSERT } from '../../src/store/postgres/event.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { postgres } from '../support/database.ts';
+import { optionsFor } from '../support/postgres/options.ts';
+
+const OTHER_EVENTS = 1_000;
+
+it('Statements are not compiled', () =>
+  withDatabase(async (pool) => {
+    const rows = await pool.run((session) => session.query({ name: 'show_jit', sql: 'show jit' }));
+    assert.deepEqual(rows, [['off']]);
+  }));
+
+it('To insert an event while other transactions end, no event of another target is read, even if the table has no statistics', () =>
+  withDatabase(async (pool, other) => {
+    // Plans the statement for an empty table.
+    await pool.run((session) => session.query(INSERT, eventAbout('first')));
+    await other.query(
+      `insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, position, type,
+         occurred_at, actor)
+       select 1, 1, 'Customer', 'user_group', 'other ' || i, 'evt_' || i, i, 'user_group.created', 1, '{}'
+       from generate_series(1, ${OTHER_EVENTS}) as i`,
+    );
+    const [row] = await pool.transaction(async (session) => {
+      await session.query({ name: 'begin_writing', sql: 'select pg_current_xact_id()' });
+      await other.query('select pg_current_xact_id()');
+      return session.query({
+        name: 'explain',
+        sql: `explain (analyze, format json) execute ${INSERT.name}(${eventAbout('second').map(literalOf).join()})`,
+      });
+    }, true);
+    const plan = String(row![0]);
+    assert.match(plan, /"Relation Name": "events"/);
+    const removed = [...plan.matchAll(/"Rows Removed by Filter": (\d+)/g)].map(([, count]) => Number(count));
+    assert.deepEqual(
+      removed.filter((count) => count > 0),
+      [],
+    );
+  }));
+
+function eventAbout(target: string): unknown[][] {
+  const columns = [
+    1,
+    1,
+    'Customer',
+    'user_group',
+    target,
+    `evt_${target}`,
+    'user_group.updated',
+    1,
+    '{}',
+    null,
+    1,
+    null,
+  ];
+  return columns.map((value) => [value]);
+}
+
+function literalOf([value]: unknown[]): string {
+  return value === null
+    ? 'array[null]'
+    : `array[${typeof value === 'string' ? pg.escapeLiteral(value) : value}]`;
+}
+
+async function withDatabase(work: (pool: ConnectionPool, other: pg.Client) => Promise<void>): Promise<void> {
+  const database = await postgres.create();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => database.drop());
+  const options = optionsFor(database.url);
+  await openPostgresStore(options).then((store) => store.close());
+  const pool = new ConnectionPool(options, false);
+  stack.defer(() => pool.close());
+  const other = new pg.Client(database.url);
+  await other.connect();
+  stack.defer(() => other.end());
+  await work(pool, other);
+}
