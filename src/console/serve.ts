@@ -46,11 +46,12 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     tracked(options, async () => {
       if (!options.context.store.admits(page.access)) throw overloaded;
-      if (hasToken(request)) return redirect(reply, TOKEN_IN_ADDRESS);
+      const query = queryOf(request);
+      if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
       const signedIn = await signedInOf(options, request, reply);
       if (signedIn === null) return askToSignIn(request, reply);
       permit(signedIn.caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
-      const call = await callOf(options, signedIn, request, reply);
+      const call = await callOf(options, signedIn, { query, request, reply });
       return respond(options, call, signedIn, await perform(page, call));
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
@@ -104,15 +105,14 @@ async function signedInOf(
 async function callOf(
   options: ConsoleOptions,
   { caller, session }: SignedIn,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { query, request, reply }: Pick<PageCall, 'query' | 'request' | 'reply'>,
 ): Promise<PageCall> {
   const form = request.method === 'POST' ? await readForm(options, request) : Form.empty;
   if (request.method === 'POST') refuseForgery(form, session);
   const bounded = withDeadline(options.context, request);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory } = options;
-  return { context, caller, session, query: queryOf(request), form, request, reply, demoDirectory };
+  return { context, caller, session, query, form, request, reply, demoDirectory };
 }
 
 /** Throws `body_too_large`, and `overloaded` if too many large forms are being sent. */
@@ -169,8 +169,8 @@ export function redirect(reply: FastifyReply, location: string): FastifyReply {
 }
 
 /** A token does not belong in an address, where histories and logs keep it, nor is it repeated on a page. */
-function hasToken(request: FastifyRequest): boolean {
-  return [...queryOf(request).values()].some((text) => TOKEN.test(text));
+function hasToken(query: URLSearchParams): boolean {
+  return [...query.values()].some((text) => TOKEN.test(text));
 }
 
 function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {

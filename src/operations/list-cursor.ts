@@ -8,8 +8,14 @@ const ID = /^\P{Cc}*$/u;
 export function readCursor(list: ListName, cursor: string, pattern = ID): string {
   const position = decodeCursor(list, cursor);
   if (position !== null && pattern.test(position)) return position;
-  throw new Problem(
+  throw cursorOfAnotherList();
+}
+
+/** `parameters` are what the cursor also depends on. */
+export function cursorOfAnotherList(parameters?: string): Problem {
+  const same = parameters === undefined ? '' : `the same ${parameters} and `;
+  return new Problem(
     'invalid_request',
-    'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with an API token of the same workspace and environment.',
+    `cursor is not valid for this list. Send next_cursor of the previous page unchanged, with ${same}an API token of the same workspace and environment.`,
   );
 }

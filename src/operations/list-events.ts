@@ -6,8 +6,8 @@ import { type EventList, eventCursorOf, eventPositionOf, START } from '../domain
 import { eventJson } from '../domain/event-json.ts';
 import { limits } from '../domain/field.ts';
 import type { JsonText } from '../domain/strict-json.ts';
-import { Problem } from '../problem.ts';
 import type { Context } from './context.ts';
+import { cursorOfAnotherList } from './list-cursor.ts';
 
 export interface EventQuery {
   order: EventList['order'];
@@ -64,8 +64,5 @@ function nextCursor(list: EventList, last: EventPosition | null, isEnd: boolean)
 function readCursor(list: EventList, cursor: string): EventPosition {
   const position = eventPositionOf(list, cursor);
   if (position !== null) return position;
-  throw new Problem(
-    'invalid_request',
-    'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with the same order, type and target and an API token of the same workspace and environment.',
-  );
+  throw cursorOfAnotherList('order, type and target');
 }

@@ -12,10 +12,10 @@ import {
 import { limits } from '../../domain/field.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import type { UserGroupFilter } from '../../domain/user-group-filter.ts';
-import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
+import { cursorOfAnotherList } from '../list-cursor.ts';
 import { filteredPage } from './filtered-page.ts';
 
 export interface Page {
@@ -132,8 +132,5 @@ async function completePage(
 function readCursor(list: UserGroupList, cursor: string): Position {
   const position = positionOf(list, cursor);
   if (position !== null) return position;
-  throw new Problem(
-    'invalid_request',
-    'cursor is not valid for this list. Send next_cursor of the previous page unchanged, with the same search and filters and an API token of the same workspace and environment.',
-  );
+  throw cursorOfAnotherList('search and filters');
 }
