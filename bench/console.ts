@@ -9,16 +9,18 @@ import { send } from '../test/support/http.ts';
 import { median } from './median.ts';
 import { operationOf } from './operation.ts';
 import { copyToPostgres, openBenchServer } from './postgres-database.ts';
+import { processorTime } from './processor-time.ts';
 import { verdict } from './report.ts';
 import { copyOf, type SeededDatabase, seed } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startService } from './service.ts';
-import { inAlternation } from './turns.ts';
+import { compareRates } from './turns.ts';
 import { loadAll } from './wrk.ts';
 
 const CLICKS = 40;
 const PEOPLE = 10;
 const PAUSE_MS = 1_000;
+const CLICKING_MS = 10_000;
 const CONNECTIONS = 32;
 const PAINTS = 9;
 const MAX_PAGE_MS = 100;
@@ -56,6 +58,7 @@ export async function measureConsole({ folder, groups, ...options }: ConsoleBenc
     const cookie = await signIn(service, database);
     await measurePages(engine, service, cookie);
     await measurePaint(engine, service, database);
+    await measureShare(engine, service, cookie);
     await measureApi(engine, service, { database, cookie, ...options });
   }
 }
@@ -111,6 +114,16 @@ async function measurePaint(engine: string, service: ServerProcess, database: Se
   );
 }
 
+/** Of the service, without PostgreSQL. The rate of the API varies by more from round to round. */
+async function measureShare(engine: string, service: ServerProcess, cookie: string): Promise<void> {
+  const before = processorTime(service.processId);
+  const startedAt = performance.now();
+  await whilePeopleClick(service, cookie, () => sleep(CLICKING_MS));
+  const micros = processorTime(service.processId) - before;
+  const share = micros / 1_000 / (performance.now() - startedAt);
+  console.log(`${engine}, ${PEOPLE} people who click take ${(share * 100).toFixed(1)} % of a core`);
+}
+
 interface ApiOptions extends Pick<ConsoleBenchOptions, 'seconds' | 'rounds' | 'report'> {
   database: SeededDatabase;
   cookie: string;
@@ -122,7 +135,7 @@ async function measureApi(engine: string, service: ServerProcess, options: ApiOp
   for (const name of ['get', 'resolve', 'create']) {
     const run = (seconds: number) =>
       loadAll([service], { operation: operationOf(name), database, seconds, connections: CONNECTIONS });
-    const [alone, together] = await inAlternation(
+    const { before, after, ratio } = await compareRates(
       [
         { name: `${engine}, ${name}, alone`, run },
         {
@@ -132,13 +145,7 @@ async function measureApi(engine: string, service: ServerProcess, options: ApiOp
       ],
       options,
     );
-    const ratio = together!.requestsPerSecond / alone!.requestsPerSecond;
-    rows.push([
-      name,
-      alone!.requestsPerSecond.toFixed(0),
-      together!.requestsPerSecond.toFixed(0),
-      ratio.toFixed(3),
-    ]);
+    rows.push([name, before.toFixed(0), after.toFixed(0), ratio.toFixed(3)]);
   }
   printTable([`${engine}, API`, 'alone/s', 'while people click/s', 'ratio'], rows);
 }

@@ -13,7 +13,7 @@ import { verdict } from './report.ts';
 import { copyOf, type SeededDatabase, seed } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startService } from './service.ts';
-import { inAlternation } from './turns.ts';
+import { compareRates } from './turns.ts';
 import { loadAll } from './wrk.ts';
 
 const CONNECTIONS = 32;
@@ -62,20 +62,19 @@ async function compareThroughput(
   await using on = await startService(withEvents!);
   const rows: string[][] = [];
   for (const [name, target] of Object.entries(TARGETS)) {
-    const contenders = [
-      { name: `${engine}, ${name}, without events`, service: off, database: without! },
-      { name: `${engine}, ${name}, with events`, service: on, database: withEvents! },
-    ].map(({ name: title, service, database }) => ({
-      name: title,
+    const contender = (title: string, service: ServerProcess, database: SeededDatabase) => ({
+      name: `${engine}, ${name}, ${title}`,
       run: (seconds: number) =>
         loadAll([service], { operation: operationOf(name), database, seconds, connections: CONNECTIONS }),
-    }));
-    const [before, after] = await inAlternation(contenders, options);
-    const ratio = after!.requestsPerSecond / before!.requestsPerSecond;
+    });
+    const { before, after, ratio } = await compareRates(
+      [contender('without events', off, without!), contender('with events', on, withEvents!)],
+      options,
+    );
     rows.push([
       name,
-      before!.requestsPerSecond.toFixed(0),
-      after!.requestsPerSecond.toFixed(0),
+      before.toFixed(0),
+      after.toFixed(0),
       ratio.toFixed(3),
       `>= ${target}`,
       verdict(ratio >= target),

@@ -17,22 +17,49 @@ interface AlternationOptions {
   report: (text: string) => void;
 }
 
+interface Comparison {
+  /** Medians of the requests per second. */
+  before: number;
+  after: number;
+  /** The median of the ratios of the rounds, which drift of the machine affects less than the ratio of the medians. */
+  ratio: number;
+}
+
 /** Returns the figures of each contender, in order. */
 export async function inAlternation<Figures extends Round>(
   contenders: readonly Contender<Figures>[],
-  { rounds, seconds, report }: AlternationOptions,
+  options: AlternationOptions,
 ): Promise<Figures[]> {
+  return (await roundsOf(contenders, options)).map(medianRound);
+}
+
+export async function compareRates(
+  contenders: readonly [before: Contender<Round>, after: Contender<Round>],
+  options: AlternationOptions,
+): Promise<Comparison> {
+  const measured = await roundsOf(contenders, options);
+  const [before, after] = measured.map((rounds) => rounds.map(({ requestsPerSecond }) => requestsPerSecond));
+  const ratios = before!.map((rate, round) => after![round]! / rate);
+  return { before: median(before!), after: median(after!), ratio: median(ratios) };
+}
+
+/** The rounds of each contender, in order. */
+async function roundsOf<Figures extends Round>(
+  contenders: readonly Contender<Figures>[],
+  { rounds, seconds, report }: AlternationOptions,
+): Promise<Figures[][]> {
   const measured = contenders.map((): Figures[] => []);
   // Round 0 warms up and does not count.
   for (let round = 0; round <= rounds; round++) {
-    for (const [index, { name, run }] of contenders.entries()) {
+    const turns = [...contenders.entries()];
+    for (const [index, { name, run }] of round % 2 === 0 ? turns : turns.reverse()) {
       const figures = await run(round === 0 ? WARM_UP_SECONDS : seconds);
       if (round === 0) continue;
       measured[index]!.push(figures);
       report(`${name}, round ${round}: ${Math.round(figures.requestsPerSecond)} requests/s`);
     }
   }
-  return measured.map(medianRound);
+  return measured;
 }
 
 /** The median of each figure over the rounds in which it is known; NaN if it is never known. */
