@@ -4,8 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { redact } from '../domain/secret.ts';
 import { Problem, type ProblemCode } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import { pageHeaders } from './page-headers.ts';
-import { problemPage } from './problem-page.ts';
+import { problemPage, problemPageHeaders } from './problem-page.ts';
 import { type Protocol, protocolOf } from './protocol.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -118,7 +117,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
     // The live search would look for its results on the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
     const page = problemPage({ title, detail: redact(problem.message), requestId });
-    return reply.headers(pageHeaders).send(page);
+    return reply.headers(problemPageHeaders).send(page);
   }
   const isOAuthError = protocol === 'oauth' && status in oauthErrors;
   return reply

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { checkMarkup } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
 import { send, type TestResponse } from '../support/http.ts';
@@ -232,7 +233,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     ];
     for (const { headers } of pages) {
       const policy = String(headers['content-security-policy']);
-      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src '[^' ]+';/);
       assert.doesNotMatch(policy, /unsafe/);
       assert.match(policy, /form-action 'self'; frame-ancestors 'none'/);
       assert.equal(headers['x-frame-options'], 'DENY');
@@ -333,9 +334,12 @@ describeOnEachDatabase('A session of the console', (database) => {
 });
 
 /** With the same protection as every other page. */
-function assertProblemPage({ headers, text }: TestResponse): void {
+function assertProblemPage(page: TestResponse): void {
+  const { headers, text } = page;
+  checkMarkup(page);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8', text);
-  assert.match(String(headers['content-security-policy']), /^default-src 'none';.* frame-ancestors 'none'$/);
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /^default-src 'none';.* frame-ancestors 'none'$/);
   assert.match(textOfElement(text, 'main'), new RegExp(`Request ${headers['x-request-id']}`));
 }
 

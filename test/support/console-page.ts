@@ -1,6 +1,7 @@
 // What the pages of the console show, for assertions.
 
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { type ConsoleBrowser, fieldsOf } from './console.ts';
 import { type Element, elementsOf } from './html.ts';
 import type { TestResponse } from './http.ts';
@@ -40,12 +41,15 @@ export function actionsOf({ text }: TestResponse): string[] {
 const ELEMENTS = new Set(
   (
     'html head meta title link script noscript body a header nav div span form input button main h1 h2 h3 br p dl dt dd pre code ' +
-    'ul li section table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong'
+    'style ul li section table caption thead tbody tr th td time details summary label select option textarea fieldset legend strong'
   ).split(' '),
 );
 
-/** Nothing but the elements of the console and these others, and no URL but its own. */
-export function checkMarkup({ text, status }: TestResponse, others: readonly string[] = []): Element[] {
+/** Nothing but the elements of the console and these others, no URL but its own, and no style that its policy blocks. */
+export function checkMarkup(
+  { headers, text, status }: TestResponse,
+  others: readonly string[] = [],
+): Element[] {
   assert(status < 500, text);
   const elements = elementsOf(text);
   for (const { name, attributes } of elements) {
@@ -58,6 +62,9 @@ export function checkMarkup({ text, status }: TestResponse, others: readonly str
   }
   const scripts = elements.filter(({ name }) => name === 'script');
   assert(scripts.every(({ attributes, text: code }) => attributes.src && code === ''));
+  const policy = String(headers['content-security-policy']);
+  for (const { text: css } of elements.filter(({ name }) => name === 'style'))
+    assert(policy.includes(`; style-src 'sha256-${hash('sha256', css, 'base64')}';`), policy);
   return elements;
 }
 
