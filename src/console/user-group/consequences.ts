@@ -27,6 +27,6 @@ async function integrations({ context, caller }: PageCall): Promise<string> {
   });
   if (rows.length === 0) return '';
   return html`<h2>Integrations that mint for it</h2>
-<p>This service rejects the embed tokens that were minted before immediately. A tool that checks only the signature accepts them until they expire.</p>
+<p>This service immediately rejects the embed tokens minted so far. A tool that checks only the signature accepts them until they expire.</p>
 !${table('Integrations', ['Integration', 'Type', 'Tokens expire after'], rows)}`;
 }
