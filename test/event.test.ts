@@ -135,6 +135,25 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   });
 
+  it('writes no values of the user group with a rotation', async () => {
+    const { token } = await newWorkspace();
+    const { json } = await service.get(
+      { user_group_id: 'acme', name: 'Acme', properties: { plan: 'gold' } },
+      { token },
+    );
+    await service.post({ current_token: json.user_group.token }, { token });
+    await service.call('POST', '/v1/user-groups/acme/rotate', {}, { token });
+    const events = await historyOf(token, 'acme');
+    assert.deepEqual(
+      events.map(({ type, changes }) => [type, changes]),
+      [
+        ['user_group.token_rotated', null],
+        ['user_group.token_rotated', null],
+        ['user_group.created', { name: { to: 'Acme' }, properties: { plan: { to: 'gold' } } }],
+      ],
+    );
+  });
+
   it('shows the first-level members that differ, digit for digit', async () => {
     const { token } = await newWorkspace();
     const put = (text: string) => service.put(text, { token });

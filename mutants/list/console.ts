@@ -148,7 +148,7 @@ export const consolePages: readonly Mutant[] = [
   {
     name: 'console: a token in an address is repeated on the page',
     file: serve,
-    find: 'if (hasToken(request)) return redirect(reply, TOKEN_IN_ADDRESS);',
+    find: 'if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);',
     replace: '',
     tests: sessionTests,
   },

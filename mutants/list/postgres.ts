@@ -6,6 +6,7 @@ const commands = 'src/store/postgres/command-executors.ts';
 const connection = 'src/store/postgres/client/connection.ts';
 const createUserGroup = 'src/store/postgres/create-user-group.ts';
 const deleteUserGroup = 'src/store/postgres/delete-user-group.ts';
+const event = 'src/store/postgres/event.ts';
 const exchange = 'src/store/postgres/client/pipeline.ts';
 const failure = 'src/store/postgres/client/errors.ts';
 const idBlock = 'src/store/postgres/lease-ids.ts';
@@ -13,6 +14,7 @@ const importUserGroup = 'src/store/postgres/import-user-group.ts';
 const importedToken = 'src/store/postgres/imported-token.ts';
 const list = 'src/store/postgres/list-user-groups.ts';
 const markSeen = 'src/store/postgres/mark-seen.ts';
+const options = 'src/store/postgres/client/options.ts';
 const pool = 'src/store/postgres/client/pool.ts';
 const retry = 'src/store/postgres/client/retry.ts';
 const rotate = 'src/store/postgres/rotate-token.ts';
@@ -309,5 +311,40 @@ export const postgres: readonly Mutant[] = [
     find: String.raw`const NEEDS_ESCAPE = /["\\]/;`,
     replace: String.raw`const NEEDS_ESCAPE = /[\\]/;`,
     tests: ['test/round-trip.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: control characters in an array are escaped as in JSON',
+    file: exchange,
+    find: 'return DIFFERS_IN_JSON.test(value) ?',
+    replace: 'return false ?',
+    tests: ['test/postgres/pipeline.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: statements are compiled',
+    file: options,
+    find: "'jit=off',",
+    replace: "'jit=on',",
+    tests: ['test/postgres/plan.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: the events of all targets are read for the position of one',
+    file: event,
+    find: 'and later.position >= ${POSITION}',
+    replace: '',
+    tests: ['test/postgres/plan.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: a change whose transaction has an earlier id comes before the last one in the history',
+    file: event,
+    find: 'case when ${IS_LATEST} then',
+    replace: 'case when true then',
+    tests: ['test/faults/event-feed.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: the event of a rotation has the fields of the group as its changes',
+    file: event,
+    find: "case when $3 = 'user_group.created' then",
+    replace: 'case when $3 is not null then',
+    tests: ['test/event.test.ts'],
   },
 ];
