@@ -8,7 +8,6 @@ import { type Setting, settings } from '../../src/config.ts';
 import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
-const REFUSAL_LIMIT_MS = 10_000;
 
 /** An invalid value of each setting; null if invalid values are detected only when the service listens. */
 const invalidValues = {
@@ -89,7 +88,7 @@ async function assertRefused({ args = [], env = {}, names, hides, prepare, scrip
           env,
           command: 'sh',
         });
-  const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
+  const { code, stdout, stderr } = await program.exit();
   assert.match(stderr, ONE_LINE);
   assert.match(stderr, names);
   if (hides !== undefined) assert.doesNotMatch(stderr, hides);
@@ -257,7 +256,7 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
     const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0' };
     await using program = new Program(folder, ['serve'], { env });
-    const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
+    const { code, stdout, stderr } = await program.exit();
     assert.match(stderr, ONE_LINE);
     assert.doesNotMatch(stderr, /hunter2/);
     assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });
