@@ -8,6 +8,9 @@ import { type Setting, settings } from '../../src/config.ts';
 import { createApiToken, Folder, PROGRAM, Program, run, type Service, serve } from '../support/process.ts';
 
 const ONE_LINE = /^user-group-service: [^\n]+\n$/;
+const REFUSAL_LIMIT_MS = 10_000;
+/** A name server that does not answer must not take longer. */
+const RES_OPTIONS = 'timeout:1 attempts:1';
 
 /** An invalid value of each setting; null if invalid values are detected only when the service listens. */
 const invalidValues = {
@@ -88,7 +91,7 @@ async function assertRefused({ args = [], env = {}, names, hides, prepare, scrip
           env,
           command: 'sh',
         });
-  const { code, stdout, stderr } = await program.exit();
+  const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
   assert.match(stderr, ONE_LINE);
   assert.match(stderr, names);
   if (hides !== undefined) assert.doesNotMatch(stderr, hides);
@@ -109,7 +112,7 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
 
   for (const HOST of ['192.0.2.1', 'nowhere.invalid', 'x86_64-conda-linux-gnu']) {
     it(`that names the address and its setting if the machine does not have the address: ${HOST}`, () =>
-      assertRefused({ env: { HOST }, names: new RegExp(`${HOST}.* --host or HOST`) }));
+      assertRefused({ env: { HOST, RES_OPTIONS }, names: new RegExp(`${HOST}.* --host or HOST`) }));
   }
 
   it('that suggests the setting most similar to an unknown UGS_ variable', () =>
@@ -256,7 +259,7 @@ describe('A database that cannot be opened makes serve exit with 69 and one line
     writeFileSync(folder.join('file'), 'This is not a database. '.repeat(100));
     const env = { DATABASE_URL: url, UGS_DATABASE_WAIT_MS: '0' };
     await using program = new Program(folder, ['serve'], { env });
-    const { code, stdout, stderr } = await program.exit();
+    const { code, stdout, stderr } = await program.exit(REFUSAL_LIMIT_MS);
     assert.match(stderr, ONE_LINE);
     assert.doesNotMatch(stderr, /hunter2/);
     assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });

@@ -226,14 +226,16 @@ describeOnEachDatabase('A session of the console', (database) => {
 
   it('protects every page from frames, inline scripts and caches', async () => {
     const session = await newSession();
-    const pages = [
-      await get('/console/sign-in'),
-      await get(HOME, session),
-      await get('/console/user-groups/x', session),
-    ];
-    for (const { headers } of pages) {
+    const problem = await get('/console/user-groups/x', session);
+    assertProblemPage(problem);
+    const others = [await get('/console/sign-in'), await get(HOME, session)];
+    for (const { headers } of others) {
       const policy = String(headers['content-security-policy']);
-      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src '[^' ]+';/);
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    }
+    for (const { headers } of [...others, problem]) {
+      const policy = String(headers['content-security-policy']);
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src '(?:self|sha256-[^' ]{44})';/);
       assert.doesNotMatch(policy, /unsafe/);
       assert.match(policy, /form-action 'self'; frame-ancestors 'none'/);
       assert.equal(headers['x-frame-options'], 'DENY');
@@ -338,8 +340,7 @@ function assertProblemPage(page: TestResponse): void {
   const { headers, text } = page;
   checkMarkup(page);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8', text);
-  const policy = String(headers['content-security-policy']);
-  assert.match(policy, /^default-src 'none';.* frame-ancestors 'none'$/);
+  assert.match(String(headers['content-security-policy']), /^default-src 'none';.* frame-ancestors 'none'$/);
   assert.match(textOfElement(text, 'main'), new RegExp(`Request ${headers['x-request-id']}`));
 }
 

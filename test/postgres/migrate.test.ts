@@ -14,6 +14,8 @@ import { Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
+const TIMEOUTS = { connectTimeoutMs: 10_000, statementTimeoutMs: 2_000 };
+
 describe('a PostgreSQL database without a schema', () => {
   const other = `other_${randomBytes(8).toString('hex')}`;
   let database: TestDatabase;
@@ -29,7 +31,7 @@ describe('a PostgreSQL database without a schema', () => {
     // Of the same length, since messages contain their length.
     const old = version.replace(/^\d\d/, '13');
     proxy.rewrite = (message) => Buffer.from(message.toString('latin1').replaceAll(version, old), 'latin1');
-    await assert.rejects(withSchemaSession(optionsFor(proxy.url), migrate), (error: Error) => {
+    await assert.rejects(withSchemaSession(optionsFor(proxy.url, TIMEOUTS), migrate), (error: Error) => {
       assert.ok(error instanceof ServerUnfit);
       assert.match(error.message, /PostgreSQL 13.*14/);
       return true;
@@ -109,7 +111,7 @@ it('a PostgreSQL user with short timeouts still waits for a concurrent migration
     }
     await other.query('begin');
     await other.query("insert into schema_migrations values (1, 'another', 0)");
-    const migrating = withSchemaSession(optionsFor(database.url), migrate);
+    const migrating = withSchemaSession(optionsFor(database.url, TIMEOUTS), migrate);
     await sleep(1_000);
     await other.query('rollback');
     assert.equal((await migrating)[0], '0001-user-groups.sql');
@@ -125,7 +127,7 @@ describe('twenty connections that migrate concurrently', () => {
     it(`run each migration once (${attempt})`, async () => {
       const database = await postgres.create();
       try {
-        const options = optionsFor(database.url);
+        const options = optionsFor(database.url, TIMEOUTS);
         const applied = await Promise.all(
           Array.from({ length: 20 }, () => withSchemaSession(options, migrate)),
         );
