@@ -1,13 +1,18 @@
-// The headers of pages for people: nothing from other origins, no inline scripts or styles, no frames.
+// The headers of pages for people: nothing from other origins, no inline scripts, only the allowed styles, no frames.
 
-export const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  // Not no-referrer: browsers would then send no origin with forms either.
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-} as const;
+export const pageHeaders = pageHeadersWith("'self'");
+
+/** `styles` is the source of styles that the policy allows. */
+export function pageHeadersWith(styles: string) {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; ` +
+      "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    // Not no-referrer: browsers would then send no origin with forms either.
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+  };
+}

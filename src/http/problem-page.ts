@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { html } from 'ghtml';
-import { pageHeaders } from './page-headers.ts';
+import { pageHeadersWith } from './page-headers.ts';
 
 interface ProblemTexts {
   title: string;
@@ -15,13 +15,7 @@ const STYLE =
   'body{max-width:42rem;margin:4rem auto;padding:0 1.25rem;font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}' +
   'h1{font-size:1.6rem;line-height:1.25}';
 
-export const problemPageHeaders = {
-  ...pageHeaders,
-  'content-security-policy': pageHeaders['content-security-policy'].replace(
-    "style-src 'self'",
-    `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
-  ),
-};
+export const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
 
 /** HTML. It loads nothing, so that it can be shown whatever has failed. */
 export function problemPage({ title, detail, requestId }: ProblemTexts): string {
