@@ -7,6 +7,7 @@ import { permissions } from '../src/domain/api-token.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { acme, acmeText, DASHBOARD, EmbedSite, integrations, SECRET } from './support/embed-token/site.ts';
 import { decodeAs } from './support/embed-token/tool.ts';
+import type { TestResponse } from './support/http.ts';
 import { assertProblem } from './support/problem.ts';
 
 const TYPES = Object.keys(integrations) as (keyof typeof integrations)[];
@@ -87,7 +88,7 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
     assert.deepEqual(claims, {
       user: { username: acmeId, first_name: 'user-31' },
       resources: [{ type: 'dashboard', id: DASHBOARD }],
-      rls_rules: [{ dataset: 12, clause: "customer = 'acme/7 ''O''''Brienü'" }, { clause: 'source = 213' }],
+      rls_rules: [{ dataset: 12, clause: "customer = 'Acme ''O''''Brienü'" }, { clause: 'source = 213' }],
       aud: 'superset',
       type: 'guest',
     });
@@ -149,18 +150,71 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
       }
     });
 
-    it('for false and 0, which are values, it does', async () => {
+    it('for false and 0, which are values, it does, except false for Metabase, which reads it as none', async () => {
+      const settings = { audience: 'a', properties: ['c'] };
+      await site.put('falsy', { type: 'jwt', settings, claims: { two: { property: 'c' } } });
       for (const c of [false, 0]) {
         const id = `falsy-${c}`;
-        await site.service.get({
-          user_group_id: id,
-          name: 'F',
-          mapping: { 40: 1 },
-          properties: { 'a/b': 1, c },
-        });
-        const { token } = (await site.mint({ integration: 'strict', user_group_id: id })).json.embed_token;
-        assert.deepEqual(decodeJwt(token).params, { one: 1, two: c, three: 1 });
+        const properties = { 'a/b': 1, c };
+        await site.service.get({ user_group_id: id, name: 'F', mapping: { 40: 1 }, properties });
+        const { token } = (await site.mint({ integration: 'falsy', user_group_id: id })).json.embed_token;
+        assert.equal(decodeJwt(token).two, c);
       }
+      const minted = await site.mint({ integration: 'strict', user_group_id: 'falsy-0' });
+      assert.deepEqual(decodeJwt(minted.json.embed_token.token).params, { one: 1, two: 0, three: 1 });
+      const refused = await site.mint({ integration: 'strict', user_group_id: 'falsy-false' });
+      assertProblem(refused, 'claim_invalid');
+      assert.equal(refused.json.errors[0].pointer, '/properties/c');
+    });
+
+    describe('with a value that the tool could read as more than a value', () => {
+      /** Mints for a group with this property. */
+      const mintWith = async (integration: string, region: unknown, more: object = {}) => {
+        const group = { name: 'H', mapping: { 40: 1 }, properties: { region } };
+        assert.equal((await site.asAdmin('PUT', '/v1/user-groups/hostile', group)).status < 300, true);
+        return site.mint({ integration, user_group_id: 'hostile', ...resourceFor(integration), ...more });
+      };
+      const assertRefused = (response: TestResponse, pointer: string, value: string) => {
+        assertProblem(response, 'claim_invalid');
+        assert.equal(response.json.errors[0].pointer, pointer, value);
+        assert.equal('embed_token' in response.json, false);
+      };
+      before(async () => {
+        const settings = { ...integrations.lightdash.settings, properties: ['region'] };
+        const claims = { region: { property: 'region' } };
+        await site.put('attributes', { ...integrations.lightdash, settings, claims });
+      });
+
+      it('of an attribute, its list or the viewer of Lightdash', async () => {
+        const quotes = ["'", '"', '`', '\u00b4', '\u02bc', '\u2018', '\u2019', '\u201d', '\u2032', '\uff07'];
+        const others = '\\ \u00a5 \u20a9 \uff3c $ \uff04 {{ {% {# ${ -- /* */'.split(' ');
+        const invisible = ['\n', '\t', '\u0000', '\u007f', '\u0085', '\u200b', '\ufeff', 'e\u0308'];
+        for (const part of [...quotes, ...others, ...invisible]) {
+          const value = `a${part}b`;
+          assertRefused(await mintWith('attributes', value), '/properties/region', value);
+          assertRefused(await mintWith('attributes', ['a', value]), '/properties/region/1', value);
+          if (/\p{Cc}/u.test(value)) continue;
+          assertRefused(await mintWith('attributes', 'a', { viewer: value }), '/viewer', value);
+        }
+        for (const value of ['a-b', 'Zoë', '東京 (23)', 'anna.smith+eu@example.com', 'a{b}', 'a/b*', -1.5])
+          assert.equal((await mintWith('attributes', value)).status, 201, String(value));
+      });
+
+      it('of a parameter of Metabase', async () => {
+        for (const value of ['1,2', '1, 2', '-1.5,2e3', ' 1 , 2 '])
+          assertRefused(await mintWith('metabase', value), '/properties/region', value);
+        assertRefused(await mintWith('metabase', ['1', '1,2']), '/properties/region/1', 'a list');
+        for (const value of ['1', 'Smith, Inc.', "O'Brien", "' or 1=1 --", '{{x}}', 'a,1'])
+          assert.equal((await mintWith('metabase', value)).status, 201, value);
+      });
+
+      it('of the name of a guest of Superset', async () => {
+        for (const user_group_id of ["o'brien", 'a"b', 'a\\b', '{{ 1 }}']) {
+          await site.service.get({ user_group_id, name: 'G', mapping: { 40: 1 } });
+          const response = await site.mint({ integration: 'superset', user_group_id });
+          assertRefused(response, '/provided_id', user_group_id);
+        }
+      });
     });
 
     it('if the tool has no such values', async () => {

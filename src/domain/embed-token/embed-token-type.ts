@@ -1,10 +1,11 @@
 // What a type of embed token defines.
 
-import type { FieldError } from '../../problem.ts';
+import type { FieldError, Problem } from '../../problem.ts';
 import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
 import { type JsonArray, textOf, treeOf } from '../json-tree.ts';
 import type { SignatureAlgorithm } from '../json-web-token.ts';
 import { type JsonText, pointerOf } from '../strict-json.ts';
+import { brokenRule, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
 
 /** `secret`: signed by HS256 with the secret of the integration. */
@@ -14,7 +15,7 @@ export interface Minting<Settings = unknown> {
   integration: Integration<Settings>;
   values: GroupValues;
   /** The values of the claims, which are neither missing nor empty. */
-  claims: readonly (readonly [name: string, value: JsonText])[];
+  claims: readonly ClaimValue[];
   /** One of `settings.resources`; null for a type without resources. */
   resource: JsonText | null;
   viewer: string | null;
@@ -24,6 +25,10 @@ export interface Minting<Settings = unknown> {
   issuedAt: number;
   expiresAt: number;
 }
+
+/** The place of a value: in the user group or, for a constant, in the integration. */
+export type ValuePath = readonly (string | number)[];
+export type ClaimValue = readonly [name: string, value: JsonText, path: ValuePath];
 
 /** Members are methods, so that types with different settings fit into one table. */
 export interface EmbedTokenType<Settings> {
@@ -77,18 +82,33 @@ export interface CommonSettings {
   properties?: readonly string[];
 }
 
-/** Converts a value that must be a scalar or a list of scalars. Throws `claim_invalid` for any other. */
-export function scalarsText(
-  name: string,
-  value: JsonText,
-  convert: (scalar: JsonText) => JsonText,
-): JsonText {
-  const scalar = (text: JsonText): JsonText => {
-    if (text[0] !== '{' && text[0] !== '[') return convert(text);
-    const detail = 'must be a text, a number, a boolean or a list of these for this type of integration';
-    throw claimInvalid([{ pointer: pointerOf(['claims', name]), detail }]);
-  };
-  if (value[0] !== '[') return scalar(value);
+/** Converts a scalar. Throws `claim_invalid`. */
+export type ScalarConversion = (scalar: JsonText, path: ValuePath) => JsonText;
+
+/** Writes the claims, whose values must be scalars or lists of scalars. Throws `claim_invalid` for any other. */
+export function scalarsText(claims: readonly ClaimValue[], convert: ScalarConversion): JsonText {
+  return objectText(claims.map(([name, value, path]) => [name, scalarOrList(value, path, convert)]));
+}
+
+function scalarOrList(value: JsonText, path: ValuePath, convert: ScalarConversion): JsonText {
+  if (value[0] !== '[') return scalar(value, path, convert);
   const { elements } = treeOf(value) as JsonArray;
-  return `[${elements.map((element) => scalar(textOf(element))).join(',')}]` as JsonText;
+  const texts = elements.map((element, index) => scalar(textOf(element), [...path, index], convert));
+  return `[${texts.join(',')}]` as JsonText;
+}
+
+function scalar(text: JsonText, path: ValuePath, convert: ScalarConversion): JsonText {
+  if (text[0] !== '{' && text[0] !== '[') return convert(text, path);
+  const detail = 'must be a text, a number, a boolean or a list of these for this type of integration';
+  throw refused(path, detail);
+}
+
+export function refused(path: ValuePath, detail: string): Problem {
+  return claimInvalid([{ pointer: pointerOf(path), detail }]);
+}
+
+/** Throws `claim_invalid` for a text that breaks one of the rules. */
+export function refuseText(text: string, rules: readonly TextRule[], path: ValuePath): void {
+  const broken = brokenRule(text, rules);
+  if (broken !== undefined) throw refused(path, broken.detail);
 }

@@ -6,9 +6,13 @@ import {
   jsonText,
   objectText,
   propertiesSetting,
+  refused,
+  refuseText,
   resourcesSetting,
+  type ScalarConversion,
   scalarsText,
 } from './embed-token-type.ts';
+import type { TextRule } from './plain-text.ts';
 
 interface MetabaseSettings extends CommonSettings {
   url: string;
@@ -49,14 +53,24 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
   payload: ({ claims, resource, expiresAt }) =>
     objectText([
       ['resource', resource!],
-      [
-        'params',
-        objectText(claims.map(([name, value]) => [name, scalarsText(name, value, (scalar) => scalar)])),
-      ],
+      ['params', scalarsText(claims, parameterText)],
       ['exp', jsonText(expiresAt)],
     ]),
   url: ({ url }, resource, token) => {
     const [kind] = Object.keys(JSON.parse(resource) as object);
     return `${url.replace(/\/+$/, '')}/embed/${kind}/${token}`;
   },
+};
+
+/** A variable of the type number would match each of them. */
+const NUMBERS: TextRule = {
+  pattern: /^[-+.\d\seE]*,[-+.,\d\seE]*$/,
+  detail: 'must not be several numbers with commas, which Metabase reads as a list',
+};
+
+/** Metabase binds values, so a text cannot become SQL. A field filter without a value matches every row. */
+const parameterText: ScalarConversion = (scalar, path) => {
+  if (scalar[0] === '"') refuseText(JSON.parse(scalar) as string, [NUMBERS], path);
+  if (scalar === 'false') throw refused(path, 'must not be false, which Metabase reads as no value');
+  return scalar;
 };

@@ -19,7 +19,7 @@ import { type JsonArray, sameJson, textOf } from '../json-tree.ts';
 import { partCheck, refuseFields } from '../request-body.ts';
 import { Secret } from '../secret.ts';
 import { type JsonDocument, type JsonText, pointerOf } from '../strict-json.ts';
-import type { CommonSettings, EmbedTokenType, Minting, Signature } from './embed-token-type.ts';
+import type { ClaimValue, CommonSettings, EmbedTokenType, Minting, Signature } from './embed-token-type.ts';
 import { jwt } from './jwt.ts';
 import { lightdash } from './lightdash.ts';
 import { metabase } from './metabase.ts';
@@ -123,9 +123,9 @@ export function payloadOf(minting: Omit<Minting, 'claims'>): JsonText {
   const { integration, values } = minting;
   const missing = templatesOf(integration).filter(({ template }) => values.valueOf(template) === null);
   if (missing.length > 0) throw claimMissing(missing.map(missingValue));
-  const claims = integration.claims.map(
-    ({ name, template }: Claim) => [name, values.valueOf(template)!] as const,
-  );
+  const claims = integration.claims.map(({ name, path, template }: Claim): ClaimValue => {
+    return [name, values.valueOf(template)!, isOfGroup(template) ? pathOfValue(template) : path];
+  });
   return typeOf(integration).payload({ ...minting, claims });
 }
 

@@ -2,6 +2,7 @@
 // so that no caller has to quote SQL; a value that cannot be quoted safely is rejected.
 
 import type { JsonText } from '../strict-json.ts';
+import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;
 /** How the database reads a backslash in a literal: as itself, or as the start of an escape. */
@@ -43,10 +44,8 @@ export class NotQuotable extends Error {
 }
 
 const NUMBER = /^-?\d{1,38}(?:\.\d{1,38})?$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: databases and drivers treat them differently.
-const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
-/** Superset evaluates a clause as a Jinja template. */
-const TEMPLATE_SYNTAX = /\{[{%#]/;
+/** Databases and drivers treat control characters differently, and Superset evaluates a clause as a Jinja template. */
+const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX];
 
 /** Throws `NotQuotable`. */
 export function clauseOf({ column, type, escapes }: ClauseColumn, value: JsonText): string {
@@ -65,8 +64,8 @@ function numberLiteral(text: string): string {
 
 /** Of a number too: MySQL compares a text column with a number by the digits that the text starts with. */
 function textLiteral(text: string, escapes: ClauseColumn['escapes']): string {
-  if (CONTROL.test(text)) throw new NotQuotable('must not have control characters');
-  if (TEMPLATE_SYNTAX.test(text)) throw new NotQuotable('must not have {{, {% or {#');
+  const broken = literalRules.find(({ pattern }) => pattern.test(text));
+  if (broken !== undefined) throw new NotQuotable(broken.detail);
   if (escapes === 'backslash') return `'${text.replace(/['\\]/g, '\\$&')}'`;
   if (escapes === null && text.includes('\\')) {
     throw new NotQuotable('has a backslash: say in settings.string_escapes how the database reads it');

@@ -1,8 +1,8 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
-import { claimInvalid, fault, type Integration } from '../integration.ts';
+import { fault, type Integration } from '../integration.ts';
 import type { JsonArray, JsonObject } from '../json-tree.ts';
-import { type JsonText, pointerOf } from '../strict-json.ts';
+import type { JsonText } from '../strict-json.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
@@ -10,8 +10,11 @@ import {
   type Minting,
   objectText,
   propertiesSetting,
+  refused,
+  refuseText,
   resourcesSetting,
 } from './embed-token-type.ts';
+import { quotedRules } from './plain-text.ts';
 import {
   type ClauseColumn,
   COLUMN_PATTERN,
@@ -123,12 +126,9 @@ export const superset: EmbedTokenType<SupersetSettings> = {
     ...(settings.row_level_security ?? []).flatMap((rule, index) => ruleFaults(rule, index)),
   ],
   payload: (minting) => {
-    const { integration, values, viewer, resource, issuedAt, expiresAt } = minting;
+    const { integration, viewer, resource, issuedAt, expiresAt } = minting;
     return objectText([
-      [
-        'user',
-        jsonText({ username: values.userGroup.providedId, ...(viewer !== null && { first_name: viewer }) }),
-      ],
+      ['user', jsonText({ username: nameOfGuest(minting), ...(viewer !== null && { first_name: viewer }) })],
       ['resources', `[${resource!}]` as JsonText],
       ['rls_rules', jsonText(clausesOf(minting))],
       ['iat', jsonText(issuedAt)],
@@ -138,6 +138,13 @@ export const superset: EmbedTokenType<SupersetSettings> = {
     ]);
   },
 };
+
+/** The macro `current_username` writes it into SQL as it is. */
+function nameOfGuest({ values }: Minting): string {
+  const { providedId } = values.userGroup;
+  refuseText(providedId, quotedRules, ['provided_id']);
+  return providedId;
+}
 
 function ruleFaults({ dataset, all_datasets, column }: Rule, index: number) {
   const path = ['settings', 'row_level_security', index];
@@ -172,7 +179,7 @@ function clausesOf({
       return dataset === undefined ? { clause } : { dataset, clause };
     } catch (error) {
       if (!(error instanceof NotQuotable)) throw error;
-      throw claimInvalid([{ pointer: pointerOf(pathOfValue(template)), detail: error.message }]);
+      throw refused(pathOfValue(template), error.message);
     }
   });
 }

@@ -34,7 +34,7 @@ export const integrations = {
       audience: 'superset',
       resources: [{ type: 'dashboard', id: DASHBOARD }],
       row_level_security: [
-        { dataset: 12, column: 'customer', value: { field: 'provided_id' } },
+        { dataset: 12, column: 'customer', value: { field: 'name' } },
         { all_datasets: true, column: 'source', type: 'number', value: { mapping: '40' } },
       ],
     },
@@ -52,8 +52,8 @@ export const integrations = {
 } as const;
 
 export const acme = {
-  user_group_id: "acme/7 'O''Brien\u00fc",
-  name: 'Acme',
+  user_group_id: 'acme/7 (Brien\u00fc)',
+  name: "Acme 'O''Brien\u00fc",
   mapping: { '40': 213, '41': 'own' },
   properties: { region: 'EMEA', plan: 'gold', seats: 9007199254740993n, private: 'not for tools' },
 };

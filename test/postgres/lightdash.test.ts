@@ -1,0 +1,239 @@
+// Embed tokens for Lightdash: PostgreSQL executes the filter of examples/lightdash with what is minted, and returns only the
+// rows of the customer.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import pg from 'pg';
+import { parseIntegration, payloadOf } from '../../src/domain/embed-token/mint.ts';
+import { GroupValues } from '../../src/domain/embed-token/template.ts';
+import { parseStrictJson } from '../../src/domain/strict-json.ts';
+import { keyOf, type UserGroup } from '../../src/domain/user-group.ts';
+import { Problem } from '../../src/problem.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { codePoint } from '../support/domain/code-point.ts';
+import { conditionOf, escapings, type UserAttributes } from '../support/embed-token/lightdash.ts';
+import { codeBlocks, pageText } from '../support/page.ts';
+
+const PAGE = pageText('examples/lightdash/README.md');
+const [, FILTER = ''] = /sql_filter: (.*)/.exec(PAGE)!;
+const VALUES = 6_000;
+const PER_STATEMENT = 500;
+
+const parse = (value: unknown) => parseStrictJson(Buffer.from(JSON.stringify(value)), 16);
+const { integration } = parseIntegration(parse(JSON.parse(codeBlocks(PAGE, 'json')[0]!)));
+
+interface Customer {
+  id: string;
+  region: unknown;
+}
+
+/** What a token has; null if it is refused. */
+function mint({ id, region }: Customer, viewer: string | null = null): UserAttributes | null {
+  const properties = parse({ region: { region } }).members.get('region')!;
+  const userGroup = { ...keyOf(1, 'Customer', id), name: 'N', mapping: null, properties } as UserGroup;
+  const values = new GroupValues(userGroup);
+  const resource = JSON.stringify({ dashboardUuid: 'd' }) as typeof properties;
+  try {
+    const payload = payloadOf({
+      integration,
+      values,
+      viewer,
+      resource,
+      issuer: null,
+      issuedAt: 0,
+      expiresAt: 300,
+    });
+    return JSON.parse(payload).userAttributes;
+  } catch (error) {
+    assert.ok(error instanceof Problem && error.code === 'claim_invalid', `${error}`);
+    return null;
+  }
+}
+
+/** Each returned rows of other customers, with at least one of the ways to escape. */
+const attacks: readonly Customer[] = [
+  { id: "x') OR '1' IN ('1", region: 'EMEA' },
+  { id: 'other', region: "x') OR '1' IN ('1" },
+  { id: 'other', region: "x$') OR 1=1) --" },
+  { id: 'other', region: ['EMEA', "x$') OR 1=1) --"] },
+  // The second placeholder is replaced where the first value contains it, and its quotes end the first value.
+  { id: `x\${lightdash.attributes.region}`, region: ') OR 1=1) --' },
+  { id: 'acme\u200b', region: 'EMEA' },
+  { id: 'ac\ufeffme', region: 'EMEA' },
+  { id: 'acme--x', region: 'EMEA' },
+  { id: 'ac/**/me', region: 'EMEA' },
+  { id: 'o\u2019brien', region: 'EMEA' },
+  { id: 'zoe\u0308', region: 'EMEA' },
+  { id: 'other', region: ["EMEA') OR ('1'='1"] },
+];
+const victims = ['acme', "o'brien", 'zo\u00eb'];
+
+const ordinary = [
+  'acme-7',
+  'Müller & Söhne GmbH',
+  'Ærøskøbing',
+  'a.b.c',
+  'North America (East)',
+  '株式会社サンプル',
+  '株式会社「例」',
+  'Ελλάδα',
+  'Ёлка, Москва',
+  'شركة',
+  'anna.smith+eu@example.com',
+  '10%',
+  'a_b',
+  'a:b',
+  '?',
+  'a;b',
+  'urn:customer/7#x',
+  '🙂',
+  '0001',
+  '-1',
+];
+
+const pieces = [
+  ...[
+    "'",
+    "''",
+    "\\'",
+    '\\',
+    '"',
+    '`',
+    '´',
+    '--',
+    '-',
+    '/*',
+    '*/',
+    ';',
+    '$$',
+    "$'",
+    '$`',
+    '$&',
+    '$1',
+    '$',
+    '%',
+  ],
+  ...['(', ')', "')", ' or 1=1 ', ' union select ', 'E', 'U&', '{', '}', '{{', '{%', '${', '#', '||', 'acme'],
+  ...['\u2018', '\u2019', '\u02bc', '\u2032', '\uff07', '\uff02', '\uff3c', '\uff04', '\ufe63', '\u200b'],
+  ...[
+    '\ufeff',
+    '\u0308',
+    '\u00a0',
+    '\u2028',
+    '\u0085',
+    '\0',
+    '\n',
+    '\t',
+    ' ',
+    'ä',
+    '例',
+    '\u{1f642}',
+    'x',
+    '0',
+  ],
+  ...['lightdash.attributes.region', 'ld.attr.customer', 'TABLE', 'ld.user.email'].map(
+    (name) => `\${${name}}`,
+  ),
+];
+const text = fc.oneof(
+  fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+  fc.string({ unit: codePoint, minLength: 1, maxLength: 20 }).filter((value) => value.isWellFormed()),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
+);
+const region = fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 3 }), fc.integer(), fc.boolean());
+
+describe('With the filter of examples/lightdash, PostgreSQL returns', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  before(async () => {
+    database = await postgres.create();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(
+      'create table orders (id int primary key, customer_id text collate "C", region text collate "C")',
+    );
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  /** One row of each customer and region. */
+  async function store(customers: readonly Customer[]): Promise<{ owner: string; region: string }[]> {
+    const rows = customers
+      .flatMap(({ id, region }) => [region].flat().map((each) => ({ owner: id, region: String(each) })))
+      .filter((row) => !`${row.owner}${row.region}`.includes('\0'));
+    await client.query('truncate orders');
+    await client.query('insert into orders select * from unnest($1::int[], $2::text[], $3::text[])', [
+      rows.map((_, index) => index),
+      rows.map(({ owner }) => owner),
+      rows.map(({ region }) => region),
+    ]);
+    return rows;
+  }
+
+  it('the rows of others for each known attack, if it were minted', async () => {
+    await store(victims.map((id) => ({ id, region: 'EMEA' })));
+    for (const { id, region } of attacks) {
+      const attributes = { customer: id, region: region as string };
+      let found = 0;
+      for (const escaping of escapings) {
+        const condition = conditionOf(FILTER, attributes, escaping);
+        // A broken statement returns nothing.
+        const query = client.query(`select id from orders where ${condition}`);
+        found += (await query.catch(() => ({ rows: [] }))).rows.length;
+      }
+      assert.ok(found > 0, JSON.stringify(attributes));
+    }
+  });
+
+  it('nothing for them, because none is minted', () => {
+    for (const attack of attacks) assert.equal(mint(attack), null, JSON.stringify(attack));
+    for (const viewer of ["o'brien@example.com", "'; drop table orders; --", '\\'])
+      assert.equal(mint({ id: 'acme', region: 'EMEA' }, viewer), null, viewer);
+  });
+
+  it('exactly the rows of a customer with an ordinary name', async () => {
+    const customers = ordinary.map((id, index) => ({ id, region: [id, ordinary.at(index - 1)] }));
+    await assertOwnRows(customers);
+    for (const customer of customers) assert.ok(mint(customer), customer.id);
+  });
+
+  it(`exactly the rows of the customer, for whatever is minted of ${VALUES} generated values`, async () => {
+    const seed = Date.now() % 1_000_000;
+    const customer = fc.record({ id: fc.oneof(text, fc.constantFrom(...ordinary)), region });
+    const sample = fc.sample(customer, { numRuns: VALUES, seed });
+    const known = [...victims, ...ordinary].map((id) => ({ id, region: 'EMEA' }));
+    const minted = await assertOwnRows([...attacks, ...known, ...sample], `seed ${seed}`);
+    assert.ok(minted > VALUES / 20, `${minted} are minted (seed ${seed})`);
+  });
+
+  /** Returns how many of the customers have a token. */
+  async function assertOwnRows(customers: readonly Customer[], message = ''): Promise<number> {
+    const rows = await store(customers);
+    const minted = customers.flatMap((customer) => {
+      const attributes = mint(customer);
+      return attributes === null ? [] : [{ customer, attributes }];
+    });
+    const own = new Map(Map.groupBy(rows.entries(), ([, { owner }]) => owner));
+    for (const escaping of escapings) {
+      for (let start = 0; start < minted.length; start += PER_STATEMENT) {
+        const batch = minted.slice(start, start + PER_STATEMENT);
+        const selects = batch.map(({ attributes }, index) => {
+          return `select ${index}, id from orders where ${conditionOf(FILTER, attributes, escaping)}`;
+        });
+        const { rows: found } = await client.query({ text: selects.join('\nunion all\n'), rowMode: 'array' });
+        const expected = batch.flatMap(({ customer, attributes }, index) =>
+          own
+            .get(customer.id)!
+            .filter(([, row]) => [attributes.region].flat().includes(row.region))
+            .map(([id]) => [index, id]),
+        );
+        const order = ([a, x]: number[], [b, y]: number[]) => a! - b! || x! - y!;
+        assert.deepEqual(found.toSorted(order), expected.toSorted(order), `${escaping.name}, ${message}`);
+      }
+    }
+    return minted.length;
+  }
+});
