@@ -167,6 +167,13 @@ export const consolePages: readonly Mutant[] = [
     tests: sessionTests,
   },
   {
+    name: 'console: over HTTPS, a cookie that a sibling domain can plant is a session',
+    file: 'src/console/session.ts',
+    find: 'isSecure ? [SECURE_NAME] : [SECURE_NAME, NAME]',
+    replace: '[SECURE_NAME, NAME]',
+    tests: sessionTests,
+  },
+  {
     name: 'console: signing in leads to another site',
     file: 'src/console/sign-in.ts',
     find: "url.host !== 'console' || ",

@@ -87,7 +87,7 @@ async function signedInOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
-  const session = sessionOf(context.keyRing, request.raw, context.clock());
+  const session = requestSession(context, request);
   if (session === null) return null;
   try {
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
@@ -183,6 +183,11 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply
 /** Returns to a page after signing in, but repeats no action. */
 function signInPath({ method, url }: FastifyRequest): string {
   return method === 'GET' ? `/console/sign-in?next=${encodeURIComponent(url)}` : '/console/sign-in';
+}
+
+/** Returns null if the request has no valid session. */
+export function requestSession(context: Context, request: FastifyRequest): Session | null {
+  return sessionOf(context.keyRing, request.raw, context.clock(), isSecure(context, request));
 }
 
 /** Whether the browser uses HTTPS, as far as this process knows. */

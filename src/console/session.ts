@@ -35,8 +35,15 @@ export function expiredCookie(isSecure: boolean): string {
 }
 
 /** Returns null if there is no session, or it has expired, or it is not one of this service. */
-export function sessionOf(keyRing: KeyRing, request: IncomingMessage, now: number): Session | null {
-  const [value] = [SECURE_NAME, NAME].flatMap((name) => cookieValues(request, name));
+export function sessionOf(
+  keyRing: KeyRing,
+  request: IncomingMessage,
+  now: number,
+  isSecure: boolean,
+): Session | null {
+  // A sibling domain or plain HTTP could plant the other name, and a person would work in the session of an attacker.
+  const names = isSecure ? [SECURE_NAME] : [SECURE_NAME, NAME];
+  const [value] = names.flatMap((name) => cookieValues(request, name));
   if (value === undefined) return null;
   const [keyId = '', ciphertext = ''] = value.split('.');
   try {

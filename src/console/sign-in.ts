@@ -15,10 +15,11 @@ import {
   queryOf,
   readForm,
   redirect,
+  requestSession,
   sendView,
   tracked,
 } from './serve.ts';
-import { expiredCookie, newSession, sessionCookie, sessionOf } from './session.ts';
+import { expiredCookie, newSession, sessionCookie } from './session.ts';
 
 const HOME = '/console/user-groups';
 /** Of the form, which anyone may send: more than the longest address to return to. */
@@ -31,7 +32,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
 
   app.get('/console/sign-in', { config }, async (request, reply) => {
     const next = nextOf(queryOf(request).get('next') ?? '');
-    if (sessionOf(context.keyRing, request.raw, context.clock()) !== null) return redirect(reply, next);
+    if (requestSession(context, request) !== null) return redirect(reply, next);
     return sendView(reply, await assets(), request.url, signInView(next), null);
   });
 

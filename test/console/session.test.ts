@@ -108,6 +108,38 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.ok(await isSignedIn({ cookie: secure!.split(';')[0]! }));
   });
 
+  it('is over HTTPS only in the cookie that no other host and no plain HTTP can plant', async () => {
+    const { cookie = '' } = await newSession();
+    const value = cookie.slice(cookie.indexOf('=') + 1);
+    const https = { 'x-forwarded-proto': 'https' };
+    assert.ok(await isSignedIn({ ...https, cookie: `__Host-user_group_console=${value}` }));
+    for (const planted of [
+      `user_group_console=${value}`,
+      `__host-user_group_console=${value}`,
+      `__Host-user_group_console=; user_group_console=${value}`,
+    ]) {
+      assert.ok(!(await isSignedIn({ ...https, cookie: planted })), planted);
+      const signInPage = await get('/console/sign-in', { ...https, cookie: planted });
+      assert.equal(signInPage.status, 200, planted);
+    }
+    const secureService = await TestService.start(database, {
+      env: { UGS_PUBLIC_URL: 'https://groups.example' },
+    });
+    try {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: secureService.url };
+      const body = new URLSearchParams({ api_token: secureService.token }).toString();
+      const path = '/console/sign-in';
+      const signedIn = await send(secureService.url, { method: 'POST', path, body, headers });
+      const secure = cookieOf(signedIn);
+      const statusWith = async (sent: string) =>
+        (await send(secureService.url, { path: HOME, headers: { cookie: sent } })).status;
+      assert.equal(await statusWith(secure), 200);
+      assert.equal(await statusWith(secure.replace('__Host-', '')), 303);
+    } finally {
+      await secureService.end();
+    }
+  });
+
   it('is new after every sign-in, so that a planted one is of no use', async () => {
     const planted = await newSession();
     const [cookie] = (await signIn(service.token, {}, planted)).headers['set-cookie']!;
