@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findCredential } from '../src/domain/credential.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { assertProblem } from './support/problem.ts';
 import { TestService } from './support/service.ts';
+import { runSql } from './support/sql.ts';
 
 describeOnEachDatabase('The catalogue', (database) => {
   let service: TestService;
@@ -139,6 +141,101 @@ describeOnEachDatabase('The catalogue', (database) => {
     }
     for (const name of ['secret_name', 'passwordSecretArn', 'tokens_per_day', 'secretary'])
       assert.equal((await putSource('accepted', { attributes: { [name]: 'x' } })).status < 300, true, name);
+  });
+
+  it('refuses texts of attributes that contain a credential, at any depth, without repeating it', async () => {
+    const marker = 'hunter2';
+    for (const text of [
+      `postgres://app:${marker}@db/app`,
+      `POSTGRES://app:${marker}@db:5432`,
+      `see mongodb+srv://a:${marker}@one,two/x?y=z`,
+      `redis://:${marker}@cache`,
+      `postgres://app:p%40${marker}@db`,
+      `postgres%3A%2F%2Fapp%3A${marker}%40db`,
+      `https://x/?next=postgres%253A%252F%252Fapp%253A${marker}%2540db`,
+      `jdbc:postgresql://h/db?user=a&password=${marker}`,
+      `jdbc:sqlserver://h;user=a;Password = ${marker};`,
+      `jdbc:oracle:thin:app/${marker}@//h:1521/x`,
+      `app:${marker}@tcp(h:3306)/db`,
+      `Server=h;Database=d;Uid=a;Pwd=${marker};`,
+      `Driver={ODBC};PWD={${marker};x}`,
+      `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${marker}==`,
+      `host=h user=a password='${marker}'`,
+      `host=h pass%77ord=${marker}`,
+      `{"password": "${marker}"}`,
+      `https://h/x?access_token=${marker}`,
+      `-----BEGIN RSA PRIVATE KEY-----\n${marker}`,
+      `-----BEGIN PRIVATE KEY-----${marker}`,
+      `-----BEGIN PGP PRIVATE KEY BLOCK-----${marker}`,
+    ]) {
+      const response = await putSource('refused', { attributes: { a: [{ 'b/c': text }] } });
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, '/attributes/a/0/b~1c', text);
+      assert.equal(response.text.includes(marker), false, text);
+      const key = await putSource('refused', { attributes: { a: { [text]: 1 } } });
+      assertProblem(key, 'invalid_request');
+      assert.deepEqual([key.json.errors[0].pointer, key.text.includes(marker)], ['/attributes/a', false]);
+    }
+    for (const text of [
+      'postgres://db.internal:5432/app',
+      'postgres://app@db.internal:5432/app?sslmode=verify-full',
+      'https://h:8443/a@b:c@d',
+      'jdbc:postgresql://h/db?user=a&sslpassword=&ssl=true',
+      'jdbc:oracle:thin:@//h:1521/x',
+      `jdbc:postgresql://h/db?password=\${DB_PASSWORD}`,
+      'Server=h;Database=d;Password={{password}};',
+      'Server=h;Trusted_Connection=yes;Password=;',
+      'compass=north',
+      'the password is in the vault: prod/acme',
+      'anna@example.com',
+      'urn:a:b',
+      'passwordless',
+      '-----BEGIN CERTIFICATE-----',
+      '-----BEGIN PUBLIC KEY-----',
+      '100%',
+    ])
+      assert.equal((await putSource('accepted', { attributes: { a: text } })).status < 300, true, text);
+  });
+
+  it('searches texts for credentials in linear time', async () => {
+    const parts = [
+      '://',
+      '://a:',
+      ':',
+      '@',
+      ':a',
+      'a',
+      '%',
+      '%25',
+      'password ',
+      'password=',
+      'password=;',
+      ' ',
+      '=',
+    ];
+    const others = ['jdbc:oracle:a:', 'jdbc:oracle:a:b/', '-----BEGIN ', '-----BEGIN A', 'pwd"', 'A ', '.-+'];
+    for (const part of [...parts, ...others]) {
+      const text = part.repeat(10_000).slice(0, 16_000);
+      const times = Array.from({ length: 3 }, () => {
+        const startedAt = performance.now();
+        findCredential(text);
+        return performance.now() - startedAt;
+      });
+      assert.ok(Math.min(...times) < 50, `${part}: ${times} ms`);
+    }
+  });
+
+  it('returns and resolves a data source that was stored with a credential by an earlier version', async () => {
+    await putSource('earlier', { attributes: { url: 'postgres://db' } });
+    const url = 'postgres://a:b@db';
+    await runSql(
+      service.database,
+      `update documents set body = replace(body, 'postgres://db', '${url}') where document_id = 'earlier'`,
+    );
+    await putSource('changes-the-configuration');
+    const read = await service.call('GET', '/v1/data-sources/earlier', undefined, { token: admin.token });
+    assert.equal(read.json.data_source.attributes.url, url);
+    assert.equal((await resolve('of-earlier', { 40: 'earlier' })).data_sources[40].attributes.url, url);
   });
 
   it('honours preconditions', async () => {

@@ -341,4 +341,11 @@ export const domain: readonly Mutant[] = [
     replace: 'toJSON(): string {\n    return this.#text;',
     tests: ['test/domain/secret.test.ts'],
   },
+  {
+    name: 'a connection string with a password is stored in a data source',
+    file: 'src/domain/credential.ts',
+    find: 'if (TEXTS.some((pattern) => pattern.test(decoded))) return true;',
+    replace: '',
+    tests: ['test/catalogue.test.ts'],
+  },
 ];

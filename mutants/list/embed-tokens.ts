@@ -2,6 +2,8 @@ import type { Mutant } from '../mutant.ts';
 
 const template = 'src/domain/embed-token/template.ts';
 const clause = 'src/domain/embed-token/sql-clause.ts';
+const plainText = 'src/domain/embed-token/plain-text.ts';
+const lightdash = 'src/domain/embed-token/lightdash.ts';
 const mint = 'src/domain/embed-token/mint.ts';
 const integration = 'src/domain/integration.ts';
 const jwt = 'src/domain/json-web-token.ts';
@@ -43,9 +45,37 @@ export const embedTokens: readonly Mutant[] = [
   {
     name: 'a value that Superset would evaluate is written into a clause',
     file: clause,
-    find: 'if (TEMPLATE_SYNTAX.test(text))',
-    replace: 'if (false)',
+    find: 'TextRule[] = [CONTROL, TEMPLATE_SYNTAX]',
+    replace: 'TextRule[] = [CONTROL]',
     tests: ['test/domain/sql-clause.test.ts'],
+  },
+  {
+    name: 'a quote ends the value of an attribute of Lightdash',
+    file: plainText,
+    find: 'quotedRules: readonly TextRule[] = [QUOTE, ',
+    replace: 'quotedRules: readonly TextRule[] = [',
+    tests: ['test/postgres/lightdash.test.ts'],
+  },
+  {
+    name: 'a dollar sign in an attribute of Lightdash is read as a pattern',
+    file: lightdash,
+    find: "  { pattern: /\\$/, detail: 'must not have a dollar sign' },\n",
+    replace: '',
+    tests: ['test/postgres/lightdash.test.ts'],
+  },
+  {
+    name: 'an attribute of Lightdash becomes that of another customer when comments are removed',
+    file: lightdash,
+    find: 'pattern: /--|',
+    replace: 'pattern: /',
+    tests: ['test/postgres/lightdash.test.ts'],
+  },
+  {
+    name: 'a value is checked only before its full-width characters become ASCII',
+    file: plainText,
+    find: ' || pattern.test(ascii)',
+    replace: '',
+    tests: ['test/embed-token.test.ts'],
   },
   {
     name: 'an integration without a restriction is stored',

@@ -233,30 +233,6 @@ export const dataSourceFields = {
     'x-max-levels': ATTRIBUTES_LEVELS,
     description:
       'What a dashboard server needs to connect: host, database, region, the name of a secret in your secret store. ' +
-      'Never a credential: a member that is named like one is rejected.',
+      'Never a credential: a member that is named like one, and a text that contains one, is rejected.',
   },
 } as const;
-
-const CREDENTIAL =
-  /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/i;
-/** Names where a secret is kept. */
-const NAME_OF_SECRET =
-  /(?:^|[_-])(?:secret|credentials?|password|token|key)[_-]?(?:name|ref|reference|id|arn|path)$/i;
-
-/** The paths of members whose names are those of credentials. */
-export function credentialsIn(
-  attributes: unknown,
-  path: readonly (string | number)[] = [],
-): (string | number)[][] {
-  if (typeof attributes !== 'object' || attributes === null) return [];
-  return Object.entries(attributes).flatMap(([key, value]) => {
-    const here = [...path, Array.isArray(attributes) ? Number(key) : key];
-    const isCredential =
-      !Array.isArray(attributes) && CREDENTIAL.test(snakeCase(key)) && !NAME_OF_SECRET.test(snakeCase(key));
-    return isCredential ? [here] : credentialsIn(value, here);
-  });
-}
-
-function snakeCase(text: string): string {
-  return text.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
-}

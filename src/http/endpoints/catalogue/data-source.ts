@@ -1,9 +1,5 @@
-import {
-  ATTRIBUTES_BYTES,
-  credentialsIn,
-  dataSourceDefinition,
-  dataSourceFields,
-} from '../../../domain/catalogue.ts';
+import { ATTRIBUTES_BYTES, dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
+import { findCredential } from '../../../domain/credential.ts';
 import { bodyType, invalidField } from '../../../domain/request-body.ts';
 import { type JsonText, pointerOf } from '../../../domain/strict-json.ts';
 import { type DataSourceBody, putDataSource as put } from '../../../operations/catalogue.ts';
@@ -32,11 +28,11 @@ function checkAttributes(attributes: unknown, text: JsonText): void {
   const size = Buffer.byteLength(text);
   if (size > ATTRIBUTES_BYTES)
     throw invalidField('/attributes', `must be at most ${ATTRIBUTES_BYTES} bytes of JSON and has ${size}`);
-  const [path] = credentialsIn(attributes);
-  if (path === undefined) return;
+  const found = findCredential(attributes, ['attributes']);
+  if (found === null) return;
   throw invalidField(
-    pointerOf(['attributes', ...path]),
-    'is named like a credential, which must not be stored here: store the name of a secret in your secret store, such as secret_name',
+    pointerOf(found.path),
+    `${found.detail}, which must not be stored here: store the name of a secret in your secret store, such as secret_name`,
   );
 }
 

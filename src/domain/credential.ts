@@ -1,0 +1,73 @@
+// Credentials in the attributes of data sources, which everyone who may resolve can read. A guard against mistakes: members
+// that are named like credentials, and texts that contain one. All patterns take linear time.
+
+/** The place of a credential. `detail` does not contain it. */
+export interface FoundCredential {
+  path: readonly (string | number)[];
+  detail: string;
+}
+
+const NAME =
+  /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/i;
+/** Names where a secret is kept. */
+const NAME_OF_SECRET =
+  /(?:^|[_-])(?:secret|credentials?|password|token|key)[_-]?(?:name|ref|reference|id|arn|path)$/i;
+
+const TEXTS: readonly RegExp[] = [
+  // scheme://user:password@host
+  /:\/\/[^\s/?#@:]*:[^\s/?#@]+@/,
+  // user:password@tcp(host), of MySQL in Go
+  /:[^\s:@]+@(?:tcp|unix)\(/i,
+  // jdbc:oracle:thin:user/password@host
+  /jdbc:oracle:\w+:[^\s/@:]+\/[^\s/@]+@/i,
+  // password=…, Pwd=…; and "password": "…", but not a placeholder such as ${PASSWORD}
+  /(?:\bpass|password|passwd|passphrase|pwd|secret|token|(?:account|access|api|private)[_-]?key)(?:["']?\s*=|["']\s*:)\s*(?!\$\{|\{\{|[\s;&]|$)/i,
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/,
+];
+
+const ENCODED = /%([0-9a-f]{2})/gi;
+/** An encoded URL may be a parameter of a URL that is encoded again. */
+const MAX_DECODINGS = 3;
+
+/** Returns null if there is none. */
+export function findCredential(
+  value: unknown,
+  path: readonly (string | number)[] = [],
+): FoundCredential | null {
+  if (typeof value === 'string') return isCredential(value) ? inText(path) : null;
+  if (typeof value !== 'object' || value === null) return null;
+  const entries: Iterable<[string | number, unknown]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(value);
+  for (const [key, member] of entries) {
+    const found = inKey(key, path) ?? findCredential(member, [...path, key]);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function inKey(key: string | number, path: FoundCredential['path']): FoundCredential | null {
+  if (typeof key === 'number') return null;
+  // Its own path would repeat it.
+  if (isCredential(key)) return inText(path);
+  const name = snakeCase(key);
+  if (!NAME.test(name) || NAME_OF_SECRET.test(name)) return null;
+  return { path: [...path, key], detail: 'is named like a credential' };
+}
+
+function inText(path: FoundCredential['path']): FoundCredential {
+  return { path, detail: 'contains a password, a token or a private key' };
+}
+
+function isCredential(text: string): boolean {
+  let decoded = text;
+  for (let count = 0; count <= MAX_DECODINGS; count++) {
+    if (TEXTS.some((pattern) => pattern.test(decoded))) return true;
+    decoded = decoded.replace(ENCODED, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
+  return false;
+}
+
+function snakeCase(text: string): string {
+  return text.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+}
