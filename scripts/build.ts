@@ -5,9 +5,21 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
+const SWAGGER_UI = 'node_modules/swagger-ui-dist';
+
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 // The compiler copies only TypeScript: the SQL of the migrations and the assets of pages are missing.
 for (const path of globSync(['src/store/**/migrations', 'src/{http/docs,console}/*.{css,js}'])) {
   cpSync(path, join('dist', relative('src', path)), { recursive: true });
+}
+// With its licences.
+for (const name of [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'LICENSE',
+  'NOTICE',
+]) {
+  cpSync(join(SWAGGER_UI, name), join('dist/http/docs/swagger-ui', name));
 }
