@@ -11,7 +11,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 17)) {
   console.error(
     `user-group-service: Node 24.17 or later is required, but this is Node ${process.versions.node}. ` +
-      'In a clone, "npm ci" installs a suitable Node: run "npm start" or "npx user-group-service".',
+      'In a clone, "npm ci" installs a suitable Node: run "npm start" or "npx --no-install user-group-service".',
   );
   process.exit(78);
 }

@@ -1,5 +1,6 @@
 // Checks that the documentation matches the code: the table of settings and the OpenAPI document are generated from the
-// code (by `npm run format`), every error code is in the tables of errors, and no link is dead.
+// code (by `npm run format`), every error code is in the tables of errors, no text installs this project from a registry,
+// and no link is dead.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -32,6 +33,36 @@ function missingErrors(page: string): string[] {
   return Object.entries(problems)
     .filter(([code, { status }]) => !new RegExp(`^\\| ${status} \\|.*\`${code}\``, 'm').test(text))
     .map(([code, { status }]) => `${page}: the table of errors lacks ${code} in the row of ${status}`);
+}
+
+/** A package of this project, but not as part of a path or of the name of a file. */
+const NAME = '(?<![\\w./-])user-group-service(?:-client)?(?![\\w/-])';
+const REGISTRY_INSTALLATIONS = [
+  `\\b(?:npm|pnpm|yarn|bun|deno)\\b[^;&|\`]* (?:install|i|add|dlx|exec|create)\\b[^;&|\`]*${NAME}`,
+  `\\b(?:npx|bunx)\\b(?! --no-install )[^;&|\`]*${NAME}`,
+].map((pattern) => new RegExp(pattern));
+
+/**
+ * Reports texts that tell a reader to install this project's packages from a registry, where the names belong to others.
+ */
+function registryInstallations(): string[] {
+  const pages = globSync(
+    ['**/*.{md,service,yaml,yml,conf,cfg}', 'src/**/*.ts', '{bin,examples}/**/*.js', 'Dockerfile'],
+    {
+      exclude: (name) => name.includes('node_modules'),
+    },
+  );
+  return pages.flatMap((page) =>
+    readFileSync(page, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        REGISTRY_INSTALLATIONS.some((pattern) => pattern.test(line))
+          ? [
+              `${page}:${index + 1}: installs a package of this project from a registry; install the packed file`,
+            ]
+          : [],
+      ),
+  );
 }
 
 /** Reports links within the project to files or headings that do not exist. */
@@ -67,7 +98,7 @@ export function findDocsFaults(): string[] {
     faults.push('README.md: the table of settings is out of date; run "npm run format"');
   if (renderOpenApi() !== readFileSync(OPENAPI, 'utf8'))
     faults.push(`${OPENAPI} is out of date; run "npm run format"`);
-  return [...faults, ...deadLinks()];
+  return [...faults, ...registryInstallations(), ...deadLinks()];
 }
 
 if (import.meta.main) {

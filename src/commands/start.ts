@@ -140,6 +140,6 @@ Try it:
     -H 'Content-Type: application/json' \\
     -d '{"user_group_id": "customer-1", "name": "Acme"}'
 
-Press Ctrl-C to stop. Run "npx user-group-service --help" to see the other commands.
+Press Ctrl-C to stop. Run "npx --no-install user-group-service --help" to see the other commands.
 `);
 }

@@ -1,37 +1,85 @@
-// The published package: packed, installed into an empty directory, and run as an installed command.
+// The package: packed in a clone and installed with the commands of docs/operations.md, and run as an installed command.
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
-import { describe, it } from 'node:test';
+import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname, join, resolve, sep } from 'node:path';
+import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { blocksUnder } from '../support/page.ts';
 import { createApiToken, type Exit, Folder, Program, serve } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const INSTALLED = 'node_modules/user-group-service';
-const LIMIT_MS = 60_000;
+const PACKAGES = 'clone/global/lib/node_modules';
+const INSTALLED = `${PACKAGES}/user-group-service`;
+const COMMAND = 'clone/global/bin/user-group-service';
+const LIMIT_MS = 120_000;
 
-/** Runs npm with the environment of the machine, which configures its registry and cache. */
-async function npm(folder: Folder, command: string, ...args: string[]): Promise<Exit> {
-  await using program = new Program(folder, args, { command, env: process.env as Record<string, string> });
+/** A clone with its dependencies, without what was built in it. */
+function copyClone(to: string): void {
+  const isSource = (path: string) => !/\/(?:dist|node_modules|\.git|data)$|\.tgz$/.test(path);
+  cpSync(ROOT, to, { recursive: true, filter: isSource });
+  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
+}
+
+/** Runs a script in the clone with the environment of the machine, which configures the registry and cache of npm. */
+async function shell(folder: Folder, script: string): Promise<Exit> {
+  const env = {
+    ...(process.env as Record<string, string>),
+    PATH: [folder.join('clone/global/bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
+    npm_config_prefix: folder.join('clone/global'),
+    npm_config_prefer_offline: 'true',
+    npm_config_ignore_scripts: 'false',
+  };
+  const args = ['-euo', 'pipefail', '-c', `cd clone; ${script}`];
+  await using program = new Program(folder, args, { command: 'bash', env });
   const exit = await program.exit(LIMIT_MS);
   assert.equal(exit.code, 0, exit.stderr);
   return exit;
 }
 
 describe('The package', () => {
-  it('prints its version and serves after installation', { timeout: LIMIT_MS }, async () => {
-    using folder = new Folder();
-    await npm(folder, 'npm', 'pack', ROOT);
-    const [tarball = ''] = globSync('*.tgz', { cwd: folder.path });
-    await npm(folder, 'npm', 'install', `./${tarball}`, '--ignore-scripts', '--prefer-offline', '--no-audit');
+  const folder = new Folder();
+  let installation: Exit;
+  before(async () => {
+    const [pack = '', install = ''] = blocksUnder('docs/operations.md', 'Pack and install');
+    // The dependencies of this checkout, without the network.
+    assert.match(pack, /^npm ci\n/);
+    copyClone(folder.join('clone'));
+    await shell(folder, pack.replace('npm ci\n', ''));
+    installation = await shell(folder, install);
+  });
+  after(() => folder[Symbol.dispose]());
 
+  it('prints its version and serves after installation', { timeout: LIMIT_MS }, async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    const { stdout } = await npm(folder, 'npx', '--no-install', 'user-group-service', '--version');
-    assert.equal(stdout, `${version}\n`);
+    assert.equal(installation.stdout.split('\n').at(-2), version);
     await assertServes(folder);
     assertContents(folder);
     assertLinksResolve(folder.join(INSTALLED));
+  });
+
+  it('installs no reporter of installations, and nothing that runs a script', () => {
+    const manifests = globSync('**/node_modules/{*,@*/*}/package.json', { cwd: folder.join(PACKAGES, '..') });
+    assert.ok(manifests.length > 20, `${manifests.length}`);
+    for (const manifest of manifests) {
+      assert.doesNotMatch(manifest, /@scarf/);
+      const path = folder.join(PACKAGES, '..', manifest);
+      const { scripts = {} } = JSON.parse(readFileSync(path, 'utf8'));
+      const ran = ['preinstall', 'install', 'postinstall'].filter((name) => name in scripts);
+      assert.deepEqual(ran, [], manifest);
+      assert.equal(existsSync(join(dirname(path), 'binding.gyp')), false, manifest);
+    }
+  });
+
+  it('has no production dependency in a clone that runs a script during the installation', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    const production = Object.entries<{ dev?: boolean; hasInstallScript?: boolean }>(packages).filter(
+      ([, { dev }]) => !dev,
+    );
+    const refused = production.filter(
+      ([path, { hasInstallScript }]) => hasInstallScript || path.includes('@scarf'),
+    );
+    assert.deepEqual(refused, []);
   });
 });
 
@@ -59,7 +107,7 @@ describe('A clone without dependencies', () => {
 });
 
 async function assertServes(folder: Folder): Promise<void> {
-  const command = folder.join('node_modules/.bin/user-group-service');
+  const command = folder.join(COMMAND);
   const { token } = await createApiToken(folder, [], { command });
   await using service = await serve(folder, { command });
   const body = { user_group_id: 'one', name: 'One', properties: { plan: 'gold' } };
@@ -74,7 +122,7 @@ async function assertServes(folder: Folder): Promise<void> {
   assert.equal((await service.exit()).code, 0);
 }
 
-/** Fetches /docs and its assets, some of which come from a dependency. */
+/** Fetches /docs and its assets, some of which were copied from a dependency. */
 async function assertShowsDocs(url: string): Promise<void> {
   const html = await (await fetch(`${url}/docs`)).text();
   const assets = Array.from(html.matchAll(/"(\/docs\/assets\/[^"]+)"/g), ([, path]) => path!);
@@ -82,12 +130,14 @@ async function assertShowsDocs(url: string): Promise<void> {
   for (const asset of assets) assert.equal((await fetch(url + asset)).status, 200, asset);
 }
 
-const CODE = /^(?:bin|dist)\/.*\.(?:js|sql|css)$/;
+const CODE =
+  /^(?:bin|dist)\/.*\.(?:js|sql|css)$|^dist\/http\/docs\/swagger-ui\/.*(?:LICENSE|NOTICE|LICENSE\.txt)$/;
 const DOCUMENTATION =
   /^(?:docs|deploy|examples|client|bench)\/|^[A-Z]+\.md$|^LICENSE$|^compose\.yaml$|^package\.json$/;
 
 function assertContents(folder: Folder): void {
-  const files = globSync('**/*', { cwd: folder.join(INSTALLED), withFileTypes: true })
+  const exclude = ({ name }: { name: string }) => name === 'node_modules';
+  const files = globSync('**/*', { cwd: folder.join(INSTALLED), withFileTypes: true, exclude })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.join(INSTALLED).length + 1));
   const unexpected = files.filter((name) => !CODE.test(name) && !DOCUMENTATION.test(name));
@@ -103,11 +153,14 @@ function assertContents(folder: Folder): void {
 
 /** Relative links in all pages must lead to files of the package. */
 function assertLinksResolve(root: string): void {
-  const links = globSync('**/*.md', { cwd: root }).flatMap((page) =>
-    [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, path]) => ({
-      page,
-      path: path!,
-    })),
+  const links = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' }).flatMap(
+    (page) =>
+      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(
+        ([, path]) => ({
+          page,
+          path: path!,
+        }),
+      ),
   );
   assert.ok(links.length > 0);
   const dead = links.filter(({ page, path }) => {
