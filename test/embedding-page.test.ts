@@ -108,6 +108,11 @@ describeOnEachDatabase('The page on', (database) => {
     );
     const { provided_id } = payload.user_group as { provided_id: string };
     assert.deepEqual([payload.sub, provided_id, payload.viewer], [ACME, ACME, 'user-31']);
+    // A number and no text of the customer: Grafana ignores the case of logins.
+    assert.match(
+      ini,
+      /^username_attribute_path = join\('', \['customer-', to_string\(user_group\.id\)\]\)$/m,
+    );
     assert.match(ini, new RegExp(`^org_mapping = ${ACME}:Acme:Viewer, `, 'm'));
   });
 });
