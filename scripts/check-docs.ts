@@ -42,27 +42,21 @@ const REGISTRY_INSTALLATIONS = [
   `\\b(?:npx|bunx)\\b(?! --no-install )[^;&|\`]*${NAME}`,
 ].map((pattern) => new RegExp(pattern));
 
-/**
- * Reports texts that tell a reader to install this project's packages from a registry, where the names belong to others.
- */
+/** Reports lines that install this project's packages from a registry, where their names may belong to others. */
 function registryInstallations(): string[] {
-  const pages = globSync(
-    ['**/*.{md,service,yaml,yml,conf,cfg}', 'src/**/*.ts', '{bin,examples}/**/*.js', 'Dockerfile'],
-    {
-      exclude: (name) => name.includes('node_modules'),
-    },
-  );
-  return pages.flatMap((page) =>
-    readFileSync(page, 'utf8')
-      .split('\n')
-      .flatMap((line, index) =>
-        REGISTRY_INSTALLATIONS.some((pattern) => pattern.test(line))
-          ? [
-              `${page}:${index + 1}: installs a package of this project from a registry; install the packed file`,
-            ]
-          : [],
-      ),
-  );
+  const texts = [
+    '**/*.{md,service,yaml,yml,conf,cfg}',
+    'src/**/*.ts',
+    '{bin,examples}/**/*.js',
+    'Dockerfile',
+  ];
+  const pages = globSync(texts, { exclude: (name) => name.includes('node_modules') });
+  return pages.flatMap((page) => {
+    const lines = readFileSync(page, 'utf8').split('\n');
+    return lines
+      .filter((line) => REGISTRY_INSTALLATIONS.some((pattern) => pattern.test(line)))
+      .map((line) => `${page}: install the packed file instead of a name in a registry: ${line.trim()}`);
+  });
 }
 
 /** Reports links within the project to files or headings that do not exist. */

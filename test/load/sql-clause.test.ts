@@ -7,7 +7,7 @@ import pg from 'pg';
 import { clauseOf, NotQuotable } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/strict-json.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
-import { codePoint } from '../support/domain/code-point.ts';
+import { textWith } from '../support/domain/text-with.ts';
 
 const VALUES = 100_000;
 const PER_STATEMENT = 1_000;
@@ -57,11 +57,7 @@ const pieces = [
   '{%',
   '{#',
 ];
-const value = fc.oneof(
-  fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
-  fc.string({ unit: codePoint, minLength: 1, maxLength: 40 }).filter((text) => text.isWellFormed()),
-  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
-);
+const value = textWith(pieces);
 /** What must be refused, written independently of the implementation. */
 const refused = (text: string) =>
   text.includes('{{') || text.includes('{%') || text.includes('{#') || /\p{Cc}/u.test(text);

@@ -11,7 +11,7 @@ import { parseStrictJson } from '../../src/domain/strict-json.ts';
 import { keyOf, type UserGroup } from '../../src/domain/user-group.ts';
 import { Problem } from '../../src/problem.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
-import { codePoint } from '../support/domain/code-point.ts';
+import { textWith } from '../support/domain/text-with.ts';
 import { conditionOf, escapings, type UserAttributes } from '../support/embed-token/lightdash.ts';
 import { codeBlocks, pageText } from '../support/page.ts';
 
@@ -136,11 +136,7 @@ const pieces = [
     (name) => `\${${name}}`,
   ),
 ];
-const text = fc.oneof(
-  fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
-  fc.string({ unit: codePoint, minLength: 1, maxLength: 20 }).filter((value) => value.isWellFormed()),
-  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
-);
+const text = textWith(pieces);
 const region = fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 3 }), fc.integer(), fc.boolean());
 
 describe('With the filter of examples/lightdash, PostgreSQL returns', () => {
