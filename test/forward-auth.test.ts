@@ -128,6 +128,30 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       }
     });
 
+    it('refuses a viewer whose group does not map a schema of the catalogue without a default', async () => {
+      const incomplete = {
+        'no mapping': null,
+        'an empty mapping': {},
+        'another schema': { 41: 'all-stock' },
+      };
+      for (const [id, mapping] of Object.entries(incomplete)) {
+        const response = await ask(await viewerToken(id, mapping), {}, admin);
+        assertProblem(response, 'user_group_not_forwardable');
+        assertNoViewer(response);
+      }
+    });
+
+    it('refuses viewers as soon as a schema is added that their groups do not map', async () => {
+      const token = await viewerToken('added', { 40: 'acme-orders' });
+      assert.equal(viewerIn(await ask(token, {}, admin))['data-source-40'], 'acme-orders');
+      await asAdmin('PUT', '/v1/schemas/added', { name: 'Added' });
+      assertProblem(await ask(token, {}, admin), 'user_group_not_forwardable');
+      await asAdmin('PUT', '/v1/schemas/added', { name: 'Added', default_data_source: 'gone' });
+      assertProblem(await ask(token, {}, admin), 'user_group_not_forwardable');
+      await asAdmin('DELETE', '/v1/schemas/added');
+      assert.equal(viewerIn(await ask(token, {}, admin))['data-source-40'], 'acme-orders');
+    });
+
     it('refuses the viewer as soon as the data source is deleted', async () => {
       await asAdmin('PUT', '/v1/data-sources/passing', { schema_id: '40', name: 'P' });
       const token = await viewerToken('passing', { 40: 'passing' });

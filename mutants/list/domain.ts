@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const apiToken = 'src/domain/api-token.ts';
 const body = 'src/domain/request-body.ts';
+const catalogue = 'src/domain/catalogue.ts';
 const cursor = 'src/domain/cursor.ts';
 const filter = 'src/domain/user-group-filter.ts';
 const instant = 'src/domain/instant.ts';
@@ -347,5 +348,12 @@ export const domain: readonly Mutant[] = [
     find: 'if (TEXTS.some((pattern) => pattern.test(decoded))) return true;',
     replace: '',
     tests: ['test/catalogue.test.ts'],
+  },
+  {
+    name: 'catalogue: a schema without a default may be missing in the mapping',
+    file: catalogue,
+    find: ' && this.#withoutDefault.every(isMapped)',
+    replace: '',
+    tests: ['test/forward-auth.test.ts'],
   },
 ];

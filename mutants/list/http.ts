@@ -376,7 +376,7 @@ export const http: readonly Mutant[] = [
   {
     name: 'forward auth: a schema that leads to no data source is left out',
     file: forwardAuth,
-    find: 'unresolved.length > 0',
+    find: '!isComplete',
     replace: 'false',
     tests: ['test/forward-auth.test.ts'],
   },

@@ -43,6 +43,8 @@ export interface Unresolved {
 export interface EffectiveMapping {
   dataSources: ReadonlyMap<string, DataSource>;
   unresolved: readonly Unresolved[];
+  /** Whether every schema of the catalogue and of the mapping leads to a data source. */
+  isComplete: boolean;
 }
 
 /** What is wrong with an entry of a mapping. */
@@ -61,6 +63,7 @@ const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 export class Catalogue {
   readonly #schemaIds = new Set<string>();
   readonly #defaults: [schemaId: string, reference: Reference][] = [];
+  readonly #withoutDefault: string[] = [];
   readonly #byProvidedId = new Map<string, Document>();
   readonly #byId = new Map<number, Document>();
   readonly #parsed = new Map<Document, DataSource>();
@@ -121,10 +124,11 @@ export class Catalogue {
       else unresolved.push({ schemaId, reference });
     };
     const mapped = parse(mapping);
+    const isMapped = (schemaId: string) => Object.hasOwn(mapped, schemaId);
     for (const schemaId of Object.keys(mapped)) resolve(schemaId, mapped[schemaId]!);
-    for (const [schemaId, reference] of this.#defaults)
-      if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
-    return { dataSources, unresolved };
+    for (const [schemaId, reference] of this.#defaults) if (!isMapped(schemaId)) resolve(schemaId, reference);
+    const isComplete = unresolved.length === 0 && this.#withoutDefault.every(isMapped);
+    return { dataSources, unresolved, isComplete };
   }
 
   /** What the entries of a mapping violate; the defaults of schemas are not the mapping's fault. */
@@ -146,7 +150,8 @@ export class Catalogue {
   #addSchema(document: Document): void {
     this.#schemaIds.add(document.id);
     const reference = defaultOf(document);
-    if (reference !== null) this.#defaults.push([document.id, reference]);
+    if (reference === null) this.#withoutDefault.push(document.id);
+    else this.#defaults.push([document.id, reference]);
   }
 
   #dataSourceOf(document: Document): DataSource {

@@ -46,6 +46,14 @@ export function notForwardable(reason: string): Problem {
   return new Problem('user_group_not_forwardable', reason);
 }
 
+/** A schema of the catalogue or of the mapping leads to no data source. */
+export function incompleteMapping(): Problem {
+  return notForwardable(
+    'A schema of the catalogue or of the mapping leads to no data source. Map it, or give it a default; "data_sources" of ' +
+      'POST /v1/resolve lists the schemas that lead to one.',
+  );
+}
+
 /** The same for a token of another workspace or environment. */
 export function apiTokenNotFound(): Problem {
   return new Problem(

@@ -4,7 +4,7 @@
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { noBody } from '../../domain/request-body.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
-import { notForwardable, viewerUnauthenticated } from '../../operations/refusals.ts';
+import { incompleteMapping, notForwardable, viewerUnauthenticated } from '../../operations/refusals.ts';
 import { identifyViewer, type Viewer } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
 import { groupOfToken } from '../prefetch.ts';
@@ -40,11 +40,8 @@ function mappedReferences(mapping: JsonText | null): [schemaId: string, referenc
 }
 
 /** Throws `user_group_not_forwardable` if one is missing: a dashboard might read an absent header as its default. */
-function dataSourceIds({ dataSources, unresolved }: EffectiveMapping): [schemaId: string, id: string][] {
-  if (unresolved.length > 0)
-    throw notForwardable(
-      'A schema of the user group leads to no data source. POST /v1/resolve lists it in "unresolved".',
-    );
+function dataSourceIds({ dataSources, isComplete }: EffectiveMapping): [schemaId: string, id: string][] {
+  if (!isComplete) throw incompleteMapping();
   return Array.from(dataSources, ([schemaId, { providedId }]) => [schemaId, providedId]);
 }
 
@@ -91,8 +88,9 @@ export const forwardAuth = endpoint({
       `cookie \`${VIEWER_TOKEN_COOKIE}\`. An embed token of the type \`jwt\` is accepted too.\n\n` +
       'Values are percent-encoded UTF-8. The header of a data source ends with the id of its schema, in which every byte ' +
       'other than a lower-case letter or a digit is a hyphen and two hexadecimal digits: `eu-1` is `eu-2d1`. Its value is ' +
-      'your own id of the data source or, without a catalogue, what the mapping says. If a schema leads to no data source, or ' +
-      `there are more than ${MAX_DATA_SOURCES} data sources or ${MAX_HEADER_BYTES} bytes, the response is 401 and not a part of them.\n\n` +
+      'your own id of the data source or, without a catalogue, what the mapping says. If a schema of the catalogue or of the ' +
+      `mapping leads to no data source, or there are more than ${MAX_DATA_SOURCES} data sources or ${MAX_HEADER_BYTES} bytes, ` +
+      'the response is 401 and not a part of them.\n\n' +
       "The query, the origin and the preconditions of the request are those of the viewer's and are ignored. " +
       'The proxy must remove all `X-User-Group-` headers that come from outside.',
     responses: {

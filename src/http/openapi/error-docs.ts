@@ -8,7 +8,7 @@ import {
   apiTokenInactive,
   apiTokenLimitReached,
   apiTokenNotFound,
-  notForwardable,
+  incompleteMapping,
   overloaded,
   tokenNotFound,
   versionMismatch,
@@ -110,12 +110,11 @@ export const problemDescriptions = {
     occurrence: 'named',
     meaning:
       'Forward authentication: the token is valid, but the headers cannot say everything about its user group: a schema ' +
-      'leads to no data source, or there are too many data sources or too long values. Nothing is left out silently.',
+      'of the catalogue or of the mapping leads to no data source, or there are too many data sources or too long values. ' +
+      'Nothing is left out silently.',
     remedy:
       'Correct the mapping or the catalogue; `detail` says what is wrong. Or resolve the token instead.',
-    example: notForwardable(
-      'A schema of the user group leads to no data source. POST /v1/resolve lists it in "unresolved".',
-    ),
+    example: incompleteMapping(),
   },
   permission_denied: {
     occurrence: 'permission',
