@@ -2,9 +2,13 @@
 
 local url = os.getenv("USER_GROUP_SERVICE_URL") .. "/v1/forward-auth"
 local authorization = "Token " .. os.getenv("USER_GROUP_SERVICE_TOKEN")
--- Also names that a dashboard might read alike: CGI, WSGI and PHP do not distinguish a hyphen from an underscore.
-local viewer_header = "^x[^%w]user[^%w]group[^%w]"
 local answer_header = "^x%-user%-group%-"
+
+-- Also names that a dashboard might read alike: CGI, WSGI, PHP and others do not distinguish a hyphen from an underscore, a
+-- dot or another separator.
+local function is_about_viewer(name)
+  return name:lower():gsub("[^%w]", ""):find("usergroup", 1, true)
+end
 
 -- The values of a header, which start at 0. Two tokens that are joined are none.
 local function join(values, separator)
@@ -20,10 +24,21 @@ local function viewer_token(headers)
   return join(headers["x-user-group-token"])
 end
 
+-- Whether the request has these headers, the user group among them. HAProxy does not report a header for which its buffer has
+-- no room: without this check, a viewer could push headers out with long ones.
+local function has_all(headers, expected)
+  for name, value in pairs(expected) do
+    if join(headers[name]) ~= value then
+      return false
+    end
+  end
+  return expected["x-user-group-id"] ~= nil
+end
+
 core.register_action("forward-auth", { "http-req" }, function(txn)
   local headers = txn.http:req_get_headers()
   for name in pairs(headers) do
-    if name:lower():find(viewer_header) then
+    if is_about_viewer(name) then
       txn.http:req_del_header(name)
     end
   end
@@ -34,11 +49,14 @@ core.register_action("forward-auth", { "http-req" }, function(txn)
   if answer.status == 401 then
     txn:set_var("txn.forward_auth", "denied")
   elseif answer.status == 200 then
+    local viewer = {}
     for name, values in pairs(answer.headers) do
       if name:lower():find(answer_header) then
+        viewer[name:lower()] = join(values)
         txn.http:req_set_header(name, join(values))
       end
     end
-    txn:set_var("txn.forward_auth", "allowed")
+    local is_complete = has_all(txn.http:req_get_headers(), viewer)
+    txn:set_var("txn.forward_auth", is_complete and "allowed" or "incomplete")
   end
 end, 0)

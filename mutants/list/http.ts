@@ -422,4 +422,18 @@ export const http: readonly Mutant[] = [
     replace: '',
     tests: ['test/forward-auth.test.ts'],
   },
+  {
+    name: 'forward auth: HAProxy passes a request for which headers about the viewer do not fit',
+    file: 'deploy/forward-auth/forward-auth.lua',
+    find: 'is_complete and "allowed" or "incomplete"',
+    replace: '"allowed"',
+    tests: ['test/client-matrix/forward-auth.test.ts'],
+  },
+  {
+    name: 'forward auth: Caddy removes the headers that Connection lists',
+    file: 'deploy/forward-auth/Caddyfile',
+    find: '\t\trequest_header -Connection\n',
+    replace: '',
+    tests: ['test/client-matrix/forward-auth-headers.test.ts'],
+  },
 ];

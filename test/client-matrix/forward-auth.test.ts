@@ -2,6 +2,8 @@
 // nobody else.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
 import { after, before, describe, it } from 'node:test';
 import { ForwardAuthSite, forwardingProxies, type Received } from '../support/client-matrix/forward-auth.ts';
 import { sqlite } from '../support/database.ts';
@@ -138,6 +140,99 @@ for (const kind of forwardingProxies) {
         await embed.asAdmin('DELETE', '/v1/schemas/77');
       }
       assert.equal((await site.visit({ 'x-user-group-token': token })).status, 200);
+    });
+
+    /** The same proxy with a changed recipe. */
+    const siteWith = (adapt: (settings: string) => string) =>
+      ForwardAuthSite.start(kind, embed.service.url, apiToken, { adapt });
+    const assertCompleteOrRefused = async (visited: ForwardAuthSite): Promise<void> => {
+      const long = '\u6771'.repeat(255);
+      const large = await embed.createGroup({ user_group_id: long, name: long, mapping: { 40: long } });
+      const value = encodeURIComponent(long);
+      const expected = Object.fromEntries(names.map((name) => [name.toLowerCase(), value]));
+      const statuses = new Set<number>();
+      for (let length = 500; length < 25_000; length += 500) {
+        const headers = { 'x-user-group-token': large, cookie: `a=${'x'.repeat(length)}` };
+        const { status, received } = await visited.visit(headers);
+        if (received !== undefined) assert.deepEqual(viewerIn(received), expected, String(length));
+        else assert.ok(status >= 400, `${length}: ${status}`);
+        statuses.add(status);
+      }
+      assert.ok(statuses.has(200) && statuses.size > 1, [...statuses].join());
+    };
+
+    it('passes every header about the viewer or refuses, however long the other headers are', () =>
+      assertCompleteOrRefused(site));
+
+    if (kind.name === 'HAProxy') {
+      it('passes every header about the viewer or refuses with the default buffers too', async () => {
+        await using small = await siteWith((settings) => settings.replaceAll(/^ *tune\..*/gm, ''));
+        await assertCompleteOrRefused(small);
+      });
+
+      it('refuses HTTP/2, whose trailers it cannot remove', async () => {
+        await using http2 = await siteWith((settings) => settings.replace(/^ *bind .*/m, '$& proto h2'));
+        const client = connect(http2.url);
+        try {
+          const request = client.request({ 'x-user-group-token': token });
+          const [headers] = (await once(request, 'response')) as [Record<string, unknown>];
+          assert.deepEqual([headers[':status'], http2.received], [400, []]);
+        } finally {
+          client.destroy();
+        }
+      });
+    }
+
+    it('passes every header about the viewer or refuses, however many other headers there are', async () => {
+      for (const count of [50, 95, 100, 500, 990, 1_000, 1_500, 1_990, 2_000, 2_500]) {
+        const headers = { 'x-user-group-token': token, a: Array.from({ length: count }, () => '') };
+        const { status, received } = await site.visit(headers);
+        if (received !== undefined) assert.deepEqual(viewerIn(received), acme, String(count));
+        else assert.ok(status >= 400, `${count}: ${status}`);
+      }
+    });
+
+    it('identifies no other viewer because of the id, the trace or the credentials in a request', async () => {
+      const other = await embed.createGroup({ user_group_id: 'other', name: 'O', mapping: { 40: 'o' } });
+      const header = 'x-user-group-token';
+      const strange = [
+        { 'x-request-id': other },
+        { 'x-request-id': ['a', 'b'] },
+        { 'x-request-id': 'x'.repeat(4_000) },
+        { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-ff` },
+        { traceparent: ['a', 'b'] },
+        { authorization: 'Basic eDp5' },
+        { authorization: `Token ${apiToken}` },
+        { cookie: `user_group_token=${other}` },
+        { cookie: `USER_GROUP_TOKEN=${other}; user-group-token=${other}` },
+        { x_user_group_token: other },
+        { 'x-user-group-tokens': other },
+      ];
+      for (const headers of strange) {
+        const visit = await site.visit({ [header]: token, ...headers });
+        assert.equal(visit.status, 200, JSON.stringify(headers));
+        assert.deepEqual(viewerIn(visit.received!), acme);
+        const { status, received } = await site.visit({ [header]: 'unknown', ...headers });
+        assert.deepEqual([status, received], [401, undefined], JSON.stringify(headers));
+      }
+      for (const headers of [
+        { [header]: [token, other] },
+        { authorization: [`Bearer ${token}`, `Bearer ${other}`] },
+      ]) {
+        const { status, received } = await site.visit(headers);
+        // nginx before 1.23 reads the first one.
+        if (kind.name === 'nginx' && received !== undefined) assert.deepEqual(viewerIn(received), acme);
+        else assert.ok((status === 400 || status === 401) && received === undefined, String(status));
+      }
+      for (const headers of [
+        { [header]: `${token}, ${other}` },
+        { [header]: `{env.USER_GROUP_SERVICE_TOKEN}` },
+        { [header]: '', authorization: `Token ${apiToken}` },
+        { [header]: 'x'.repeat(6_000), cookie: `user_group_token=${token}` },
+      ]) {
+        const { status, received } = await site.visit(headers);
+        assert.deepEqual([status, received], [401, undefined], JSON.stringify(headers).slice(0, 200));
+      }
     });
 
     it('passes every kind of request of a browser: with a query, a body, an origin, or a copy of the page', async () => {

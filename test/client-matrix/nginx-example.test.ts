@@ -71,6 +71,18 @@ describe('examples/nginx-forward-auth', { skip }, () => {
     assert.match(text, /data-encoded>none</);
   });
 
+  it('shows the group, whatever the request lists as hop-by-hop', async () => {
+    const token = await embed.createGroup({
+      user_group_id: 'listed',
+      name: 'L',
+      mapping: { 40: 'l-orders' },
+    });
+    const connection = 'X-User-Group-Id, X-User-Group-Name, X-User-Group-Data-Source-40, Cookie';
+    const { text } = await visit({ ...cookieOf(token), connection });
+    assert.match(text, /data-encoded>listed</);
+    assert.match(text, /data-encoded>l-orders</);
+  });
+
   it('shows the name as it is stored in a browser', { skip: skipsBrowser }, async () => {
     const name = '<img src=x onerror=alert(1)> Z\u00fcrich';
     const token = await embed.createGroup({ user_group_id: 'browser', name });

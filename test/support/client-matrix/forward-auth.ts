@@ -1,11 +1,14 @@
-// The proxies of deploy/forward-auth in front of a dashboard that returns the headers it receives.
+// The proxies of deploy/forward-auth in front of a dashboard that records the headers it receives, on request with a
+// second, ordinary proxy between the two.
 
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { send, type TestRequest, type TestResponse } from '../http.ts';
-import { Folder } from '../process.ts';
+import { eventually, Folder } from '../process.ts';
+import { type Exchange, RawConnection } from '../raw-connection.ts';
 import { commandOf } from './client.ts';
 import { type ProxyKind, ProxyServer, proxies } from './proxy.ts';
 
@@ -24,13 +27,35 @@ export const forwardingProxies: readonly ProxyKind[] = [
   },
 ];
 
+/** Reverse proxies in their default configuration. */
+const ordinarySettings: Record<string, string> = {
+  nginx: 'server { listen 127.0.0.1:8081; location / { proxy_pass http://127.0.0.1:8080; } }',
+  HAProxy:
+    'defaults\n mode http\n timeout connect 2s\n timeout client 30s\n timeout server 30s\n' +
+    'listen proxy\n bind 127.0.0.1:8081\n server dashboard 127.0.0.1:8080\n',
+  Caddy: '{\n}\nhttp://127.0.0.1:8081 {\n reverse_proxy 127.0.0.1:8080\n}\n',
+};
+
 /** A request that reached the dashboard. */
 export interface Received {
   url: string;
   method: string;
   /** Names and values alternately, as sent. */
   headers: string[];
+  trailers: string[];
   body: string;
+}
+
+export interface SiteOptions {
+  /** A second proxy, between the first one and the dashboard. */
+  second?: ProxyKind | undefined;
+  /** Changes the recipe. */
+  adapt?: (settings: string) => string;
+}
+
+export interface RawVisit {
+  status: number;
+  received: Received | undefined;
 }
 
 export class ForwardAuthSite implements AsyncDisposable {
@@ -38,21 +63,33 @@ export class ForwardAuthSite implements AsyncDisposable {
   readonly #folder = new Folder();
   readonly #dashboard: Server;
   #proxy!: ProxyServer;
+  #second: ProxyServer | null = null;
 
-  static async start(kind: ProxyKind, target: string, apiToken: string): Promise<ForwardAuthSite> {
+  static async start(
+    kind: ProxyKind,
+    target: string,
+    apiToken: string,
+    { second, adapt = (settings) => settings }: SiteOptions = {},
+  ): Promise<ForwardAuthSite> {
     const site = new ForwardAuthSite();
     await new Promise<void>((resolve) => site.#dashboard.listen(0, '127.0.0.1', resolve));
+    const { port } = site.#dashboard.address() as AddressInfo;
+    let dashboard = `127.0.0.1:${port}`;
+    if (second !== undefined) {
+      const ordinary = () => completed(second, ordinarySettings[second.name]!);
+      site.#second = await ProxyServer.start(second, `http://${dashboard}`, ordinary);
+      dashboard = new URL(site.#second.url).host;
+    }
     const tokenFile = site.#folder.join('token');
     writeFileSync(tokenFile, `proxy_set_header Authorization "Token ${apiToken}";\n`, { mode: 0o600 });
-    const { port } = site.#dashboard.address() as AddressInfo;
     site.#proxy = await ProxyServer.start(
       kind,
       target,
       (settings) =>
-        completed(kind, settings)
+        completed(kind, adapt(settings))
           .replace('/etc/nginx/user-group-service-token', tokenFile)
           .replace('forward-auth.lua', `${RECIPES}forward-auth.lua`)
-          .replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`),
+          .replaceAll('127.0.0.1:3000', dashboard),
       { USER_GROUP_SERVICE_URL: target, USER_GROUP_SERVICE_TOKEN: apiToken },
     );
     return site;
@@ -62,14 +99,24 @@ export class ForwardAuthSite implements AsyncDisposable {
     this.#dashboard = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
-      const {
-        url,
-        method,
-        rawHeaders: headers,
-      } = request as { url: string; method: string; rawHeaders: string[] };
-      this.received.push({ url, method, headers, body: Buffer.concat(chunks).toString() });
+      this.#receive(request, Buffer.concat(chunks).toString());
       response.end('the dashboard');
     });
+    this.#dashboard.on('upgrade', (request, socket) => {
+      this.#receive(request);
+      const { headers } = request;
+      const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+      const accepted = createHash('sha1').update(key).digest('base64');
+      socket.end(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${headers.upgrade}\r\n` +
+          `Sec-WebSocket-Accept: ${accepted}\r\n\r\n`,
+      );
+    });
+  }
+
+  #receive(request: IncomingMessage, body = ''): void {
+    const { url, method, rawHeaders: headers, rawTrailers: trailers } = request;
+    this.received.push({ url: url!, method: method!, headers, trailers, body });
   }
 
   get url(): string {
@@ -86,15 +133,35 @@ export class ForwardAuthSite implements AsyncDisposable {
     return { ...response, received: this.received[0] };
   }
 
+  /** Sends the lines as the head of a request; returns the status, and what reached the dashboard. */
+  async visitRaw(lines: readonly string[], body = ''): Promise<RawVisit> {
+    this.received.length = 0;
+    const connection = await RawConnection.open(this.url);
+    try {
+      connection.write(`${[...lines, '', ''].join('\r\n')}${body}`);
+      await eventually('a response', async () => statusOf(connection.exchange) !== undefined);
+      return { status: statusOf(connection.exchange)!, received: this.received[0] };
+    } finally {
+      connection.leave();
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#proxy[Symbol.asyncDispose]();
+    await this.#second?.[Symbol.asyncDispose]();
     this.#dashboard.closeAllConnections();
     this.#dashboard.close();
     this.#folder[Symbol.dispose]();
   }
 }
 
-/** The recipe as a whole file. */
+/** Error pages of proxies may have no length, and 101 is an interim response. */
+function statusOf({ answers, interim, rest }: Omit<Exchange, 'isEnded'>): number | undefined {
+  const [incomplete] = /(?<=^HTTP\/1\.[01] )\d{3}/.exec(rest) ?? [];
+  return answers[0]?.status ?? interim[0] ?? (incomplete === undefined ? undefined : Number(incomplete));
+}
+
+/** The settings as a whole file. */
 function completed({ name }: ProxyKind, settings: string): string {
   if (name === 'nginx')
     return readFileSync(nginx.settings, 'utf8').replace(/# docs: begin[\s\S]*# docs: end/, settings);
