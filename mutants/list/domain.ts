@@ -352,7 +352,7 @@ export const domain: readonly Mutant[] = [
   {
     name: 'catalogue: a schema without a default may be missing in the mapping',
     file: catalogue,
-    find: ' && this.#withoutDefault.every(isMapped)',
+    find: ' && this.#withoutDefault.every((id) => dataSources.has(id))',
     replace: '',
     tests: ['test/forward-auth.test.ts'],
   },

@@ -124,10 +124,10 @@ export class Catalogue {
       else unresolved.push({ schemaId, reference });
     };
     const mapped = parse(mapping);
-    const isMapped = (schemaId: string) => Object.hasOwn(mapped, schemaId);
     for (const schemaId of Object.keys(mapped)) resolve(schemaId, mapped[schemaId]!);
-    for (const [schemaId, reference] of this.#defaults) if (!isMapped(schemaId)) resolve(schemaId, reference);
-    const isComplete = unresolved.length === 0 && this.#withoutDefault.every(isMapped);
+    for (const [schemaId, reference] of this.#defaults)
+      if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
+    const isComplete = unresolved.length === 0 && this.#withoutDefault.every((id) => dataSources.has(id));
     return { dataSources, unresolved, isComplete };
   }
 
