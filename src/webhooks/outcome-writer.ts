@@ -5,7 +5,8 @@ import type { FinishedAttempt } from '../domain/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 
 const MAX_BATCH = 256;
-const MAX_TRIES = 5;
+/** How long a batch is tried. */
+const STORE_MS = 5_000;
 const RETRY_MS = 1_000;
 
 interface Entry {
@@ -41,13 +42,15 @@ export class OutcomeWriter {
   }
 
   async #writeBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
-    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const deadline = performance.now() + STORE_MS;
+    const store = this.#store.until(deadline);
+    do {
       try {
-        await this.#store.write({ kind: 'finishAttempts', attempts });
+        await store.inTime(store.write({ kind: 'finishAttempts', attempts }));
         return;
       } catch {
-        if (tries < MAX_TRIES) await sleep(RETRY_MS);
+        await sleep(RETRY_MS);
       }
-    }
+    } while (performance.now() < deadline);
   }
 }

@@ -1,16 +1,15 @@
 // Sends one webhook: connects only to allowed addresses, follows no redirect, reads little of the response, and takes at
 // most 15 seconds.
 
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-address.ts';
 import type { Outcome } from '../operations/delivery.ts';
+import { ExchangeFailed, statusOf, UNANSWERED } from './exchange.ts';
 import { AddressNotPublic, publicLookup, type Resolve, systemLookup } from './public-lookup.ts';
 
 const TIMEOUT_MS = 15_000;
-/** A longer response ends the connection. */
-const MAX_RESPONSE_BYTES = 65_536;
 /** Shorter than the keep-alive timeout of most servers, which would close the connection as it is reused. */
 const IDLE_MS = 4_000;
 const USER_AGENT = 'User-Group-Service-Webhooks/1';
@@ -27,6 +26,7 @@ export class WebhookSender {
   readonly #timeoutMs: number;
   readonly #lookup: LookupFunction;
   readonly #attempts = new Set<AbortController>();
+  #isAborted = false;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS }),
     'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS }),
@@ -38,33 +38,42 @@ export class WebhookSender {
     this.#lookup = allowsPrivate && resolve === undefined ? systemLookup : publicLookup(resolve);
   }
 
-  /** Never rejects. */
-  async send(url: string, headers: Record<string, string>, body: string): Promise<Outcome> {
+  /** When an attempt that starts now has to end (`performance.now()`). */
+  deadline(): number {
+    return performance.now() + this.#timeoutMs;
+  }
+
+  /** Never rejects, and settles at the deadline at the latest. */
+  async send(
+    url: string,
+    headers: Record<string, string>,
+    body: string,
+    deadline = this.deadline(),
+  ): Promise<Outcome> {
     const target = new URL(url);
+    if (this.#isAborted) return failure(stopped());
     // A literal address is not looked up.
     if (!this.#allowsPrivate && !isPublicHost(target.hostname)) return failure(new AddressNotPublic());
     const attempt = new AbortController();
     this.#attempts.add(attempt);
-    let isTimedOut = false;
-    const timer = setTimeout(() => {
-      isTimedOut = true;
-      attempt.abort();
-    }, this.#timeoutMs);
+    const timedOut = () =>
+      attempt.abort(new ExchangeFailed(`timed out after ${this.#timeoutMs / 1_000} seconds`));
+    const timer = setTimeout(timedOut, Math.max(0, deadline - performance.now()));
     try {
       const status = await this.#post(target, headers, Buffer.from(body), attempt.signal);
       return { status, error: rejection(status) };
     } catch (error) {
-      if (!isTimedOut) return failure(error);
-      return { status: null, error: `timed out after ${this.#timeoutMs / 1_000} seconds` };
+      return failure(error);
     } finally {
       clearTimeout(timer);
       this.#attempts.delete(attempt);
     }
   }
 
-  /** Ends the attempts that are running. */
+  /** Ends the attempts that are running, and those that start later. */
   abort(): void {
-    for (const attempt of this.#attempts) attempt.abort();
+    this.#isAborted = true;
+    for (const attempt of this.#attempts) attempt.abort(stopped());
   }
 
   close(): void {
@@ -78,7 +87,6 @@ export class WebhookSender {
         method: 'POST',
         agent: this.#agents[url.protocol as 'http:' | 'https:'],
         lookup: this.#lookup,
-        signal,
         headers: {
           'content-type': 'application/json',
           'content-length': body.length,
@@ -91,34 +99,17 @@ export class WebhookSender {
     };
     const first = attempt();
     try {
-      return await statusOf(first);
+      return await statusOf(first, signal);
     } catch (error) {
       if (!first.reusedSocket || signal.aborted) throw error;
       // The receiver has closed an idle connection at the same moment.
-      return statusOf(attempt());
+      return statusOf(attempt(), signal);
     }
   }
 }
 
-/** The status, after the response has ended. */
-function statusOf(request: ClientRequest): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request.on('error', reject);
-    request.on('response', (response) => {
-      // Whatever becomes of the body, the receiver has answered.
-      response.on('error', () => {});
-      response.on('close', () => resolve(response.statusCode!));
-      discard(response);
-    });
-  });
-}
-
-function discard(response: IncomingMessage): void {
-  let bytes = 0;
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) response.destroy();
-  });
+function stopped(): ExchangeFailed {
+  return new ExchangeFailed('the service stopped');
 }
 
 function rejection(status: number): string | null {
@@ -129,19 +120,28 @@ function rejection(status: number): string | null {
 
 const TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the receiver closed the connection without a response',
-  EPIPE: 'the receiver closed the connection without a response',
+  ECONNRESET: UNANSWERED,
+  EPIPE: UNANSWERED,
   ENOTFOUND: 'the name does not resolve',
   ENODATA: 'the name does not resolve',
   EHOSTUNREACH: 'the receiver is unreachable',
   ENETUNREACH: 'the receiver is unreachable',
   ETIMEDOUT: 'connecting timed out',
+  EPROTO: 'the TLS handshake failed',
+  HPE_HEADER_OVERFLOW: 'the headers of the response are too long',
 };
 
 /** Shown to callers: says nothing about the network of the service. */
 function failure(error: unknown): Outcome {
-  if (error instanceof AddressNotPublic) return { status: null, error: 'the address is not public' };
+  return { status: null, error: textOf(error) };
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof AddressNotPublic) return 'the address is not public';
+  if (error instanceof ExchangeFailed) return error.message;
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { code = 'unknown error' } = first as NodeJS.ErrnoException;
-  return { status: null, error: TEXTS[code] ?? `the request failed: ${code}` };
+  // The prefix of the errors of Node's HTTP parser.
+  if (code.startsWith('HPE_')) return TEXTS[code] ?? `the response is not valid HTTP: ${code}`;
+  return TEXTS[code] ?? `the request failed: ${code}`;
 }

@@ -5,10 +5,15 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase, postgres, type TestDatabase } from '../support/database.ts';
 import { mapConcurrently } from '../support/http.ts';
+import { createApiToken, eventually, Folder, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
+import { startAbnormalReceivers } from '../support/webhooks/abnormal-receiver.ts';
 import { Receiver } from '../support/webhooks/receiver.ts';
-import { env, Tenant } from '../support/webhooks/tenant.ts';
+import { env, PATH, Tenant } from '../support/webhooks/tenant.ts';
+
+/** For what remains to be done after the shutdown timeout. */
+const PROMPT_MS = 5_000;
 
 describeOnEachDatabase('A process', (database) => {
   it('completes the deliveries in flight when it stops, and another one continues', async () => {
@@ -27,6 +32,33 @@ describeOnEachDatabase('A process', (database) => {
       assert.deepEqual([received.length, new Set(received).size], [20, 20]);
     } finally {
       await service.end();
+    }
+  });
+
+  it('stops in time, whatever its receivers do', async () => {
+    using folder = new Folder();
+    const created = await database.create();
+    const receivers = await startAbnormalReceivers();
+    try {
+      const settings = { ...created.env, ...env, UGS_SHUTDOWN_DELAY_MS: '0', UGS_SHUTDOWN_TIMEOUT_MS: '500' };
+      const options = { env: settings };
+      const { token } = await createApiToken(folder, ['--permission', 'admin'], options);
+      await using service = await serve(folder, options);
+      for (const [index, { url }] of [...receivers.values()].entries()) {
+        const body = { url, event_types: ['user_group.created'] };
+        const { status } = await service.call(token, 'PUT', `${PATH}/endpoint-${index}`, body);
+        assert.equal(status, 201);
+      }
+      await service.call(token, 'POST', '/v1/user-groups', { user_group_id: 'to all', name: 'To all' });
+      const unanswered = ['101 to websocket', 'no response', 'slow endless headers'] as const;
+      await eventually('attempts to run', () =>
+        unanswered.every((form) => receivers.get(form)!.received > 0),
+      );
+      service.signal('SIGTERM');
+      assert.equal((await service.exit(500 + PROMPT_MS)).code, 0);
+    } finally {
+      for (const receiver of receivers.values()) await receiver[Symbol.asyncDispose]();
+      await created.drop();
     }
   });
 });
