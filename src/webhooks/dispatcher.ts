@@ -1,10 +1,10 @@
 // Delivers webhooks: those of events that this process has recorded immediately, retries and those of other processes by
 // polling. Any number of processes share the work, because each delivery is claimed in the database first.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
 import type { Context } from '../operations/context.ts';
 import type { DeliveryContext } from '../operations/delivery.ts';
+import { withDeadline } from '../store/timeout.ts';
 import { Lane } from './lane.ts';
 import type { WebhookObserver } from './observer.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
@@ -13,6 +13,8 @@ import { Slots } from './slots.ts';
 
 /** Webhooks that this process sends at the same time. */
 const MAX_IN_FLIGHT = 256;
+/** Endpoints whose deliveries this process claims at the same time. More would delay the changes of callers. */
+const MAX_CLAIMING = 16;
 const FIRST_POLL_MS = 100;
 const POLL_MS = 1_000;
 /** While nothing is pending. */
@@ -20,6 +22,9 @@ const MAX_POLL_MS = 5_000;
 /** Endpoints per poll; the next one continues there. */
 const ENDPOINTS_PER_POLL = 256;
 const MAX_COUNTED = 10_000;
+
+/** After the attempts were ended, for storing the outcomes of others. */
+const STORING_MS = 1_000;
 
 export interface DispatcherOptions extends SenderOptions {
   context: Context;
@@ -35,6 +40,7 @@ export class WebhookDispatcher {
   readonly #sender: WebhookSender;
   readonly #outcomes: OutcomeWriter;
   readonly #slots = new Slots(MAX_IN_FLIGHT);
+  readonly #claims = new Slots(MAX_CLAIMING);
   readonly #lanes = new Map<string, Lane>();
   #isStopping = false;
   #isAborted = false;
@@ -72,6 +78,7 @@ export class WebhookDispatcher {
       sender: this.#sender,
       outcomes: this.#outcomes,
       slots: this.#slots,
+      claims: this.#claims,
       observer: () => this.observer,
       onError: this.#options.onError,
       isStopping: () => this.#isStopping,
@@ -85,17 +92,19 @@ export class WebhookDispatcher {
     return this.#context.store.read({ kind: 'countPendingDeliveries', atMost: MAX_COUNTED });
   }
 
-  /** Completes the attempts that are running; after `timeoutMs` ends them. Due deliveries are left to other processes. */
+  /**
+   * Completes the attempts that are running; after `timeoutMs` ends them. Due deliveries are left to other processes, and
+   * so are those whose outcome cannot be stored.
+   */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
+    for (const slots of [this.#slots, this.#claims]) slots.close();
     const idle = Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
-    const waiting = new AbortController();
-    await Promise.race([idle, sleep(timeoutMs, undefined, waiting).catch(() => {})]);
-    waiting.abort();
+    await endedWithin(timeoutMs, idle);
     this.#isAborted = true;
     this.#sender.abort();
-    await idle;
+    await endedWithin(STORING_MS, idle);
     this.#sender.close();
   }
 
@@ -115,7 +124,7 @@ export class WebhookDispatcher {
     const { store, clock } = this.#context;
     const startedAt = this.#after;
     let after = this.#after;
-    for (let count = 0; count < ENDPOINTS_PER_POLL; count++) {
+    for (let count = 0; count < ENDPOINTS_PER_POLL && !this.#isStopping; count++) {
       const pending = await store.read({ kind: 'findPendingEndpoint', after });
       after = pending?.endpoint ?? null;
       if (pending === null) break;
@@ -126,4 +135,9 @@ export class WebhookDispatcher {
     this.#pollMs = isNothingPending ? Math.min(2 * this.#pollMs, MAX_POLL_MS) : POLL_MS;
     return this.#pollMs;
   }
+}
+
+async function endedWithin(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+  const timedOut = () => new Error('timed out');
+  await withDeadline(performance.now() + timeoutMs, work, timedOut).catch(() => {});
 }

@@ -24,12 +24,19 @@ const FIRST_CONCURRENCY = 4;
 const MAX_CONCURRENCY = 32;
 /** Attempts that run, or whose outcome is not stored yet. */
 const MAX_UNFINISHED = 128;
+/** How long the commands of a claim may wait for the database: the claim expires a fixed time after it was submitted. */
+const CLAIM_WAIT_MS = 2_000;
+/** How long the commands that follow from an outcome may wait. */
+const REACTION_WAIT_MS = 5_000;
 
 export interface LaneOptions {
   context: DeliveryContext;
   sender: WebhookSender;
   outcomes: OutcomeWriter;
+  /** For attempts: held until the outcome is stored. */
   slots: Slots;
+  /** For claims. */
+  claims: Slots;
   observer: () => WebhookObserver | null;
   onError: (error: unknown) => void;
   isStopping: () => boolean;
@@ -89,20 +96,38 @@ export class Lane {
 
   /** Returns whether more may be due. */
   async #claim(): Promise<boolean> {
-    const { context, slots, isStopping } = this.#options;
+    const { slots } = this.#options;
+    const { workspaceId } = this.#of;
     while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED) await this.#free();
-    const taken = await slots.take(Math.max(1, this.#concurrency - this.#running));
+    const taken = await slots.take(workspaceId, Math.max(1, this.#concurrency - this.#running));
     let due: DueDeliveries | null = null;
     try {
-      if (!isStopping()) due = await claimDue(context, this.#of, taken);
+      due = await this.#claimDue(taken);
     } finally {
-      slots.release(taken - (due?.deliveries.length ?? 0));
+      slots.release(workspaceId, taken - (due?.deliveries.length ?? 0));
     }
     if (due === null) return false;
     this.#failingSince = due.failingSince;
     if (due.failingSince !== null) this.#concurrency = 1;
     for (const delivery of due.deliveries) this.#start(delivery, due);
     return due.deliveries.length === taken;
+  }
+
+  async #claimDue(limit: number): Promise<DueDeliveries | null> {
+    const { claims, isStopping } = this.#options;
+    const { workspaceId } = this.#of;
+    const claiming = await claims.take(workspaceId, 1);
+    try {
+      return isStopping() ? null : await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#of, limit);
+    } finally {
+      claims.release(workspaceId, claiming);
+    }
+  }
+
+  /** What has to wait for longer fails. */
+  #contextFor(waitMs: number): DeliveryContext {
+    const { context } = this.#options;
+    return { ...context, store: context.store.until(performance.now() + waitMs) };
   }
 
   /** Only the loop of claims waits. */
@@ -118,6 +143,7 @@ export class Lane {
       .catch(this.#options.onError)
       .finally(() => {
         this.#attempts.delete(attempt);
+        this.#options.slots.release(this.#of.workspaceId, 1);
         this.#onFree();
         this.#checkIdle();
       });
@@ -125,16 +151,15 @@ export class Lane {
   }
 
   /** The next request may start while the outcome of this one is being stored. */
-  #release(): void {
+  #requestEnded(): void {
     this.#running--;
-    this.#options.slots.release(1);
     this.#onFree();
   }
 
   async #attempt(delivery: Delivery, { url, secrets }: DueDeliveries): Promise<void> {
     const { context, outcomes, observer, isAborted } = this.#options;
     const startedAt = performance.now();
-    const outcome = await this.#send(delivery, url, secrets).finally(() => this.#release());
+    const outcome = await this.#send(delivery, url, secrets).finally(() => this.#requestEnded());
     // The claim of an aborted attempt expires, and another process takes over.
     if (isAborted() && outcome?.status == null) return;
     const now = context.clock();
@@ -149,16 +174,19 @@ export class Lane {
   /** null if the event is no longer kept. */
   async #send(delivery: Delivery, url: string, secrets: WebhookSecrets): Promise<Outcome | null> {
     const { context, sender } = this.#options;
-    const event = await context.store.read({ kind: 'findEvent', key: delivery });
+    const deadline = sender.deadline();
+    const store = context.store.until(deadline);
+    const event = await store.inTime(store.read({ kind: 'findEvent', key: delivery }));
     if (event === null) return null;
     await context.cpu.turn(event.changes?.length ?? 0);
     const body = eventJson(event);
     const message = { id: event.eventId, now: context.clock(), body };
-    return sender.send(url, webhookHeaders(secrets, message), body);
+    return sender.send(url, webhookHeaders(secrets, message), body, deadline);
   }
 
   async #react(outcome: Outcome, now: number): Promise<void> {
-    const { context, observer } = this.#options;
+    const { observer } = this.#options;
+    const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
       this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
       if (this.#failingSince === null) return;
