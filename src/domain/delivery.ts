@@ -2,12 +2,25 @@
 
 import type { Bucket } from './bucket.ts';
 import type { EventTarget, EventType, Tenant } from './event.ts';
+import type { Environment } from './user-group.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 export interface WebhookEndpointKey extends Tenant {
   readonly endpointId: string;
+}
+
+/** A place in the order of the endpoints: an endpoint, or the start of a workspace. */
+export interface EndpointPosition {
+  readonly workspaceId: number;
+  readonly environment: Environment | '';
+  readonly endpointId: string;
+}
+
+/** Before the first endpoint of the workspace. */
+export function startOfWorkspace(workspaceId: number): EndpointPosition {
+  return { workspaceId, environment: '', endpointId: '' };
 }
 
 export interface DeliveryKey extends WebhookEndpointKey {

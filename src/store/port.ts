@@ -4,7 +4,7 @@
 import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
-import type { Delivery, FinishedAttempt, WebhookEndpointKey } from '../domain/delivery.ts';
+import type { Delivery, EndpointPosition, FinishedAttempt, WebhookEndpointKey } from '../domain/delivery.ts';
 import type { Document, DocumentKey } from '../domain/document.ts';
 import type {
   EventKey,
@@ -99,7 +99,7 @@ interface Queries {
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
   listDeliveries: { query: DeliverySearch; result: Delivery[] };
   /** The first webhook endpoint after `after` that has pending deliveries, and when its first one is due; or null. */
-  findPendingEndpoint: { query: { after: WebhookEndpointKey | null }; result: PendingEndpoint | null };
+  findPendingEndpoint: { query: { after: EndpointPosition }; result: PendingEndpoint | null };
   /** Counts at most `atMost`. */
   countPendingDeliveries: { query: { atMost: number }; result: number };
   /** The first environment after `after` that has events; null if there is none. */

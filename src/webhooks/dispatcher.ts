@@ -8,6 +8,7 @@ import { withDeadline } from '../store/timeout.ts';
 import { Lane } from './lane.ts';
 import type { WebhookObserver } from './observer.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
+import { PendingEndpoints } from './pending-endpoints.ts';
 import { type SenderOptions, WebhookSender } from './sender.ts';
 import { Slots } from './slots.ts';
 
@@ -19,8 +20,6 @@ const FIRST_POLL_MS = 100;
 const POLL_MS = 1_000;
 /** While nothing is pending. */
 const MAX_POLL_MS = 5_000;
-/** Endpoints per poll; the next one continues there. */
-const ENDPOINTS_PER_POLL = 256;
 const MAX_COUNTED = 10_000;
 
 /** After the attempts were ended, for storing the outcomes of others. */
@@ -39,13 +38,13 @@ export class WebhookDispatcher {
   readonly #context: DeliveryContext;
   readonly #sender: WebhookSender;
   readonly #outcomes: OutcomeWriter;
+  readonly #pending: PendingEndpoints;
   readonly #slots = new Slots(MAX_IN_FLIGHT);
   readonly #claims = new Slots(MAX_CLAIMING);
   readonly #lanes = new Map<string, Lane>();
   #isStopping = false;
   #isAborted = false;
   #timers: NodeJS.Timeout[] = [];
-  #after: WebhookEndpointKey | null = null;
   #pollMs = POLL_MS;
 
   constructor(options: DispatcherOptions) {
@@ -53,6 +52,7 @@ export class WebhookDispatcher {
     this.#context = { ...options.context, origin: { via: 'service', requestId: null } };
     this.#sender = new WebhookSender(options);
     this.#outcomes = new OutcomeWriter(options.context.store);
+    this.#pending = new PendingEndpoints(options.context.store);
   }
 
   start(): void {
@@ -119,20 +119,12 @@ export class WebhookDispatcher {
     this.#timers[index] = setTimeout(() => void run(), jittered).unref();
   }
 
-  /** Sends what is due, to every endpoint. Returns when to poll again, in milliseconds. */
+  /** Sends what is due. Returns when to poll again, in milliseconds. */
   async poll(): Promise<number> {
-    const { store, clock } = this.#context;
-    const startedAt = this.#after;
-    let after = this.#after;
-    for (let count = 0; count < ENDPOINTS_PER_POLL && !this.#isStopping; count++) {
-      const pending = await store.read({ kind: 'findPendingEndpoint', after });
-      after = pending?.endpoint ?? null;
-      if (pending === null) break;
-      if (pending.dueAt <= clock()) this.wake(pending.endpoint);
-    }
-    this.#after = after;
-    const isNothingPending = startedAt === null && after === null;
-    this.#pollMs = isNothingPending ? Math.min(2 * this.#pollMs, MAX_POLL_MS) : POLL_MS;
+    const isAnyPending = await this.#pending.visit(({ endpoint, dueAt }) => {
+      if (dueAt <= this.#context.clock()) this.wake(endpoint);
+    });
+    this.#pollMs = isAnyPending ? POLL_MS : Math.min(2 * this.#pollMs, MAX_POLL_MS);
     return this.#pollMs;
   }
 }

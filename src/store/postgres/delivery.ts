@@ -1,6 +1,6 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { Delivery, WebhookEndpointKey } from '../../domain/delivery.ts';
+import type { Delivery, EndpointPosition, WebhookEndpointKey } from '../../domain/delivery.ts';
 import type { Environment } from '../../domain/user-group.ts';
 import type { ClaimedDeliveries, Command, PendingEndpoint, Query } from '../port.ts';
 import { DELIVERY_COLUMNS, toDelivery } from '../row-mapping.ts';
@@ -223,9 +223,8 @@ function columnsOf(deliveries: readonly Delivery[]): [number[], string[]] {
   return [deliveries.map(({ bucket }) => bucket), deliveries.map(({ eventId }) => eventId)];
 }
 
-/** null: sorts before every key. */
-function partsOf(key: WebhookEndpointKey | null): [number, string, string] {
-  return key === null ? [0, '', ''] : [key.workspaceId, key.environment, key.endpointId];
+function partsOf({ workspaceId, environment, endpointId }: EndpointPosition): [number, string, string] {
+  return [workspaceId, environment, endpointId];
 }
 
 function toEndpointKey([workspaceId, environment, endpointId]: readonly unknown[]): WebhookEndpointKey {

@@ -1,6 +1,6 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { Delivery, WebhookEndpointKey } from '../../domain/delivery.ts';
+import type { Delivery, EndpointPosition, WebhookEndpointKey } from '../../domain/delivery.ts';
 import type { Environment } from '../../domain/user-group.ts';
 import type { ClaimedDeliveries, Command, PendingEndpoint, Query } from '../port.ts';
 import { DELIVERY_COLUMNS, toDelivery } from '../row-mapping.ts';
@@ -107,9 +107,8 @@ function failingSince(connection: Connection, of: WebhookEndpointKey): number | 
   return (connection.get(FAILING_SINCE, partsOf(of))?.[0] as number | undefined) ?? null;
 }
 
-/** null: sorts before every key. */
-function partsOf(key: WebhookEndpointKey | null): [number, string, string] {
-  return key === null ? [0, '', ''] : [key.workspaceId, key.environment, key.endpointId];
+function partsOf({ workspaceId, environment, endpointId }: EndpointPosition): [number, string, string] {
+  return [workspaceId, environment, endpointId];
 }
 
 function toEndpointKey([workspaceId, environment, endpointId]: Row): WebhookEndpointKey {
