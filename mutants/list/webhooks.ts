@@ -4,10 +4,12 @@ const address = 'src/domain/webhook-address.ts';
 const delivery = 'src/operations/delivery.ts';
 const document = 'src/operations/document.ts';
 const endpoint = 'src/operations/webhook-endpoint.ts';
+const exchange = 'src/webhooks/exchange.ts';
 const lane = 'src/webhooks/lane.ts';
 const lookup = 'src/webhooks/public-lookup.ts';
 const postgres = 'src/store/postgres/delivery.ts';
 const sender = 'src/webhooks/sender.ts';
+const slots = 'src/webhooks/slots.ts';
 const signature = 'src/domain/webhook-signature.ts';
 
 export const webhooks: readonly Mutant[] = [
@@ -89,5 +91,33 @@ export const webhooks: readonly Mutant[] = [
     find: '...(replacesSecret && { secret })',
     replace: 'secret',
     tests: ['test/webhook-endpoint.test.ts', 'test/webhook.test.ts'],
+  },
+  {
+    name: 'a receiver that switches protocols is waited for',
+    file: exchange,
+    find: 'resolve(response.statusCode!);\n  });',
+    replace: '});',
+    tests: ['test/abnormal-receiver.test.ts'],
+  },
+  {
+    name: 'an attempt that times out waits for an event of its connection',
+    file: exchange,
+    find: 'reject(signal.reason);',
+    replace: '',
+    tests: ['test/abnormal-receiver.test.ts'],
+  },
+  {
+    name: 'a workspace takes all slots',
+    file: slots,
+    find: 'const taken = this.#share.grant(workspaceId, waiting[0]!.wanted);',
+    replace: 'const taken = this.#share.grant(0, waiting[0]!.wanted);',
+    tests: ['test/webhook-slots.test.ts'],
+  },
+  {
+    name: 'a workspace that waits is served until nothing of it waits',
+    file: slots,
+    find: 'this.#waiting.delete(workspaceId);',
+    replace: '',
+    tests: ['test/webhook-slots.test.ts'],
   },
 ];
