@@ -12,6 +12,11 @@ import { AddressNotPublic, publicLookup, type Resolve, systemLookup } from './pu
 const TIMEOUT_MS = 15_000;
 /** Shorter than the keep-alive timeout of most servers, which would close the connection as it is reused. */
 const IDLE_MS = 4_000;
+/** As many as an endpoint has concurrent attempts. */
+const MAX_IDLE_PER_HOST = 32;
+/** Idle connections to all hosts together: each takes a file descriptor. */
+const MAX_IDLE = 512;
+const AGENT_OPTIONS = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_HOST };
 const USER_AGENT = 'User-Group-Service-Webhooks/1';
 
 export interface SenderOptions {
@@ -28,14 +33,27 @@ export class WebhookSender {
   readonly #attempts = new Set<AbortController>();
   #isAborted = false;
   readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS }),
-    'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS }),
+    'http:': new http.Agent(AGENT_OPTIONS),
+    'https:': new https.Agent(AGENT_OPTIONS),
   };
 
   constructor({ allowsPrivate, resolve, timeoutMs = TIMEOUT_MS }: SenderOptions) {
     this.#allowsPrivate = allowsPrivate;
     this.#timeoutMs = timeoutMs;
+    for (const agent of Object.values(this.#agents)) this.#limitIdle(agent);
     this.#lookup = allowsPrivate && resolve === undefined ? systemLookup : publicLookup(resolve);
+  }
+
+  /** `maxTotalSockets` would let requests wait, and `maxFreeSockets` counts per host. */
+  #limitIdle(agent: http.Agent): void {
+    const keepSocketAlive = agent.keepSocketAlive.bind(agent);
+    agent.keepSocketAlive = (socket) => this.#idle() < MAX_IDLE && keepSocketAlive(socket);
+  }
+
+  #idle(): number {
+    const agents = Object.values(this.#agents);
+    const idle = agents.flatMap(({ freeSockets }) => Object.values(freeSockets));
+    return idle.reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
   }
 
   /** When an attempt that starts now has to end (`performance.now()`). */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 export interface ReceivedWebhook {
   path: string;
@@ -40,6 +41,11 @@ export class Receiver {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}/webhooks`;
+  }
+
+  /** Returns how many connections are open. */
+  openConnections(): Promise<number> {
+    return promisify(this.#server.getConnections.bind(this.#server))();
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
