@@ -2,9 +2,10 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { PropertySchemaInvalid, PropertyValidator } from '../src/operations/property-validator.ts';
+import { PropertySchemaInvalid, PropertyValidator } from '../src/operations/property-validator/validator.ts';
 
 const SCRIPT = join(import.meta.dirname, 'json-schema.py');
+const TENANT = 1;
 const MAX_OUTPUT_BYTES = 100_000_000;
 
 interface SchemaCase {
@@ -94,7 +95,7 @@ function readCases(folder: string, python: string): SchemaCase[] {
 /** null if the service stores the schema. */
 async function whyRejected(validator: PropertyValidator, schema: string): Promise<string | null> {
   try {
-    await validator.compile(schema);
+    await validator.compile(TENANT, schema);
     return null;
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
@@ -108,7 +109,7 @@ async function verdictOf(
   data: string,
 ): Promise<boolean | string> {
   try {
-    const [faults] = await validator.check(schema, [data]);
+    const [faults] = await validator.check(TENANT, schema, [data]);
     return faults!.length === 0;
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;

@@ -217,6 +217,7 @@ async function serve(
     await delivered;
     await context.usage.write();
     await context.propertyValidator.close();
+    await context.timedOutSchemas.recorded;
     await registered;
     await database.close();
     await served?.server.close();

@@ -25,6 +25,7 @@ export type EventType =
   | 'property_schema.created'
   | 'property_schema.updated'
   | 'property_schema.deleted'
+  | 'property_schema.timed_out'
   | 'integration.created'
   | 'integration.updated'
   | 'integration.deleted'

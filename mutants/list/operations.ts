@@ -17,6 +17,7 @@ const replaceToken = 'src/operations/user-group/replace-token.ts';
 const resolve = 'src/operations/user-group/resolve.ts';
 const rotate = 'src/operations/user-group/rotate.ts';
 const usage = 'src/operations/usage.ts';
+const validator = 'src/operations/property-validator';
 
 export const operations: readonly Mutant[] = [
   {
@@ -243,5 +244,33 @@ export const operations: readonly Mutant[] = [
     find: 'if (others.length > 0) {',
     replace: 'if (false) {',
     tests: ['test/process/key.test.ts'],
+  },
+  {
+    name: 'a tenant is not charged for checks that take too long',
+    file: `${validator}/time-accounts.ts`,
+    find: 'if (ms <= 0) return;',
+    replace: 'return;',
+    tests: ['test/operations/property-validator/time-accounts.test.ts'],
+  },
+  {
+    name: 'properties are checked in the order of their arrival, not of the time that their tenants have used',
+    file: `${validator}/tenant-queue.ts`,
+    find: 'return this.#usedBy(item.tenant) < this.#usedBy(other.tenant);',
+    replace: 'return false;',
+    tests: ['test/operations/property-validator/tenant-queue.test.ts'],
+  },
+  {
+    name: 'a property schema is tried with the empty object only',
+    file: 'src/domain/json-schema/example.ts',
+    find: 'for (const only of [null, ...examples.longestMembers()])',
+    replace: 'for (const only of [])',
+    tests: ['test/catalogue.test.ts'],
+  },
+  {
+    name: 'a property schema that times out is reported once more after every change of the configuration',
+    file: 'src/operations/timed-out-schemas.ts',
+    find: 'return events[0]?.type === TYPE;',
+    replace: 'return false;',
+    tests: ['test/catalogue.test.ts'],
   },
 ];

@@ -34,6 +34,7 @@ export const eventTypes = [
   'property_schema.created',
   'property_schema.updated',
   'property_schema.deleted',
+  'property_schema.timed_out',
   'integration.created',
   'integration.updated',
   'integration.deleted',

@@ -10,7 +10,10 @@ const MAX_FAULTS = 20;
 /** What the properties violate, each with its place in them. */
 export type PropertyCheck = (properties: unknown) => FieldError[];
 
-/** A check takes time that only a deadline bounds: call it in a thread. Throws `SchemaInvalid`. */
-export function compilePropertySchema(schema: unknown): PropertyCheck {
-  return compileSchema(schema, MAX_FAULTS);
+/**
+ * Compiling and checking take time that only a deadline bounds: call them in a thread. Both call `step` again and again,
+ * which may throw to stop them. Throws `SchemaInvalid`.
+ */
+export function compilePropertySchema(schema: unknown, step: () => void): PropertyCheck {
+  return compileSchema(schema, { maxFaults: MAX_FAULTS, step });
 }

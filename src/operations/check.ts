@@ -7,7 +7,7 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import { EnvironmentConfig } from './environment-config.ts';
 import { userGroupPages } from './export.ts';
 import { violationsOf } from './policy.ts';
-import { PropertyValidator } from './property-validator.ts';
+import { PropertyValidator } from './property-validator/validator.ts';
 
 export interface CheckedPage {
   /** User groups checked so far. */
@@ -22,7 +22,7 @@ export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncG
   let checked = 0;
   try {
     for await (const page of userGroupPages(store, of)) {
-      const faults = await violationsOf({ propertyValidator }, config, page);
+      const faults = await violationsOf({ propertyValidator }, of, config, page);
       const violations = page
         .map((userGroup, index) => ({ userGroup, faults: faults[index]! }))
         .filter((each) => each.faults.length > 0);

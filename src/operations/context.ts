@@ -11,7 +11,8 @@ import { CpuQueue } from './cpu-queue.ts';
 import { EnvironmentConfigs } from './environment-config.ts';
 import { IdLease } from './id-lease.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
-import { PropertyValidator } from './property-validator.ts';
+import { PropertyValidator } from './property-validator/validator.ts';
+import { TimedOutSchemas } from './timed-out-schemas.ts';
 import { Usage } from './usage.ts';
 
 export interface Context {
@@ -28,6 +29,7 @@ export interface Context {
   /** Of this request. */
   origin: Origin;
   propertyValidator: PropertyValidator;
+  timedOutSchemas: TimedOutSchemas;
   /** Of this request: rules that its change violates, and that are only reported. */
   violations: FieldError[];
   /** Whether changes are recorded as events. */
@@ -48,10 +50,17 @@ export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
     via: Origin['via'];
   };
 
-export function createContext({ store, via, clock = Date.now, ...options }: ContextOptions): Context {
+export function createContext({
+  store,
+  via,
+  clock = Date.now,
+  keepsEvents = true,
+  ...options
+}: ContextOptions): Context {
+  const configs = new EnvironmentConfigs();
   return {
     defaultGracePeriodSeconds: 0,
-    keepsEvents: true,
+    keepsEvents,
     publicUrl: '',
     allowsPrivateWebhooks: false,
     ...options,
@@ -60,9 +69,10 @@ export function createContext({ store, via, clock = Date.now, ...options }: Cont
     teamIds: new IdLease(store, 'team_id'),
     groupMutex: new KeyedMutex(),
     cpu: CpuQueue.create(),
-    configs: new EnvironmentConfigs(),
+    configs,
     usage: new Usage(store),
     propertyValidator: new PropertyValidator(),
+    timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }),
     violations: [],
     origin: { via, requestId: null },
   };

@@ -11,9 +11,17 @@ import {
   type Origin,
 } from '../domain/event.ts';
 import type { UserGroupKey } from '../domain/user-group.ts';
-import type { Context } from './context.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { EnvironmentConfigs } from './environment-config.ts';
 
-export type EventContext = Pick<Context, 'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
+/** The members of `Context` that events need; parts of the context itself record events with them. */
+export interface EventContext {
+  store: BatchingStore;
+  clock: () => number;
+  configs: EnvironmentConfigs;
+  origin: Origin;
+  keepsEvents: boolean;
+}
 
 /** Returns undefined if no events are kept. */
 export async function newEvent(

@@ -1,6 +1,7 @@
 // The rules about mappings and properties of an environment: reported or enforced when a group is changed.
 
 import type { Caller } from '../domain/api-token.ts';
+import type { Tenant } from '../domain/event.ts';
 import {
   mappingPolicyDefinition,
   type PolicyMode,
@@ -14,10 +15,13 @@ import type { UserGroup } from '../domain/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
 import type { Context } from './context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from './document.ts';
-import type { EnvironmentConfig } from './environment-config.ts';
-import { PropertySchemaInvalid } from './property-validator.ts';
+import type { EnvironmentConfig, PropertySchema } from './environment-config.ts';
+import { PropertySchemaInvalid, type PropertyValidator } from './property-validator/validator.ts';
 
-type PolicyContext = Pick<Context, 'store' | 'configs' | 'propertyValidator' | 'violations'>;
+type PolicyContext = Pick<
+  Context,
+  'store' | 'configs' | 'propertyValidator' | 'timedOutSchemas' | 'violations'
+>;
 
 export function putMappingPolicy(
   context: DocumentContext,
@@ -37,7 +41,7 @@ export async function putPropertySchema(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   try {
-    await context.propertyValidator.compile(schema);
+    await context.propertyValidator.compile(caller.workspaceId, schema);
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     throw invalidField(`/schema${error.pointer}`, error.message);
@@ -68,22 +72,40 @@ async function checkRules(
   if (mapping !== undefined && config.mappingMode !== 'off')
     apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));
   if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off') {
-    const [faults] = await propertyViolations(context, config, [properties]);
-    apply(context, config.propertySchema.mode, 'properties_invalid', faults!);
+    const faults = await enforcedViolations(context, caller, config.propertySchema, properties);
+    apply(context, config.propertySchema.mode, 'properties_invalid', faults);
+  }
+}
+
+/** Also reports a schema that takes too long repeatedly. */
+async function enforcedViolations(
+  { propertyValidator, timedOutSchemas }: PolicyContext,
+  caller: Caller,
+  propertySchema: PropertySchema,
+  properties: JsonText | null,
+): Promise<FieldError[]> {
+  try {
+    const [faults] = await propertyViolations(propertyValidator, caller, propertySchema, [properties]);
+    return faults!;
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    if (error.isRepeated) timedOutSchemas.report(caller, propertySchema);
+    return [uncheckable(error)];
   }
 }
 
 /** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
 export async function violationsOf(
-  context: Pick<Context, 'propertyValidator'>,
+  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  tenant: Tenant,
   config: EnvironmentConfig,
   stored: readonly Pick<UserGroup, 'mapping' | 'properties'>[],
 ): Promise<FieldError[][]> {
-  const ofProperties = await propertyViolations(
-    context,
-    config,
-    stored.map(({ properties }) => properties),
-  );
+  const { propertySchema } = config;
+  const ofProperties =
+    propertySchema === null
+      ? stored.map(() => [])
+      : await storedViolations(propertyValidator, tenant, propertySchema, stored);
   return stored.map(({ mapping }, index) => {
     const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, mapping);
     return [...ofMapping, ...ofProperties[index]!];
@@ -112,33 +134,40 @@ function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null):
   }));
 }
 
-/** Absent properties are checked as an empty object: a required property is missing there too. */
-async function propertyViolations(
-  context: Pick<Context, 'propertyValidator'>,
-  config: EnvironmentConfig,
-  properties: readonly (JsonText | null)[],
+/** One by one if the schema takes too long for all together. */
+async function storedViolations(
+  validator: PropertyValidator,
+  tenant: Tenant,
+  propertySchema: PropertySchema,
+  stored: readonly Pick<UserGroup, 'properties'>[],
 ): Promise<FieldError[][]> {
-  const { propertySchema } = config;
-  if (propertySchema === null) return properties.map(() => []);
-  const texts = properties.map((text) => text ?? '{}');
+  const all = stored.map(({ properties }) => properties);
   try {
-    const all = await context.propertyValidator.check(propertySchema.schema, texts);
-    return all.map((faults) =>
-      faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),
-    );
+    return await propertyViolations(validator, tenant, propertySchema, all);
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
-    if (properties.length > 1) return propertyViolationsOneByOne(context, config, properties);
-    return [[{ pointer: '/properties', detail: `cannot be checked: the property schema ${error.message}` }]];
+    if (stored.length === 1) return [[uncheckable(error)]];
+    const violations: FieldError[][] = [];
+    for (const one of stored)
+      violations.push(...(await storedViolations(validator, tenant, propertySchema, [one])));
+    return violations;
   }
 }
 
-async function propertyViolationsOneByOne(
-  context: Pick<Context, 'propertyValidator'>,
-  config: EnvironmentConfig,
+/** Absent properties are checked as an empty object: a required property is missing there too. */
+async function propertyViolations(
+  validator: PropertyValidator,
+  { workspaceId }: Tenant,
+  { schema }: PropertySchema,
   properties: readonly (JsonText | null)[],
 ): Promise<FieldError[][]> {
-  const all: FieldError[][] = [];
-  for (const text of properties) all.push(...(await propertyViolations(context, config, [text])));
-  return all;
+  const texts = properties.map((text) => text ?? '{}');
+  const all = await validator.check(workspaceId, schema, texts);
+  return all.map((faults) =>
+    faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),
+  );
+}
+
+function uncheckable({ message }: PropertySchemaInvalid): FieldError {
+  return { pointer: '/properties', detail: `cannot be checked: the property schema ${message}` };
 }

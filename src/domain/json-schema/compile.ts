@@ -2,7 +2,7 @@
 // are those of callers. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
 import type { FieldError } from '../../problem.ts';
-import { type Assertion, conjunction, Evaluation } from './evaluation.ts';
+import { type Assertion, conjunction, Evaluation, type EvaluationLimits } from './evaluation.ts';
 import { keywords } from './keyword.ts';
 import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
 import { isObject, type JsonObject } from './value.ts';
@@ -24,14 +24,15 @@ interface Place {
   resource: Resource;
 }
 
-/** Throws `SchemaInvalid`. The result returns the first faults of a value. */
-export function compileSchema(schema: unknown, maxFaults: number): (value: unknown) => FieldError[] {
-  const compiled = new CompiledSchema(schema);
-  return (value) => compiled.faultsOf(value, maxFaults);
+/** Throws `SchemaInvalid`. The result returns the first faults of a value. Both call `step` at every step. */
+export function compileSchema(schema: unknown, limits: EvaluationLimits): (value: unknown) => FieldError[] {
+  const compiled = new CompiledSchema(schema, limits);
+  return (value) => compiled.faultsOf(value);
 }
 
 class CompiledSchema {
   readonly #assertion: Assertion;
+  readonly #limits: EvaluationLimits;
   /** Whether a schema asks for what others have evaluated. */
   #tracks = false;
   readonly #compiled = new Map<unknown, Assertion>();
@@ -41,14 +42,15 @@ class CompiledSchema {
   /** The resources of the schemas that are being evaluated, from the outermost: the dynamic scope. */
   #scope: Resource[] = [];
 
-  constructor(schema: unknown) {
+  constructor(schema: unknown, limits: EvaluationLimits) {
+    this.#limits = limits;
     this.#assertion = this.#compile({ schema, path: [], resource: newResource(schema, []) });
     for (let resolve = this.#unresolved.pop(); resolve !== undefined; resolve = this.#unresolved.pop())
       resolve();
   }
 
-  faultsOf(value: unknown, maxFaults: number): FieldError[] {
-    const evaluation = new Evaluation(this.#tracks, maxFaults);
+  faultsOf(value: unknown): FieldError[] {
+    const evaluation = new Evaluation(this.#tracks, this.#limits);
     // A stack overflow may have left it as it was.
     this.#scope = [];
     this.#assertion(value, evaluation, this.#tracks ? new Set() : null);
@@ -56,6 +58,7 @@ class CompiledSchema {
   }
 
   #compile(place: Place): Assertion {
+    this.#limits.step();
     const { schema, path } = place;
     if (typeof schema === 'boolean')
       return (_value, evaluation) => schema || evaluation.fail('is not allowed by the schema');

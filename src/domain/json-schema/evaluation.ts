@@ -10,16 +10,24 @@ export type Evaluated = Set<string | number> | null;
 /** Asserts something about the value at the current place, and adds what it evaluates. */
 export type Assertion = (value: unknown, evaluation: Evaluation, evaluated: Evaluated) => boolean;
 
+export interface EvaluationLimits {
+  maxFaults: number;
+  step: () => void;
+}
+
 export class Evaluation {
   readonly faults: FieldError[] = [];
   /** Whether `unevaluatedProperties` or `unevaluatedItems` occur. */
   readonly tracks: boolean;
+  /** Called at every step; it may throw to stop the evaluation. */
+  readonly step: () => void;
   readonly #maxFaults: number;
   readonly #path: (string | number)[] = [];
   #quiet = 0;
 
-  constructor(tracks: boolean, maxFaults: number) {
+  constructor(tracks: boolean, { maxFaults, step }: EvaluationLimits) {
     this.tracks = tracks;
+    this.step = step;
     this.#maxFaults = maxFaults;
   }
 
@@ -62,6 +70,7 @@ export function conjunction(assertions: readonly Assertion[]): Assertion {
     const own: Evaluated = evaluated === null ? null : new Set();
     let isValid = true;
     for (const assertion of assertions) {
+      evaluation.step();
       if (assertion(value, evaluation, own)) continue;
       isValid = false;
       if (evaluation.isDecided) break;

@@ -290,6 +290,7 @@ function every<Item>(
 ): boolean {
   let isValid = true;
   for (const item of items) {
+    evaluation.step();
     if (holds(item)) continue;
     isValid = false;
     if (evaluation.isDecided) break;

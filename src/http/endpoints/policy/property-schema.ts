@@ -106,7 +106,8 @@ export const putPropertySchema = endpoint<PropertySchemaBody, null>({
     summary: 'Set the property schema',
     text:
       'Sets the schema of the properties of user groups. Stored properties are not changed: `user-group-service check` ' +
-      'lists those that violate it. A schema that takes too long to compile or to check is rejected.',
+      'lists those that violate it. A schema that takes too long to compile, or to check examples that are derived from ' +
+      'it, is rejected.',
     requests: { report: { summary: 'Report violations', value: sent } },
     responses: {
       200: { description: 'The replaced property schema.', headers: ['ETag'], schema: stored, examples },

@@ -1,0 +1,227 @@
+// Examples of values that a schema describes, as large as properties can be: large enough to find out whether checking takes
+// too long. They reach the keywords of the schema and need not be valid.
+
+import { limits } from '../field.ts';
+import { isObject, type JsonObject } from './value.ts';
+
+/** Fills the places that the schema leaves open. `deep` has one member or item per level, the others as many as fit. */
+const fillers = {
+  numbers: (index) => index,
+  texts: (index) => `text ${index}`,
+  objects: (index) => ({ n: index }),
+  deep: (index) => index,
+} as const satisfies Record<string, (index: number) => unknown>;
+type Filling = keyof typeof fillers;
+
+const MAX_BYTES = limits.propertiesBytes;
+/** The sizes of places are approximate: an example that has become too large is built again for a smaller one. */
+const SHRINKING = 0.7;
+const MAX_ATTEMPTS = 6;
+/** Places smaller than that are not divided: this bounds the number of values in an example. */
+const MIN_BYTES = 8;
+/** Single members that are tried alone, with all bytes: those with the longest schemas. */
+const MAX_MEMBERS = 8;
+/** Schemas that apply to one place. */
+const MAX_APPLICABLE = 500;
+const MAX_ENTRIES = 6_000;
+/** An item or a member that a schema repeats. */
+const REPEATED_BYTES = 14;
+const TEXT = 'ab1 ';
+
+/** The empty object first, then from the most plausible to the least. */
+export function* examplesOf(schema: unknown): Generator<unknown> {
+  yield {};
+  const examples = new Examples(schema);
+  for (const only of [null, ...examples.longestMembers()])
+    for (const filling of Object.keys(fillers) as Filling[]) yield* examples.largest({ filling, only });
+}
+
+interface Place {
+  filling: Filling;
+  /** Approximate size of the value. */
+  bytes: number;
+  levels: number;
+  /** The only member of the properties; null for all. */
+  only: string | null;
+}
+
+class Examples {
+  readonly #root: unknown;
+
+  constructor(root: unknown) {
+    this.#root = root;
+  }
+
+  longestMembers(): string[] {
+    const members = membersIn(this.#applicable(this.#root)).map(
+      ({ name, schema }) => [name, JSON.stringify(schema).length] as const,
+    );
+    return members
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MAX_MEMBERS)
+      .map(([name]) => name);
+  }
+
+  /** None if it cannot be built within the limit of properties. */
+  *largest({ filling, only }: Pick<Place, 'filling' | 'only'>): Generator<unknown> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const bytes = MAX_BYTES * SHRINKING ** attempt;
+      const example = this.#value(this.#root, { filling, only, bytes, levels: limits.propertiesLevels });
+      if (JSON.stringify(example).length > MAX_BYTES) continue;
+      yield example;
+      return;
+    }
+  }
+
+  #value(schema: unknown, place: Place): unknown {
+    const schemas = this.#applicable(schema);
+    const constant = constantIn(schemas);
+    if (constant !== undefined && JSON.stringify(constant).length <= place.bytes) return constant;
+    const type = typeIn(schemas);
+    if (type === 'string') return textFor(schemas, place);
+    if (place.levels <= 0 || place.bytes < MIN_BYTES) return 1;
+    if (type === 'object') return this.#object(schemas, place);
+    if (type === 'array') return this.#array(schemas, place);
+    return type === undefined ? open(place) : 1;
+  }
+
+  #array(schemas: readonly JsonObject[], place: Place): unknown[] {
+    const prefix = schemas.flatMap(({ prefixItems }) => (Array.isArray(prefixItems) ? prefixItems : []));
+    const share = within(place, prefix.length + 1);
+    const first = prefix.slice(0, MAX_ENTRIES).map((schema) => this.#value(schema, share));
+    return [...first, ...this.#repeated(valuesOf(schemas, ['items', 'contains', 'unevaluatedItems']), share)];
+  }
+
+  #object(schemas: readonly JsonObject[], { only, ...place }: Place): Record<string, unknown> {
+    const described = membersIn(schemas).filter(({ name }) => only === null || name === only);
+    const share = within({ ...place, only: null }, described.length + (only === null ? 1 : 0));
+    const members = described.map(({ name, schema }) => [name, this.#value(schema, share)] as const);
+    if (only !== null) return Object.fromEntries(members);
+    const additional = valuesOf(schemas, ['additionalProperties', 'unevaluatedProperties']);
+    const values = this.#repeated(additional, share);
+    return Object.fromEntries([...members, ...values.map((value, index) => [`k${index}`, value] as const)]);
+  }
+
+  /** As many values as fit. */
+  #repeated(allOf: readonly unknown[], place: Place): unknown[] {
+    if (allOf.length === 0) return open(place);
+    const count = countOf(place);
+    const value = this.#value({ allOf }, within({ ...place, levels: place.levels + 1 }, count));
+    return new Array(count).fill(value);
+  }
+
+  /** The schemas that apply to the same value as this one, itself included. */
+  #applicable(schema: unknown): JsonObject[] {
+    const found = new Set<JsonObject>();
+    const pending = [schema];
+    while (pending.length > 0 && found.size < MAX_APPLICABLE) {
+      const next = pending.shift();
+      if (!isObject(next) || found.has(next)) continue;
+      found.add(next);
+      pending.push(...inPlaceOf(next), ...this.#targetsOf(next));
+    }
+    return [...found];
+  }
+
+  /** Only references by path: those by anchor are as rare in examples as in schemas. */
+  #targetsOf({ $ref, $dynamicRef }: JsonObject): unknown[] {
+    return [$ref, $dynamicRef].flatMap((reference) =>
+      typeof reference === 'string' && /^#(?:\/|$)/.test(reference) ? [this.#targetOf(reference)] : [],
+    );
+  }
+
+  #targetOf(reference: string): unknown {
+    const keys = decodeURIComponent(reference).split('/').slice(1);
+    return keys
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce<unknown>((parent, key) => (parent as JsonObject | undefined)?.[key], this.#root);
+  }
+}
+
+function inPlaceOf(schema: JsonObject): unknown[] {
+  const { allOf, anyOf, oneOf, not, dependentSchemas } = schema;
+  const lists = [allOf, anyOf, oneOf].filter(Array.isArray).flat();
+  const dependent = isObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
+  return [...lists, schema.if, schema.then, schema.else, not, ...dependent];
+}
+
+function constantIn(schemas: readonly JsonObject[]): unknown {
+  for (const schema of schemas) {
+    if (schema.const !== undefined) return schema.const;
+    if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum.at(-1);
+  }
+  return undefined;
+}
+
+const KEYWORDS = {
+  object:
+    /^(?:properties|patternProperties|additionalProperties|unevaluatedProperties|propertyNames|required|dependent.*|(?:min|max)Properties)$/,
+  array: /^(?:items|prefixItems|contains|unevaluatedItems|uniqueItems|(?:min|max)Items)$/,
+  string: /^(?:pattern|(?:min|max)Length)$/,
+  number: /^(?:minimum|maximum|exclusive.*|multipleOf)$/,
+} as const;
+
+/** What the schemas are about: composite values have more to check than texts and numbers. */
+function typeIn(schemas: readonly JsonObject[]): string | undefined {
+  const named = schemas.flatMap(({ type }) => type ?? []);
+  const keywords = schemas.flatMap((schema) => Object.keys(schema));
+  const all = Object.entries(KEYWORDS);
+  const described = all.find(([, pattern]) => keywords.some((keyword) => pattern.test(keyword)));
+  return (
+    described?.[0] ?? all.map(([type]) => type).find((type) => named.includes(type)) ?? (named[0] as string)
+  );
+}
+
+interface Member {
+  name: string;
+  schema: unknown;
+}
+
+function membersIn(schemas: readonly JsonObject[]): Member[] {
+  const named = schemas.flatMap(({ properties }) => entriesOf(properties));
+  const byPattern = schemas.flatMap(({ patternProperties }) =>
+    entriesOf(patternProperties).map(({ name, schema }) => ({ name: textOf(name), schema })),
+  );
+  const required = schemas.flatMap(({ required: names, dependentSchemas, dependentRequired }) => [
+    ...(Array.isArray(names) ? names.map(String) : []),
+    ...entriesOf(dependentSchemas).map(({ name }) => name),
+    ...entriesOf(dependentRequired).map(({ name }) => name),
+  ]);
+  const open = required.map((name) => ({ name, schema: true }));
+  return [...open, ...named, ...byPattern].slice(0, MAX_ENTRIES);
+}
+
+function entriesOf(value: unknown): Member[] {
+  return isObject(value) ? Object.entries(value).map(([name, schema]) => ({ name, schema })) : [];
+}
+
+function valuesOf(schemas: readonly JsonObject[], keywords: readonly string[]): unknown[] {
+  return schemas.flatMap((schema) => keywords.map((keyword) => schema[keyword])).filter(isObject);
+}
+
+function textFor(schemas: readonly JsonObject[], { filling, bytes }: Place): string {
+  const pattern = schemas.map((schema) => schema.pattern).find((each) => typeof each === 'string');
+  const letters = textOf(pattern ?? TEXT) || TEXT;
+  const text = filling === 'texts' ? letters[0]! : letters;
+  return text.repeat(Math.ceil(bytes / text.length)).slice(0, bytes);
+}
+
+/** The letters and digits of a pattern: a text that matches it at least in part. */
+function textOf(pattern: string): string {
+  return pattern.replace(/\\.|[^\p{L}\p{N}_-]/gu, '');
+}
+
+/** Items that no schema describes. */
+function open(place: Place): unknown[] {
+  return Array.from({ length: countOf(place) }, (_, index) => fillers[place.filling](index));
+}
+
+function countOf({ filling, bytes }: Place): number {
+  if (filling === 'deep') return 1;
+  return Math.min(MAX_ENTRIES, Math.floor(bytes / REPEATED_BYTES));
+}
+
+function within(place: Place, parts: number): Place {
+  const bytes = Math.floor(place.bytes / Math.max(1, parts));
+  return { ...place, bytes, levels: place.levels - 1 };
+}

@@ -1,0 +1,41 @@
+// The schemas that a thread keeps compiled. Tenants share the capacity: a new schema displaces one of the tenant that has
+// the most, so a tenant that changes its schema again and again displaces its own.
+
+import type { ValidatorRequest } from './thread.ts';
+
+const MAX_SCHEMAS = 100;
+
+export class SchemaIds {
+  /** For each tenant, the ids of its schemas by their text, in the order of their last use. */
+  readonly #byTenant = new Map<number, Map<string, number>>();
+  #size = 0;
+  #nextId = 0;
+
+  /** The parts of a request that name the schema; the request must be sent. */
+  use(tenant: number, schema: string): Pick<ValidatorRequest, 'schemaId' | 'schema' | 'dropped'> {
+    const ids = this.#byTenant.get(tenant) ?? new Map<string, number>();
+    this.#byTenant.set(tenant, ids);
+    const known = ids.get(schema);
+    if (known !== undefined) {
+      // Moves it to the end.
+      ids.delete(schema);
+      ids.set(schema, known);
+      return { schemaId: known, schema: null, dropped: null };
+    }
+    const schemaId = this.#nextId++;
+    ids.set(schema, schemaId);
+    this.#size++;
+    return { schemaId, schema, dropped: this.#size > MAX_SCHEMAS ? this.#dropOne() : null };
+  }
+
+  #dropOne(): number {
+    const [tenant, ids] = [...this.#byTenant].reduce((most, next) =>
+      next[1].size > most[1].size ? next : most,
+    );
+    const [schema, schemaId] = ids.entries().next().value!;
+    ids.delete(schema);
+    if (ids.size === 0) this.#byTenant.delete(tenant);
+    this.#size--;
+    return schemaId;
+  }
+}

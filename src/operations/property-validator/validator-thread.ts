@@ -1,0 +1,140 @@
+// A thread that runs one check at a time, as the lanes see it.
+
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { SchemaIds } from './schema-ids.ts';
+import type { TimeLimits, ValidatorReply, Verdict } from './thread.ts';
+
+const MAX_HEAP_MB = 128;
+/** Larger ones take more memory, and save no time. */
+const YOUNG_GENERATION_MB = 8;
+/** How much longer than its limits a check may take that the thread cannot stop. */
+const GRACE_MS = 10;
+/** A check that has not used its processor time by then was not executed: the machine is too busy. */
+const MAX_MS = 2_500;
+/** A thread that is being executed says its processor time sooner. */
+const CPU_USAGE_MS = 250;
+
+/** A schema to check with, and properties; null tries the schema with examples. */
+export interface Check {
+  tenant: number;
+  schema: string;
+  properties: readonly string[] | null;
+}
+
+/** `stalled`: without processor time, a check says nothing about its schema. */
+export type Outcome = { spentMs: number } & (Verdict | { exceeded: 'memory' } | { stalled: true });
+
+interface Running {
+  startedAt: number;
+  limitMs: number;
+  timer: NodeJS.Timeout;
+  settle: (outcome: Outcome) => void;
+}
+
+export class ValidatorThread {
+  readonly #worker: Worker;
+  readonly #schemas = new SchemaIds();
+  readonly #ready = Promise.withResolvers<void>();
+  /** Processor time of the thread when it became idle. */
+  #idleCpuMs = 0;
+  #running: Running | null = null;
+  #hasEnded = false;
+
+  constructor() {
+    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+    this.#worker = new Worker(new URL(`./thread${extension}`, import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
+    this.#worker.unref();
+    this.#worker.on('message', (reply: ValidatorReply) => this.#receive(reply));
+    this.#worker.on('error', () => this.#end({ exceeded: 'memory', spentMs: MAX_MS }));
+  }
+
+  /** Resolves when the thread can run checks, or has ended. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The time of a check does not include that of starting the thread. */
+  async run({ tenant, schema, properties }: Check, limits: TimeLimits): Promise<Outcome> {
+    this.#worker.ref();
+    await this.ready;
+    if (this.#hasEnded) return { stalled: true, spentMs: 0 };
+    const named = this.#schemas.use(tenant, schema);
+    const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
+    const running = {
+      startedAt: performance.now(),
+      limitMs: limitOf(limits, named.schema, properties),
+      settle,
+    };
+    this.#running = { ...running, timer: this.#look(running.limitMs) };
+    this.#worker.postMessage({ ...named, properties, limits });
+    return promise;
+  }
+
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.#ready.resolve();
+    this.#worker.removeAllListeners();
+    this.#worker.on('error', () => {});
+    await this.#worker.terminate();
+  }
+
+  #receive(reply: ValidatorReply): void {
+    if ('verdict' in reply) this.#settle({ ...reply.verdict, spentMs: reply.cpuMs - this.#idleCpuMs });
+    else this.#ready.resolve();
+    this.#idleCpuMs = reply.cpuMs;
+  }
+
+  #settle(outcome: Outcome): void {
+    const running = this.#running;
+    if (running === null) return;
+    clearTimeout(running.timer);
+    this.#running = null;
+    this.#worker.unref();
+    running.settle(outcome);
+  }
+
+  #end(outcome: Outcome): void {
+    void this.end();
+    this.#settle(outcome);
+  }
+
+  #look(afterMs: number): NodeJS.Timeout {
+    return setTimeout(() => void this.#endIfOverdue(), afterMs + GRACE_MS);
+  }
+
+  /** A timer can be late, with the reply waiting behind it, and a thread can wait for a processor: neither is a verdict. */
+  async #endIfOverdue(): Promise<void> {
+    const running = this.#running;
+    await nextTurn();
+    const spentMs = running === this.#running ? await this.#spentMs() : null;
+    if (running === null || running !== this.#running) return;
+    if (spentMs !== null && spentMs >= running.limitMs) return this.#end({ exceeded: 'check', spentMs });
+    if (performance.now() - running.startedAt > MAX_MS)
+      return this.#end({ stalled: true, spentMs: spentMs ?? 0 });
+    running.timer = this.#look(running.limitMs - (spentMs ?? 0));
+  }
+
+  /** Processor time of the running check; null if the thread does not say. */
+  async #spentMs(): Promise<number | null> {
+    const usage = this.#worker.cpuUsage().catch(() => null);
+    const answer = await Promise.race([usage, sleep(CPU_USAGE_MS, null)]);
+    return answer === null ? null : (answer.user + answer.system) / 1_000 - this.#idleCpuMs;
+  }
+}
+
+/** Examples may take twice as long as a check. */
+function limitOf(
+  { compileMs, checkMs }: TimeLimits,
+  schema: string | null,
+  properties: Check['properties'],
+): number {
+  const compile = schema === null ? 0 : compileMs;
+  return properties === null ? compileMs + 2 * checkMs : compile + checkMs;
+}

@@ -1,0 +1,74 @@
+// Property schemas that take too long, and what they cost the tenants of other schemas.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  PropertySchemaInvalid,
+  PropertyValidator,
+} from '../../../src/operations/property-validator/validator.ts';
+
+const VICTIM = 1;
+const HOSTILE = [2, 3, 4, 5];
+const ordinary = '{"properties":{"plan":{"enum":["silver","gold"]}},"additionalProperties":false}';
+
+/** Each definition refers twice to the one before: 2^40 steps. */
+const definitions = Array.from({ length: 40 }, (_, index) => {
+  const $ref = `#/$defs/${index - 1}`;
+  return [index, index === 0 ? true : { allOf: [{ $ref }, { $ref }] }];
+});
+const endless = JSON.stringify({
+  $defs: Object.fromEntries(definitions),
+  properties: { a: { $ref: '#/$defs/39' } },
+});
+/** One step that takes long, which the thread cannot stop. */
+const longStep = JSON.stringify({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } });
+const longText = JSON.stringify({ a: 'ab'.repeat(30_000) });
+
+describe('The validator of properties', () => {
+  let validator: PropertyValidator;
+  before(() => {
+    validator = new PropertyValidator();
+  });
+  after(() => validator.close());
+
+  const isTooSlow = (error: unknown) =>
+    error instanceof PropertySchemaInvalid && error.message === 'takes too long to check';
+
+  it('stops a check that takes too long', async () => {
+    await assert.rejects(validator.check(HOSTILE[0]!, endless, ['{"a":1}']), isTooSlow);
+  });
+
+  it('ends a check that it cannot stop', async () => {
+    await assert.rejects(validator.check(HOSTILE[0]!, longStep, [longText]), isTooSlow);
+    assert.deepEqual(await validator.check(HOSTILE[0]!, ordinary, ['{"plan":"gold"}']), [[]]);
+  });
+
+  it('says when checks with a schema have taken too long repeatedly', async () => {
+    const isRepeated: boolean[] = [];
+    for (let time = 0; time < 3; time++) {
+      const error = await validator.check(9, endless, [`{"a":${time}}`]).catch((reason) => reason);
+      isRepeated.push(error.isRepeated);
+    }
+    assert.deepEqual(isRepeated, [false, false, true]);
+  });
+
+  it('does not let a tenant wait for the slow checks of others', async () => {
+    const attack = Promise.allSettled(
+      HOSTILE.flatMap((tenant) => [1, 2].map((a) => validator.check(tenant, endless, [`{"a":${a}}`]))),
+    );
+    let isOver = false;
+    void attack.then(() => {
+      isOver = true;
+    });
+    for (let check = 0; check < 20; check++)
+      assert.deepEqual(await validator.check(VICTIM, ordinary, ['{"plan":"gold"}']), [[]]);
+    assert.equal(isOver, false, 'the attack has ended first');
+    await attack;
+  });
+
+  it('checks many properties at once, as long as a slow check may take', async () => {
+    const all = Array.from({ length: 500 }, () => '{"plan":"lead"}');
+    const faults = await validator.check(VICTIM, ordinary, all);
+    assert.equal(faults.flat().length, 500);
+  });
+});
