@@ -133,6 +133,19 @@ export const hostileSchemas: readonly HostileSchema[] = [
   },
 ];
 
+/**
+ * The same check below a member whose name only a pattern describes, so that examples that are derived from the schema do
+ * not reach it.
+ */
+export function hidden({ name, schema, properties }: HostileSchema): HostileSchema {
+  return {
+    name: `${name}, hidden`,
+    // An `$id` of its own: references of the schema are relative to it.
+    schema: `{"patternProperties":{"^[q-z]{3}[0-4]$":{"$id":"hidden",${schema.slice(1)}}}`,
+    properties: `{"xyz3":${properties}}`,
+  };
+}
+
 function ofA(schema: string): string {
   return `{"properties":{"a":${schema}}}`;
 }
