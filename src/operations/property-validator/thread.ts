@@ -2,6 +2,7 @@
 // stop is ended together with the thread.
 
 import { setPriority } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import { examplesOf } from '../../domain/json-schema/example.ts';
 import { SchemaInvalid } from '../../domain/json-schema/schema-invalid.ts';
@@ -34,13 +35,19 @@ export type Verdict =
   | { pointer: string; invalid: string }
   | { exceeded: 'compile' | 'check' };
 
-/** `cpuMs`: the processor time of the thread since its start. */
-export type ValidatorReply = { cpuMs: number } & ({ verdict: Verdict } | { isReady: true });
+/** `cpuMs`: the processor time of the thread since its start. `hasForgotten`: the thread has no schemas any more. */
+export type ValidatorReply = { cpuMs: number } & (
+  | { verdict: Verdict; hasForgotten: boolean }
+  | { isReady: true }
+);
 
 interface KnownSchema {
   text: string;
   check: PropertyCheck | null;
 }
+
+/** Half of the heap that a thread may have: patterns can take a thousand times the size of their text. */
+const MAX_KEPT_BYTES = 64_000_000;
 
 const schemas = new Map<number, KnownSchema>();
 const stopwatch = new Stopwatch();
@@ -48,7 +55,10 @@ let niceness = 0;
 
 parentPort?.on('message', (request: ValidatorRequest) => {
   setNiceness(request.limits);
-  send({ verdict: verdictOf(request), cpuMs: cpuMs() });
+  const verdict = verdictOf(request);
+  const hasForgotten = getHeapStatistics().used_heap_size > MAX_KEPT_BYTES;
+  if (hasForgotten) schemas.clear();
+  send({ verdict, hasForgotten, cpuMs: cpuMs() });
 });
 warmUp();
 send({ isReady: true, cpuMs: cpuMs() });

@@ -34,7 +34,7 @@ interface Running {
 
 export class ValidatorThread {
   readonly #worker: Worker;
-  readonly #schemas = new SchemaIds();
+  #schemas = new SchemaIds();
   readonly #ready = Promise.withResolvers<void>();
   /** Processor time of the thread when it became idle. */
   #idleCpuMs = 0;
@@ -86,6 +86,7 @@ export class ValidatorThread {
   }
 
   #receive(reply: ValidatorReply): void {
+    if ('verdict' in reply && reply.hasForgotten) this.#schemas = new SchemaIds();
     if ('verdict' in reply) this.#settle({ ...reply.verdict, spentMs: reply.cpuMs - this.#idleCpuMs });
     else this.#ready.resolve();
     this.#idleCpuMs = reply.cpuMs;

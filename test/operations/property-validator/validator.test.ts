@@ -66,6 +66,15 @@ describe('The validator of properties', () => {
     await attack;
   });
 
+  it('does not run out of memory because of the schemas of several tenants', async () => {
+    const pattern = (index: number) => [`^k*${index}[a-z]{40}$`, {}];
+    const large = JSON.stringify({
+      patternProperties: Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => pattern(index))),
+    });
+    for (const tenant of [...HOSTILE, 6, 7, 8, 9])
+      assert.deepEqual(await validator.check(tenant, large, ['{}', '{}']), [[], []]);
+  });
+
   it('checks many properties at once, as long as a slow check may take', async () => {
     const all = Array.from({ length: 500 }, () => '{"plan":"lead"}');
     const faults = await validator.check(VICTIM, ordinary, all);
