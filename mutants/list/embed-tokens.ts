@@ -143,6 +143,14 @@ export const embedTokens: readonly Mutant[] = [
     tests: ['test/signing-key.test.ts'],
   },
   {
+    name: 'key set: a request for a key set reads every document of the environment',
+    file: rotation,
+    find: "await store.read({ kind: 'findDocument', key: keySetKey(tenant) })",
+    replace:
+      "((await store.read({ kind: 'findConfig', of: tenant })).documents.find(({ kind }) => kind === 'key_set') ?? null)",
+    tests: ['test/public-limit.test.ts'],
+  },
+  {
     name: 'a key is removed when it stops signing',
     file: keySet,
     find: 'next.signsFrom + PUBLISHED_AFTER_MS',

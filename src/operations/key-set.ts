@@ -66,12 +66,14 @@ export function keySetIn(config: EnvironmentConfig): StoredKeySet | null {
 
 /** The key set of an issuer, for anyone who knows its id. Throws `not_found`. */
 export async function readIssuer({ store }: Pick<Context, 'store'>, issuerId: string): Promise<StoredKeySet> {
-  const of = tenantOfIssuer(issuerId);
-  // Not through the configurations kept in memory, which callers without an API token could displace.
-  const documents = of === null ? [] : (await store.read({ kind: 'findConfig', of })).documents;
-  const document = documents.find(({ kind }) => kind === 'key_set');
-  const stored = document && storedKeySet(document);
-  if (stored?.keySet.issuerId === issuerId) return stored;
+  const tenant = tenantOfIssuer(issuerId);
+  // One document, and not through the configurations kept in memory, which callers without an API token could displace.
+  const document =
+    tenant === null ? null : await store.read({ kind: 'findDocument', key: keySetKey(tenant) });
+  if (document !== null) {
+    const stored = storedKeySet(document);
+    if (stored.keySet.issuerId === issuerId) return stored;
+  }
   throw new Problem('not_found', 'No issuer has this id.');
 }
 
