@@ -19,6 +19,7 @@ import { comparePipelining } from './pg-pipelining.ts';
 import { PgbenchMissing } from './pgbench.ts';
 import { measurePostgres } from './postgres.ts';
 import { profile } from './profile.ts';
+import { measurePublicPaths } from './public-paths.ts';
 import { figuresAsJson, printFigures } from './report.ts';
 import { compareRevisions } from './revision.ts';
 import { measureScaling } from './scaling.ts';
@@ -167,6 +168,12 @@ program
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
   .option('--data-sources <number>', 'data sources; as many user groups refer to them', positive, 1_000)
   .action((flags) => measureCatalogue({ ...flags, folder: prepare(), report }));
+
+program
+  .command('public-paths')
+  .summary('measure what requests without an API token cost, and a tenant while others send them')
+  .addOption(secondsOption(3))
+  .action((flags) => measurePublicPaths({ ...flags, folder: prepare(), report }));
 
 program
   .command('check')

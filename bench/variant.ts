@@ -9,6 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { keyOf } from '../src/domain/user-group.ts';
 import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
+import { UnreadResponses } from '../src/http/response-backpressure.ts';
 import { addRoutes } from '../src/http/routes.ts';
 import { createServer } from '../src/http/server.ts';
 import { loadKeyRing } from '../src/key-ring-source.ts';
@@ -54,11 +55,11 @@ const server = createServer({ config, log: await createLog(config), phase: () =>
 const options = {
   context,
   limit: null,
-  failureLimit: null,
   running: new InFlight(),
   bodies: new BodyAdmission(),
+  unread: new UnreadResponses(),
 };
-addRoutes(server, options, async () => {});
+addRoutes(server, options, { publicLimit: null, isReady: async () => {} });
 
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delays.enable();

@@ -9,10 +9,11 @@ import { OutageLog, untilAvailable } from './database-outage.ts';
 import { demoDirectoryOf } from './demo/sample-file.ts';
 import type { KeyRing } from './domain/key-ring.ts';
 import { BodyAdmission } from './http/body-admission.ts';
-import { failedAuthenticationLimit } from './http/failed-authentication-limit.ts';
 import { InFlight } from './http/in-flight.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
+import { PublicLimit } from './http/public-limit.ts';
 import { rateLimit } from './http/rate-limit.ts';
+import { UnreadResponses } from './http/response-backpressure.ts';
 import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
@@ -170,19 +171,26 @@ async function serve(
   const metrics = served?.metrics ?? null;
   metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
   if (database.connections) metrics?.watchConnections(database.connections);
-  const server = createServer({ config, log, phase: () => phase, metrics: metrics?.http ?? null });
+  const publicLimit = PublicLimit.of(config.failedAuthenticationLimitPerMinute, config.trustedProxies);
+  const server = createServer({
+    config,
+    log,
+    publicLimit,
+    phase: () => phase,
+    metrics: metrics?.http ?? null,
+  });
   const running = new InFlight();
   const limit = rateLimit(config.rateLimitPerMinute);
-  const { failedAuthenticationLimitPerMinute, trustedProxies } = config;
-  const failureLimit = failedAuthenticationLimit(failedAuthenticationLimitPerMinute, trustedProxies);
   const bodies = new BodyAdmission();
-  const options = { context, limit, failureLimit, running, bodies };
-  addRoutes(server, options, async () => {
+  const unread = new UnreadResponses();
+  const options = { context, limit, running, bodies, unread };
+  const isReady = async (): Promise<void> => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);
-  });
+  };
+  addRoutes(server, options, { publicLimit, isReady });
   const demoDirectory = demoDirectoryOf(config.databaseUrl);
-  addConsole(server, { ...options, demoDirectory });
+  addConsole(server, { ...options, publicLimit, demoDirectory });
   const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
   const webhooks = new WebhookDispatcher({
     context,

@@ -10,6 +10,7 @@ import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/problem.ts';
+import { UnreadResponses } from '../src/http/response-backpressure.ts';
 import * as surface from '../src/http/routes.ts';
 import type { Schema } from '../src/http/schema.ts';
 import type { Context } from '../src/operations/context.ts';
@@ -42,11 +43,11 @@ function routesOfService(): Set<string> {
     {
       context: {} as Context,
       limit: null,
-      failureLimit: null,
       running: new InFlight(),
       bodies: new BodyAdmission(),
+      unread: new UnreadResponses(),
     },
-    async () => {},
+    { publicLimit: null, isReady: async () => {} },
   );
   return routes;
 }

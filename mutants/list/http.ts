@@ -6,7 +6,6 @@ const clientAddress = 'src/http/client-address.ts';
 const endpoint = 'src/http/endpoint.ts';
 const entityTag = 'src/http/entity-tag.ts';
 const credentials = 'src/http/credentials.ts';
-const failureLimit = 'src/http/failed-authentication-limit.ts';
 const form = 'src/http/form.ts';
 const forwardAuth = 'src/http/endpoints/forward-auth.ts';
 const headers = 'src/http/header-checks.ts';
@@ -17,6 +16,7 @@ const pipelining = 'src/http/request-pipelining.ts';
 const prefetch = 'src/http/prefetch.ts';
 const problem = 'src/http/problem.ts';
 const problemLog = 'src/http/problem-log.ts';
+const publicLimit = 'src/http/public-limit.ts';
 const query = 'src/http/query.ts';
 const rateLimit = 'src/http/rate-limit.ts';
 const read = 'src/http/endpoints/user-group/read.ts';
@@ -86,18 +86,25 @@ export const http: readonly Mutant[] = [
     tests: ['test/rate-limit.test.ts'],
   },
   {
-    name: 'failed authentications: a request without permission counts',
-    file: failureLimit,
-    find: "error.code !== 'unauthenticated'",
-    replace: "error.code !== 'unauthenticated' && error.code !== 'permission_denied'",
-    tests: ['test/failed-authentication-limit.test.ts'],
+    name: 'public limit: a request without permission counts',
+    file: server,
+    find: 'const isPublic = !request.apiTokenId;',
+    replace: 'const isPublic = true;',
+    tests: ['test/public-limit.test.ts'],
   },
   {
-    name: 'failed authentications: memory grows with the number of addresses',
-    file: failureLimit,
+    name: 'public limit: refused requests count as pages',
+    file: publicLimit,
+    find: 'this.#secondsBeyond(this.#refusals, request)',
+    replace: 'this.#secondsBeyond(this.#pages, request)',
+    tests: ['test/public-limit.test.ts'],
+  },
+  {
+    name: 'public limit: memory grows with the number of addresses',
+    file: publicLimit,
     find: 'if (count === 1 && this.#counts.size === MAX_NETWORKS) this.#forgetFirst();',
     replace: '',
-    tests: ['test/failed-authentication-limit.test.ts'],
+    tests: ['test/public-limit.test.ts'],
   },
   {
     name: 'rate limit: Retry-After may be longer than a minute',
@@ -289,9 +296,9 @@ export const http: readonly Mutant[] = [
     tests: ['test/load/response-backpressure.test.ts'],
   },
   {
-    name: 'the memory for unread lists is unlimited',
+    name: 'the memory for unread responses is unlimited',
     file: slowReader,
-    find: 'if (this.#bytes + this.#pending * this.#lastBytes > MAX_UNREAD_BYTES) throw UNREAD;',
+    find: "if (access !== 'write' && !this.#bytes.admits(tenant)) throw UNREAD;",
     replace: '',
     tests: ['test/load/response-backpressure.test.ts'],
   },

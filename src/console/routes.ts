@@ -5,6 +5,7 @@ import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
 import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
 import { nothingAtPath } from '../http/problem.ts';
+import { pageLimitOf } from '../http/public-endpoint.ts';
 import { createApiToken, newApiTokenForm } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
 import { confirmApiTokenRevocation, revokeApiToken } from './api-token/revoke.ts';
@@ -136,9 +137,9 @@ export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, '
   for (const page of pages) addPage(app, { ...options, assets }, page);
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     `${FOLDER}/:digest/:name`,
-    { exposeHeadRoute: true, onRequest: refusePreconditionOf },
-    async ({ params, headers }, reply) =>
-      (await loaded()).send(reply, `${params.digest}/${params.name}`, headers['accept-encoding']),
+    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options.publicLimit)] },
+    async (request, reply) =>
+      (await loaded()).send(request, reply, `${request.params.digest}/${request.params.name}`),
   );
   // Only for browsers that open it: for other requests nothing is at this path.
   app.route({
@@ -147,6 +148,7 @@ export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, '
     handler: async (request, reply) => {
       const isBrowser = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
       if (!isBrowser) throw nothingAtPath();
+      options.publicLimit?.countPage(request.raw);
       return redirect(reply, '/console');
     },
   });

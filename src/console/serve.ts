@@ -9,12 +9,13 @@ import { digestOfApiToken } from '../domain/token.ts';
 import { announcedBytes, readBody } from '../http/body.ts';
 import type { BodyAdmission } from '../http/body-admission.ts';
 import { withDeadline } from '../http/endpoint.ts';
-import type { FailedAuthenticationLimit } from '../http/failed-authentication-limit.ts';
 import type { InFlight } from '../http/in-flight.ts';
 import { pageHeaders } from '../http/page-headers.ts';
 import { statusOf } from '../http/problem.ts';
+import type { PublicLimit } from '../http/public-limit.ts';
 import { encodedQueryOf } from '../http/query.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
+import type { UnreadResponses } from '../http/response-backpressure.ts';
 import { authenticate, Unauthenticated } from '../operations/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
@@ -34,9 +35,10 @@ const TOKEN_IN_ADDRESS = '/console/user-groups?token_in_search=1';
 export interface ConsoleOptions {
   context: Context;
   limit: RateLimit | null;
-  failureLimit: FailedAuthenticationLimit | null;
+  publicLimit: PublicLimit | null;
   running: InFlight;
   bodies: BodyAdmission;
+  unread: UnreadResponses;
   demoDirectory: string | null;
   assets: () => Promise<PageAssets>;
 }
@@ -49,10 +51,20 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
       const query = queryOf(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
       const signedIn = await signedInOf(options, request, reply);
-      if (signedIn === null) return askToSignIn(request, reply);
+      if (signedIn === null) {
+        options.publicLimit?.countPage(request.raw);
+        return askToSignIn(request, reply);
+      }
+      const { workspaceId } = signedIn.caller;
+      options.unread.admit(workspaceId, page.access);
       permit(signedIn.caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
       const call = await callOf(options, signedIn, { query, request, reply });
-      return respond(options, call, signedIn, await perform(page, call));
+      const result = await perform(page, call);
+      if ('location' in result) return redirect(reply, result.location);
+      reply.code(result.status ?? 200);
+      const text = sendView(reply, await options.assets(), request.url, result, signedIn);
+      options.unread.count(workspaceId, page.access, reply.raw, text);
+      return text;
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
 }
@@ -83,7 +95,7 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
 
 /** null if nobody is signed in, or the API token has ended since. */
 async function signedInOf(
-  { context, limit, failureLimit }: ConsoleOptions,
+  { context, limit }: ConsoleOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
@@ -95,7 +107,6 @@ async function signedInOf(
     if (limit !== null) await limit(caller, reply);
     return { caller, session };
   } catch (error) {
-    failureLimit?.(request.raw, error);
     if (!(error instanceof Unauthenticated)) throw error;
     reply.header('set-cookie', expiredCookie(isSecure(context, request)));
     return null;
@@ -140,17 +151,6 @@ function refuseForgery(form: Form, { csrfToken }: Session): void {
     'origin_not_allowed',
     'This form is not from your session. Go back, reload the page, and try again.',
   );
-}
-
-async function respond(
-  { assets }: ConsoleOptions,
-  { request, reply }: PageCall,
-  signedIn: SignedIn,
-  result: View | Redirect,
-): Promise<string | FastifyReply> {
-  if ('location' in result) return redirect(reply, result.location);
-  reply.code(result.status ?? 200);
-  return sendView(reply, await assets(), request.url, result, signedIn);
 }
 
 export function sendView(

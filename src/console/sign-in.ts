@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
+import { pageLimitOf } from '../http/public-endpoint.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import { Problem } from '../problem.ts';
 import { submit, textField } from './fields.ts';
@@ -26,11 +27,12 @@ const HOME = '/console/user-groups';
 const MAX_BYTES = 65_536;
 
 export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
-  const { context, failureLimit, assets } = options;
+  const { context, publicLimit, assets } = options;
   const config = { operationId: 'console sign-in' };
-  app.get('/console', { config }, (_request, reply) => redirect(reply, HOME));
+  const page = { config, onRequest: pageLimitOf(publicLimit) };
+  app.get('/console', page, (_request, reply) => redirect(reply, HOME));
 
-  app.get('/console/sign-in', { config }, async (request, reply) => {
+  app.get('/console/sign-in', page, async (request, reply) => {
     const next = nextOf(queryOf(request).get('next') ?? '');
     if (requestSession(context, request) !== null) return redirect(reply, next);
     return sendView(reply, await assets(), request.url, signInView(next), null);
@@ -46,8 +48,9 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
         const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
         if (!maySignIn(caller)) throw notForPeople(caller.permission);
       } catch (error) {
-        failureLimit?.(request.raw, error);
         if (!(error instanceof Problem) || !isRejection(error)) throw error;
+        const refused = publicLimit?.refuse(request.raw, error) ?? error;
+        if (refused !== error) throw refused;
         reply.code(error.code === 'unauthenticated' ? 401 : 403);
         const problem = error.code === 'unauthenticated' ? UNKNOWN : error;
         return sendView(reply, await assets(), request.url, signInView(next, problem), null);

@@ -2,9 +2,8 @@
 
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Compressed, compressed, negotiate } from './compressed.ts';
 import { nothingAtPath } from './problem.ts';
 
 export const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -12,21 +11,16 @@ export const CSS = 'text/css; charset=utf-8';
 
 const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
-  vary: 'accept-encoding',
   'x-content-type-options': 'nosniff',
 };
 
-interface Asset {
+interface Asset extends Compressed {
   contentType: string;
-  bytes: Buffer;
-  gzipped: Buffer;
 }
 
 type Files<Name extends string> = Readonly<
   Record<Name, readonly [contentType: string, location: string | URL]>
 >;
-
-const compress = promisify(gzip);
 
 export class Assets<Name extends string> {
   readonly #byPath: ReadonlyMap<string, Asset>;
@@ -37,8 +31,7 @@ export class Assets<Name extends string> {
   static async load<Name extends string>(folder: string, files: Files<Name>): Promise<Assets<Name>> {
     const assets = await Promise.all(
       Object.entries<Files<Name>[Name]>(files).map(async ([name, [contentType, location]]) => {
-        const bytes = await readFile(new URL(location));
-        return [name, { contentType, bytes, gzipped: await compress(bytes) }] as const;
+        return [name, { contentType, ...(await compressed(await readFile(new URL(location)))) }] as const;
       }),
     );
     return new Assets(folder, assets);
@@ -56,12 +49,10 @@ export class Assets<Name extends string> {
   }
 
   /** `path` is relative to the folder. Throws `not_found`. */
-  send(reply: FastifyReply, path: string, acceptEncoding = ''): Buffer {
+  send(request: FastifyRequest, reply: FastifyReply, path: string): Buffer {
     const asset = this.#byPath.get(path);
     if (asset === undefined) throw nothingAtPath();
     reply.headers(HEADERS).header('content-type', asset.contentType);
-    if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)) return asset.bytes;
-    reply.header('content-encoding', 'gzip');
-    return asset.gzipped;
+    return negotiate(asset, request, reply);
   }
 }

@@ -17,7 +17,6 @@ import type { BodyAdmission, Reservation } from './body-admission.ts';
 import { apiTokenDigestOf } from './credentials.ts';
 import type { EndpointDescription } from './description.ts';
 import { preconditionOf, refusePrecondition } from './entity-tag.ts';
-import type { FailedAuthenticationLimit } from './failed-authentication-limit.ts';
 import type { InFlight } from './in-flight.ts';
 import { checkMediaType, type MediaType } from './media-type.ts';
 import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
@@ -25,7 +24,7 @@ import { JSON_TYPE } from './problem.ts';
 import type { Protocol } from './protocol.ts';
 import type { QueryType } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { UnreadLists } from './response-backpressure.ts';
+import type { UnreadResponses } from './response-backpressure.ts';
 
 export interface Call<Body = null, Query = null> {
   context: Context;
@@ -92,23 +91,25 @@ export const JSON_ONLY = ['application/json'] as const;
 export interface EndpointOptions {
   context: Context;
   limit: RateLimit | null;
-  failureLimit: FailedAuthenticationLimit | null;
   running: InFlight;
   prefetcher: Prefetcher;
-  unreadLists: UnreadLists;
+  unread: UnreadResponses;
   bodies: BodyAdmission;
 }
 
 export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endpoint: AnyEndpoint): void {
-  const { context, running, unreadLists } = options;
+  const { context, running, unread } = options;
+  const { access } = endpoint;
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
-    if (!context.store.admits(endpoint.access)) throw overloaded;
+    if (!context.store.admits(access)) throw overloaded;
     running.begin();
     try {
       const call = await callOf(options, endpoint, request, reply);
+      const { workspaceId } = call.caller;
+      unread.admit(workspaceId, access);
       reply.header('content-type', JSON_TYPE);
-      const handle = () => endpoint.handle(call);
-      const text = await (endpoint.access === 'list' ? unreadLists.track(reply.raw, handle) : handle());
+      const text = await endpoint.handle(call);
+      unread.count(workspaceId, access, reply.raw, text);
       if (text === undefined) reply.removeHeader('content-type');
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       return text;
@@ -194,7 +195,7 @@ interface Authentication {
 async function authorize(
   context: Context,
   { permissions, purpose }: AnyEndpoint,
-  { limit, failureLimit }: EndpointOptions,
+  { limit }: EndpointOptions,
   { digest, request, reply, prefetch }: Authentication,
 ): Promise<Caller> {
   try {
@@ -206,7 +207,6 @@ async function authorize(
     return caller;
   } catch (error) {
     prefetch.cancel();
-    failureLimit?.(request.raw, error);
     throw error;
   }
 }

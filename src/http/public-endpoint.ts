@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operations/context.ts';
 import type { EndpointDescription } from './description.ts';
 import { refusePreconditionOf } from './entity-tag.ts';
+import type { PublicLimit } from './public-limit.ts';
 
 export interface PublicCall {
   context: Context;
@@ -20,17 +21,34 @@ export interface PublicEndpoint {
   path: string;
   /** Whether the endpoint honours `If-None-Match`. */
   isConditional?: true;
+  /** Whether the limit of pages does not apply. */
+  isUnlimited?: true;
   description: EndpointDescription;
   handle: (call: PublicCall) => Promise<string | Buffer | FastifyReply | undefined>;
+}
+
+export interface PublicOptions extends Pick<PublicCall, 'context' | 'isReady' | 'openApi'> {
+  publicLimit: PublicLimit | null;
 }
 
 /** Adds GET and HEAD. */
 export function addPublicEndpoint(
   app: FastifyInstance,
-  options: Pick<PublicCall, 'context' | 'isReady' | 'openApi'>,
-  { operationId, path, isConditional, handle }: PublicEndpoint,
+  { publicLimit, ...options }: PublicOptions,
+  { operationId, path, isConditional, isUnlimited, handle }: PublicEndpoint,
 ): void {
-  const onRequest = isConditional ? [] : refusePreconditionOf;
+  const onRequest = [
+    ...(isConditional ? [] : [refusePreconditionOf]),
+    ...(isUnlimited ? [] : [pageLimitOf(publicLimit)]),
+  ];
   const route = { exposeHeadRoute: true, onRequest, config: { operationId } };
   app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
+}
+
+/** The limit of pages as a hook. */
+export function pageLimitOf(publicLimit: PublicLimit | null) {
+  return ({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    publicLimit?.countPage(raw);
+    done();
+  };
 }

@@ -3,8 +3,9 @@
 
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { limits } from '../domain/field.ts';
+import { FairShare } from '../operations/fair-share.ts';
 import { Problem } from '../problem.ts';
+import type { Access } from '../store/admission.ts';
 
 const MAX_SWEEP_MS = 2_000;
 
@@ -35,46 +36,39 @@ export function resetSlowReaders(server: Server, answerTimeoutMs: number): void 
   server.on('close', () => clearInterval(sweeper));
 }
 
+/** In one process. */
 const MAX_UNREAD_BYTES = 67_108_864;
+/** Smaller responses are not counted: UGS_MAX_CONNECTIONS bounds them, because a connection has one at a time. */
+const MIN_COUNTED_CHARACTERS = 4_096;
 
+/** Shared: capturing a stack trace for each refusal is too expensive. */
 const UNREAD = new Problem(
   'overloaded',
-  'Too many lists are waiting for their callers to read them. Retry later.',
-  {
-    retryAfterSeconds: 1,
-  },
+  'Too many responses to this workspace are waiting for their callers to read them. Retry later.',
+  { retryAfterSeconds: 1 },
 );
 
-/** Limits the memory of lists that are not sent yet. A page is up to a megabyte; other responses have only one group. */
-export class UnreadLists {
-  #bytes = 0;
-  #pending = 0;
-  /** Estimated size of each pending list. */
-  #lastBytes: number = limits.pageBytes;
+/**
+ * Limits the memory of responses that are not sent yet: each tenant, a workspace id, may have as many unread bytes as are
+ * free, so one that reads nothing leaves the others their share. Pages without sign-in are not counted: all readers
+ * share their buffers.
+ */
+export class UnreadResponses {
+  readonly #bytes = new FairShare(MAX_UNREAD_BYTES);
 
-  /** Runs `list` and counts its result until the response is sent. Throws `overloaded` instead of running it. */
-  async track(
-    response: ServerResponse,
-    list: () => Promise<string | undefined>,
-  ): Promise<string | undefined> {
-    if (this.#bytes + this.#pending * this.#lastBytes > MAX_UNREAD_BYTES) throw UNREAD;
-    this.#pending++;
-    try {
-      const text = await list();
-      this.#count(response, Buffer.byteLength(text ?? ''));
-      return text;
-    } finally {
-      this.#pending--;
-    }
+  /** Throws `overloaded` before the work of a list, which is expensive, and before a change, which cannot be refused later. */
+  admit(tenant: number, access: Access): void {
+    if ((access === 'list' || access === 'write') && !this.#bytes.admits(tenant)) throw UNREAD;
   }
 
-  #count(response: ServerResponse, bytes: number): void {
-    this.#lastBytes = bytes;
+  /** Counts the response until it is sent. Throws `overloaded` instead, except after a change. */
+  count(tenant: number, access: Access, response: ServerResponse, text: string | undefined): void {
+    if (text === undefined || text.length < MIN_COUNTED_CHARACTERS) return;
+    if (access !== 'write' && !this.#bytes.admits(tenant)) throw UNREAD;
     // The client has disconnected.
     if (response.closed) return;
-    this.#bytes += bytes;
-    response.once('close', () => {
-      this.#bytes -= bytes;
-    });
+    const bytes = Buffer.byteLength(text);
+    this.#bytes.take(tenant, bytes);
+    response.once('close', () => this.#bytes.release(tenant, bytes));
   }
 }

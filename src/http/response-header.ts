@@ -78,6 +78,12 @@ export const responseHeaders = {
     schema: { type: 'string', pattern: '^"api-token";q=[0-9]+;w=60$' },
     example: '"api-token";q=600;w=60',
   },
+  Vary: {
+    description: 'The response is compressed if the request accepts gzip.',
+    required: true,
+    schema: { type: 'string', enum: ['accept-encoding'] },
+    example: 'accept-encoding',
+  },
   Allow: {
     description: 'The methods that the path supports.',
     required: true,

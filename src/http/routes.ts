@@ -59,8 +59,7 @@ import { redeliverWebhook } from './endpoints/webhook-endpoint/redeliver.ts';
 import { rotateWebhookEndpoint } from './endpoints/webhook-endpoint/rotate.ts';
 import { testWebhook } from './endpoints/webhook-endpoint/test.ts';
 import { Prefetcher } from './prefetch.ts';
-import { addPublicEndpoint, type PublicCall, type PublicEndpoint } from './public-endpoint.ts';
-import { UnreadLists } from './response-backpressure.ts';
+import { addPublicEndpoint, type PublicEndpoint, type PublicOptions } from './public-endpoint.ts';
 
 export const endpoints: readonly AnyEndpoint[] = [
   // /api/user
@@ -147,15 +146,15 @@ export const publicEndpoints: readonly PublicEndpoint[] = [
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Omit<EndpointOptions, 'prefetcher' | 'unreadLists'>,
-  isReady: PublicCall['isReady'],
+  options: Omit<EndpointOptions, 'prefetcher'>,
+  publicOptions: Pick<PublicOptions, 'publicLimit' | 'isReady'>,
 ): void {
+  const { context } = options;
   const prefetcher = new Prefetcher();
-  const unreadLists = new UnreadLists();
-  for (const each of endpoints) addEndpoint(app, { ...options, prefetcher, unreadLists }, each);
+  for (const each of endpoints) addEndpoint(app, { ...options, prefetcher }, each);
   for (const each of publicEndpoints)
-    addPublicEndpoint(app, { context: options.context, isReady, openApi: openApiText }, each);
-  addAssets(app);
+    addPublicEndpoint(app, { ...publicOptions, context, openApi: openApiText }, each);
+  addAssets(app, publicOptions.publicLimit);
 }
 
 /** Loads the generator on first use: start-up does not wait for it. */

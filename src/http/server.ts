@@ -16,6 +16,8 @@ import { logRefusedConnections } from './open-files.ts';
 import { configureSockets, handleParserError, invalidHttp, MAX_HEADER_BYTES } from './parser-errors.ts';
 import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './problem.ts';
 import { ProblemLog } from './problem-log.ts';
+import type { PublicLimit } from './public-limit.ts';
+import { RefusalDelay } from './refusal-delay.ts';
 import { requestIds } from './request-id.ts';
 import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
 import { isPipelined, RequestPipelining } from './request-pipelining.ts';
@@ -36,7 +38,7 @@ type ServerConfig = Pick<
 /** draining: not ready, but still serving requests; closing: rejecting new requests. */
 export type Phase = 'serving' | 'draining' | 'closing';
 
-type ReportProblem = (problem: Problem, request: FastifyRequest) => void;
+type RespondWithProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Counts what the server does. */
 export interface ServerMetrics {
@@ -49,15 +51,30 @@ export interface ServerOptions {
   config: ServerConfig;
   log: Logger;
   phase: () => Phase;
+  publicLimit?: PublicLimit | null;
   metrics?: ServerMetrics | null;
 }
 
-export function createServer({ config, log, phase, metrics = null }: ServerOptions): FastifyInstance {
+export function createServer({
+  config,
+  log,
+  phase,
+  publicLimit = null,
+  metrics = null,
+}: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies);
-  const report: ReportProblem = (problem, request) => {
+  const delay = new RefusalDelay();
+  const respond: RespondWithProblem = (error, request, reply) => {
+    const refused = problemOf(error);
+    // Also absent if the router rejects the path.
+    const isPublic = !request.apiTokenId;
+    const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
     problems.add(problem, request);
     metrics?.rejected(problem);
+    const send = () => respondWithProblem(problem, request, reply);
+    if (isPublic && problem.code === 'rate_limited') delay.run(send);
+    else send();
   };
   const identify = (problem: Problem): string => {
     metrics?.rejected(problem);
@@ -86,7 +103,7 @@ export function createServer({ config, log, phase, metrics = null }: ServerOptio
       } catch (refusal) {
         problem = refusal;
       }
-      respondWithProblem(problem, request, reply, report);
+      respond(problem, request, reply);
     },
   });
   const observe = observeRequests(requestObservers(log, config, metrics));
@@ -100,8 +117,8 @@ export function createServer({ config, log, phase, metrics = null }: ServerOptio
   logRefusedConnections(app.server, log);
   addReception(app, observe, receive);
   app.addHook('onClose', async () => problems.close());
-  app.setErrorHandler((error, request, reply) => respondWithProblem(error, request, reply, report));
-  addNotFound(app, report);
+  app.setErrorHandler(respond);
+  addNotFound(app, respond);
   return app;
 }
 
@@ -191,14 +208,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('cache-control', 'no-store');
 }
 
-function respondWithProblem(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  report: ReportProblem,
-): void {
-  const problem = problemOf(error);
-  report(problem, request);
+function respondWithProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   const status = statusOf(problem);
   // The rest of the pipelined requests would be rejected too.
   if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
@@ -208,7 +218,7 @@ function respondWithProblem(
 }
 
 /** 404 for an unknown path, 405 for a known one that does not support the method. */
-function addNotFound(app: FastifyInstance, report: ReportProblem): void {
+function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:[^/]+/g, '[^/]*')}$`);
@@ -218,13 +228,13 @@ function addNotFound(app: FastifyInstance, report: ReportProblem): void {
     const path = pathOf(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
-      respondWithProblem(nothingAtPath(), request, reply, report);
+      respond(nothingAtPath(), request, reply);
       return;
     }
     const allow = [...methods].join(', ');
     reply.header('allow', allow);
     const problem = new Problem('method_not_allowed', `This path supports ${allow}.`);
-    respondWithProblem(problem, request, reply, report);
+    respond(problem, request, reply);
   });
 }
 

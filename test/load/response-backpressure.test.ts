@@ -56,7 +56,7 @@ describe('A client that reads no responses', () => {
       const response = await short();
       if (response.status === 503) assertProblem(response, 'overloaded');
       // Distinguishes unread responses from a full queue.
-      return /lists are waiting for their callers to read them/.test(response.json.detail);
+      return /responses to this workspace are waiting for their callers/.test(response.json.detail);
     };
     await eventually('lists to be rejected persistently', async () => {
       if (readers.length < MANY_READERS)

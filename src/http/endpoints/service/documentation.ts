@@ -1,31 +1,33 @@
 // The API documentation: /openapi.json for tools, /docs and /errors for people. Public, as the source code is.
 
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { type Compressed, compressed, negotiate } from '../../compressed.ts';
 import type { DocsAssets } from '../../docs/assets.ts';
 import { page, pageHeaders } from '../../docs/page.ts';
 import { refusePreconditionOf } from '../../entity-tag.ts';
 import { lazy } from '../../lazy.ts';
-import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
+import { type PublicCall, type PublicEndpoint, pageLimitOf } from '../../public-endpoint.ts';
+import type { PublicLimit } from '../../public-limit.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const pageResponse = {
   mediaType: 'text/html',
   schema: { name: 'Page', schema: { type: 'string', description: 'HTML.' } },
-  headers: ['Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
+  headers: ['Vary', 'Content-Security-Policy', 'X-Content-Type-Options', 'Referrer-Policy'],
 } as const;
 
 const assets = lazy(async () => (await import('../../docs/assets.ts')).loadAssets());
-const openApiBytes = lazy(async ({ openApi }: Pick<PublicCall, 'openApi'>) => bytesOf(await openApi()));
-const docsBytes = lazy(async () => bytesOf(docsPage(await assets())));
-const errorsBytes = lazy(async () => bytesOf(await errorsPage(await assets())));
+const openApiBytes = lazy(async ({ openApi }: Pick<PublicCall, 'openApi'>) => compressed(await openApi()));
+const docsBytes = lazy(async () => compressed(docsPage(await assets())));
+const errorsBytes = lazy(async () => compressed(await errorsPage(await assets())));
 
 export const openApiDocument: PublicEndpoint = {
   operationId: 'readOpenApi',
   path: '/openapi.json',
   handle: async (call) => {
-    const body = await openApiBytes(call);
+    const content = await openApiBytes(call);
     call.reply.headers(JSON_HEADERS);
-    return body;
+    return negotiate(content, call.request, call.reply);
   },
   description: {
     tag: 'Service',
@@ -34,6 +36,7 @@ export const openApiDocument: PublicEndpoint = {
     responses: {
       200: {
         description: 'The API description.',
+        headers: ['Vary'],
         schema: {
           name: 'OpenApi',
           schema: { type: 'object', additionalProperties: true, description: 'An OpenAPI 3.1 document.' },
@@ -46,7 +49,7 @@ export const openApiDocument: PublicEndpoint = {
 export const docs: PublicEndpoint = {
   operationId: 'readDocumentation',
   path: '/docs',
-  handle: ({ reply }) => sendPage(reply, docsBytes()),
+  handle: (call) => sendPage(call, docsBytes()),
   description: {
     tag: 'Service',
     summary: 'Read the documentation',
@@ -58,7 +61,7 @@ export const docs: PublicEndpoint = {
 export const errors: PublicEndpoint = {
   operationId: 'readErrors',
   path: '/errors',
-  handle: ({ reply }) => sendPage(reply, errorsBytes()),
+  handle: (call) => sendPage(call, errorsBytes()),
   description: {
     tag: 'Service',
     summary: 'Read about the errors',
@@ -68,19 +71,19 @@ export const errors: PublicEndpoint = {
 };
 
 /** The files that the pages load. */
-export function addAssets(app: FastifyInstance): void {
+export function addAssets(app: FastifyInstance, publicLimit: PublicLimit | null): void {
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     '/docs/assets/:digest/:name',
-    { exposeHeadRoute: true, onRequest: refusePreconditionOf },
-    async ({ params, headers }, reply) =>
-      (await assets()).send(reply, `${params.digest}/${params.name}`, headers['accept-encoding']),
+    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(publicLimit)] },
+    async (request, reply) =>
+      (await assets()).send(request, reply, `${request.params.digest}/${request.params.name}`),
   );
 }
 
-async function sendPage(reply: FastifyReply, html: Promise<Buffer>): Promise<Buffer> {
-  const body = await html;
+async function sendPage({ request, reply }: PublicCall, html: Promise<Compressed>): Promise<Buffer> {
+  const content = await html;
   reply.headers(pageHeaders);
-  return body;
+  return negotiate(content, request, reply);
 }
 
 function docsPage(loaded: DocsAssets): string {
@@ -98,9 +101,4 @@ function docsPage(loaded: DocsAssets): string {
 async function errorsPage(loaded: DocsAssets): Promise<string> {
   const { errorsMain } = await import('../../docs/errors.ts');
   return page('Errors', `<link rel="stylesheet" href="${loaded.url('page.css')}">`, errorsMain());
-}
-
-/** One buffer that all slow readers share; each would have its own copy of a string. */
-function bytesOf(text: string): Buffer {
-  return Buffer.from(text);
 }

@@ -12,6 +12,7 @@ const Health = successSchema('Health', { status: { type: 'string', enum: ['alive
 export const alive: PublicEndpoint = {
   operationId: 'checkAlive',
   path: '/healthz',
+  isUnlimited: true,
   handle: async ({ reply }) => {
     reply.header('content-type', JSON_TYPE);
     return '{"success":1,"status":"alive"}';
@@ -27,6 +28,7 @@ export const alive: PublicEndpoint = {
 export const ready: PublicEndpoint = {
   operationId: 'checkReady',
   path: '/readyz',
+  isUnlimited: true,
   handle: async ({ isReady, request, reply }) => {
     try {
       await isReady();

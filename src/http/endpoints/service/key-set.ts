@@ -23,6 +23,8 @@ export const keySet: PublicEndpoint = {
   operationId: 'readKeySet',
   path: '/issuers/:issuer_id/.well-known/jwks.json',
   isConditional: true,
+  // Verifiers are never locked out: only requests for issuers that do not exist are counted, as refused ones.
+  isUnlimited: true,
   handle: async ({ context, request, reply }) => {
     if (!context.store.admits('read')) throw overloaded;
     const precondition = preconditionOf(request.headers);

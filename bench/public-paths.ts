@@ -1,0 +1,200 @@
+// What callers without an API token can cost: for each public path the processor time and the bytes of a response, and
+// the latency of a tenant that resolves tokens while others request the path on 16 connections as fast as they can.
+
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { DatabaseTokenIssuer } from '../reliability/token-issuer.ts';
+import { printTable } from '../src/commands/output.ts';
+import { sqlite } from '../test/support/database.ts';
+import { send } from '../test/support/http.ts';
+import { processorTime } from './processor-time.ts';
+import { ServerProcess } from './server-process.ts';
+
+const CONNECTIONS = 16;
+const PROBE_EVERY_MS = 2;
+/** wrk reports what it sent as one line of JSON. */
+const SUMMARY = `done = function(summary)
+  io.write(string.format('{"requests":%d,"bytes":%d}\\n', summary.requests, summary.bytes))
+end`;
+
+interface Options {
+  seconds: number;
+  folder: string;
+  report: (text: string) => void;
+}
+
+/** Raw requests by name; null: nothing is sent. */
+async function requestsOf(url: string, admin: string): Promise<Record<string, string | null>> {
+  const page = (await send(url, { path: '/docs' })).text;
+  const [bundle = ''] = /\/docs\/assets\/[^"]+bundle\.js/.exec(page) ?? [];
+  const signIn = (await send(url, { path: '/console/sign-in' })).text;
+  const [htmx = ''] = /\/console\/assets\/[^"]+htmx\.js/.exec(signIn) ?? [];
+  const keys = await send(url, { path: '/v1/signing-keys', token: admin });
+  const issuer = new URL(keys.json.issuer).pathname;
+  const keySet = (path: string) => `${path}/.well-known/jwks.json`;
+  const get = (path: string, headers: readonly string[] = []) => head('GET', path, headers);
+  const invalid = ['Authorization: Token uga_invalid'];
+  const unknown = [`Authorization: Token ${admin.slice(0, -8)}00000000`];
+  const post = (path: string, headers: readonly string[], body: string) =>
+    head('POST', path, [...headers, `Content-Length: ${body.length}`]) + body;
+  const json = 'Content-Type: application/json';
+  const form = ['Content-Type: application/x-www-form-urlencoded', 'Sec-Fetch-Site: same-origin'];
+  return {
+    'nothing (quiet)': null,
+    'GET /healthz': get('/healthz'),
+    'GET /readyz': get('/readyz'),
+    'GET /openapi.json': get('/openapi.json'),
+    'GET /openapi.json, gzip': get('/openapi.json', ['Accept-Encoding: gzip']),
+
+    'GET /docs': get('/docs'),
+    'GET /docs/assets/…, 1.5 MB': get(bundle),
+    'GET /docs/assets/…, gzip': get(bundle, ['Accept-Encoding: gzip']),
+    'GET /errors': get('/errors'),
+    'GET /issuers/…, valid': get(keySet(issuer)),
+    'GET /issuers/…, unknown': get(keySet(issuer.replace(/.{24}(?=.$)/, '0'.repeat(24)))),
+    'GET /issuers/…, malformed': get(keySet('/issuers/x')),
+    'GET /, browser': get('/', ['Accept: text/html']),
+    'GET /console': get('/console'),
+    'GET /console/sign-in': get('/console/sign-in'),
+    'POST /console/sign-in, invalid token': post('/console/sign-in', form, 'api_token=invalid'),
+    'POST /console/sign-in, 60 KB': post('/console/sign-in', form, `api_token=${'x'.repeat(60_000)}`),
+    'GET /console/user-groups, no session': get('/console/user-groups'),
+    'GET /console/assets/…': get(htmx),
+    'unknown path (404)': get('/nothing/here'),
+    'unknown method (405)': head('DELETE', '/v1/resolve', []),
+    'no API token (401)': post('/v1/resolve', [json], '{}'),
+    'malformed API token (401)': post('/v1/resolve', [json, ...invalid], '{}'),
+    'unknown API token (401)': post('/v1/resolve', [json, ...unknown], '{}'),
+    'unknown API token, 200 KB': post('/v1/user-groups', [json, ...unknown], `"${'x'.repeat(200_000)}"`),
+    'invalid HTTP (400)': 'GET /\r\n\r\n',
+    'headers of 20 KB (431)': get('/', [`X: ${'x'.repeat(20_000)}`]),
+  };
+}
+
+function head(method: string, path: string, headers: readonly string[]): string {
+  return `${[`${method} ${path} HTTP/1.1`, 'Host: bench', ...headers].join('\r\n')}\r\n\r\n`;
+}
+
+export async function measurePublicPaths({ seconds, folder, report }: Options): Promise<void> {
+  const database = await sqlite.create();
+  await using server = await ServerProcess.start({
+    script: ['bin/user-group-service.js', 'serve'],
+    env: { ...database.env, LOG_LEVEL: 'error', ...limitOf(process.env) },
+  });
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const admin = (await issuer.create('default', 'Customer', 'admin')).token;
+  const token = await prepare(server.url, admin);
+  const all = Object.entries(await requestsOf(server.url, admin));
+  const wanted = all.filter(([name]) => name.includes(process.env.BENCH_ONLY ?? ''));
+  const rows: string[][] = [];
+  for (const [name, text] of wanted) {
+    report(name);
+    const { cost, bytes, latencies } = await attack(server, text, { seconds, folder, admin, token });
+    rows.push([name, cost, bytes, quantile(latencies, 0.5), quantile(latencies, 0.99)]);
+  }
+  printTable(['', 'µs per request', 'bytes', 'tenant p50 ms', 'p99 ms'], rows);
+  await database.drop();
+}
+
+function limitOf({ BENCH_LIMIT }: NodeJS.ProcessEnv): Record<string, string> {
+  return BENCH_LIMIT === undefined ? {} : { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: BENCH_LIMIT };
+}
+
+/** Returns the token of a group of an environment with 2,000 data sources and a key set. */
+async function prepare(url: string, admin: string): Promise<string> {
+  const call = (method: string, path: string, body: unknown) =>
+    send(url, { method, path, body, token: admin });
+  const settings = { audience: 'cube', properties: ['plan'] };
+  await call('PUT', '/v1/integrations/jwt', { type: 'jwt', settings });
+  for (let source = 0; source < 200; source++)
+    await call('PUT', `/v1/data-sources/${source}`, {
+      schema_id: '40',
+      name: 'Large',
+      attributes: { text: 'x'.repeat(15_000) },
+    });
+  const created = await call('POST', '/v1/user-groups', { user_group_id: 'a', name: 'A' });
+  return created.json.user_group.token;
+}
+
+async function attack(
+  server: ServerProcess,
+  text: string | null,
+  { seconds, folder, admin, token }: { seconds: number; folder: string; admin: string; token: string },
+): Promise<{ cost: string; bytes: string; latencies: number[] }> {
+  const probe = new Probe(server.url, admin, token);
+  const before = processorTime(server.processId);
+  const load = text === null ? sleep(seconds * 1_000, null) : wrk(server.url, text, { seconds, folder });
+  const [latencies, summary] = await Promise.all([probe.during(load), load]);
+  const spent = processorTime(server.processId) - before;
+  if (summary === null) return { cost: '', bytes: '', latencies };
+  const { requests, bytes } = summary;
+  return { cost: (spent / requests).toFixed(0), bytes: (bytes / requests).toFixed(0), latencies };
+}
+
+async function wrk(
+  url: string,
+  text: string,
+  { seconds, folder }: Pick<Options, 'seconds' | 'folder'>,
+): Promise<{ requests: number; bytes: number }> {
+  const script = join(folder, 'request.lua');
+  writeFileSync(
+    script,
+    `local text = ${JSON.stringify(text)}\nrequest = function() return text end\n${SUMMARY}`,
+  );
+  const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
+  const { stdout } = await promisify(execFile)('wrk', args);
+  return JSON.parse(stdout.trim().split('\n').at(-1)!);
+}
+
+/** Resolves one token after the other on one connection, with pauses. */
+class Probe {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #body: string;
+
+  constructor(url: string, admin: string, token: string) {
+    this.#url = `${url}/v1/resolve`;
+    this.#headers = { authorization: `Token ${admin}`, 'content-type': 'application/json' };
+    this.#body = JSON.stringify({ token });
+  }
+
+  async during(work: Promise<unknown>): Promise<number[]> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    const latencies: number[] = [];
+    while (!isDone) {
+      latencies.push(await this.#resolve());
+      await sleep(PROBE_EVERY_MS);
+    }
+    await done;
+    this.#agent.destroy();
+    return latencies;
+  }
+
+  #resolve(): Promise<number> {
+    const startedAt = performance.now();
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        this.#url,
+        { method: 'POST', headers: this.#headers, agent: this.#agent },
+        (response) => {
+          if (response.statusCode !== 200) reject(new Error(`the tenant got ${response.statusCode}`));
+          response.resume().on('end', () => resolve(performance.now() - startedAt));
+        },
+      );
+      outgoing.on('error', reject).end(this.#body);
+    });
+  }
+}
+
+function quantile(values: number[], share: number): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * share)]!.toFixed(2);
+}

@@ -1,0 +1,23 @@
+// Delays the refusals of addresses beyond their limit: a refusal costs as much as a small response, so callers that repeat
+// their requests immediately would otherwise keep the process busy.
+
+const DELAY_MS = 250;
+/** A tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, of a proxy perhaps. */
+const MAX_DELAYED = 1_024;
+
+export class RefusalDelay {
+  #delayed = 0;
+
+  /** Runs `send` later, or immediately if too many are delayed. */
+  run(send: () => void): void {
+    if (this.#delayed === MAX_DELAYED) {
+      send();
+      return;
+    }
+    this.#delayed++;
+    setTimeout(() => {
+      this.#delayed--;
+      send();
+    }, DELAY_MS);
+  }
+}
