@@ -12,14 +12,16 @@ import type { JsonText } from './strict-json.ts';
 export const schemaDefinition = {
   kind: 'schema',
   noun: 'schema',
-  limit: 1_000,
+  limit: { documents: 1_000, bytes: 1024 * 1024 },
 } as const satisfies DocumentDefinition;
 
 export const dataSourceDefinition = {
   kind: 'data_source',
   noun: 'data source',
-  limit: 10_000,
+  limit: { documents: 10_000, bytes: 4 * 1024 * 1024 },
 } as const satisfies DocumentDefinition;
+
+export type CatalogueDocument = Pick<Document, 'kind' | 'id' | 'body'>;
 
 /** How a mapping refers to a data source. */
 export type Reference = string | number;
@@ -45,7 +47,12 @@ export interface EffectiveMapping {
   unresolved: readonly Unresolved[];
   /** Whether every schema of the catalogue and of the mapping leads to a data source. */
   isComplete: boolean;
+  /** Of the JSON of the data sources and of the unresolved references. */
+  bytes: number;
 }
+
+/** Of the data sources that one resolution may contain. */
+export const MAX_RESOLVED_BYTES = 256 * 1024;
 
 /** What is wrong with an entry of a mapping. */
 export interface MappingViolation {
@@ -54,8 +61,10 @@ export interface MappingViolation {
 }
 
 /** Mappings in memory, for each environment: as many as it may have data sources. */
-const MAX_KEPT_MAPPINGS = dataSourceDefinition.limit;
+const MAX_KEPT_MAPPINGS = dataSourceDefinition.limit.documents;
 const MAX_KEPT_CHARACTERS = 256;
+/** Entries of all mappings in memory, of about 100 bytes: each mapping has one for every schema with a default. */
+const MAX_KEPT_ENTRIES = 10 * MAX_KEPT_MAPPINGS;
 
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
@@ -64,13 +73,14 @@ export class Catalogue {
   readonly #schemaIds = new Set<string>();
   readonly #defaults: [schemaId: string, reference: Reference][] = [];
   readonly #withoutDefault: string[] = [];
-  readonly #byProvidedId = new Map<string, Document>();
-  readonly #byId = new Map<number, Document>();
-  readonly #parsed = new Map<Document, DataSource>();
+  readonly #byProvidedId = new Map<string, CatalogueDocument>();
+  readonly #byId = new Map<number, CatalogueDocument>();
+  readonly #parsed = new Map<CatalogueDocument, DataSource>();
   /** Depends only on the mapping and on this catalogue, which never changes. */
   readonly #effective = new Map<JsonText | null, EffectiveMapping>();
+  #keptEntries = 0;
 
-  constructor(documents: Iterable<Document>) {
+  constructor(documents: Iterable<CatalogueDocument>) {
     for (const document of documents) {
       if (document.kind === 'schema') this.#addSchema(document);
       if (document.kind === 'data_source') {
@@ -88,6 +98,12 @@ export class Catalogue {
   find(reference: Reference): DataSource | undefined {
     const document = this.#documentOf(reference);
     return document && this.#dataSourceOf(document);
+  }
+
+  /** Whether a schema names the data source as its default. */
+  hasDefault(providedId: string, dataSourceId: number): boolean {
+    const references: Reference[] = [providedId, dataSourceId, String(dataSourceId)];
+    return this.#defaults.some(([, reference]) => references.includes(reference));
   }
 
   /** In the order of the caller's ids. */
@@ -109,26 +125,41 @@ export class Catalogue {
     if (known !== undefined) return known;
     const effective = this.#resolve(mapping);
     if (mapping === null || mapping.length <= MAX_KEPT_CHARACTERS) {
-      if (this.#effective.size === MAX_KEPT_MAPPINGS) this.#effective.clear();
-      this.#effective.set(mapping, effective);
+      this.#keep(mapping, effective);
     }
     return effective;
+  }
+
+  #keep(mapping: JsonText | null, effective: EffectiveMapping): void {
+    const entries = effective.dataSources.size + effective.unresolved.length;
+    if (this.#effective.size === MAX_KEPT_MAPPINGS || this.#keptEntries + entries > MAX_KEPT_ENTRIES) {
+      this.#effective.clear();
+      this.#keptEntries = 0;
+    }
+    this.#keptEntries += entries;
+    this.#effective.set(mapping, effective);
   }
 
   #resolve(mapping: JsonText | null): EffectiveMapping {
     const dataSources = new Map<string, DataSource>();
     const unresolved: Unresolved[] = [];
+    let bytes = 0;
     const resolve = (schemaId: string, reference: Reference): void => {
       const dataSource = this.find(reference);
-      if (dataSource?.schemaId === schemaId) dataSources.set(schemaId, dataSource);
-      else unresolved.push({ schemaId, reference });
+      if (dataSource?.schemaId === schemaId) {
+        dataSources.set(schemaId, dataSource);
+        bytes += Buffer.byteLength(dataSource.member);
+      } else {
+        unresolved.push({ schemaId, reference });
+        bytes += Buffer.byteLength(schemaId) + Buffer.byteLength(String(reference));
+      }
     };
     const mapped = parse(mapping);
     for (const schemaId of Object.keys(mapped)) resolve(schemaId, mapped[schemaId]!);
     for (const [schemaId, reference] of this.#defaults)
       if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
     const isComplete = unresolved.length === 0 && this.#withoutDefault.every((id) => dataSources.has(id));
-    return { dataSources, unresolved, isComplete };
+    return { dataSources, unresolved, isComplete, bytes };
   }
 
   /** What the entries of a mapping violate; the defaults of schemas are not the mapping's fault. */
@@ -147,20 +178,20 @@ export class Catalogue {
     return null;
   }
 
-  #addSchema(document: Document): void {
+  #addSchema(document: CatalogueDocument): void {
     this.#schemaIds.add(document.id);
     const reference = defaultOf(document);
     if (reference === null) this.#withoutDefault.push(document.id);
     else this.#defaults.push([document.id, reference]);
   }
 
-  #dataSourceOf(document: Document): DataSource {
+  #dataSourceOf(document: CatalogueDocument): DataSource {
     const dataSource = this.#parsed.get(document) ?? dataSourceOf(document);
     this.#parsed.set(document, dataSource);
     return dataSource;
   }
 
-  #documentOf(reference: Reference): Document | undefined {
+  #documentOf(reference: Reference): CatalogueDocument | undefined {
     if (typeof reference === 'number') return this.#byId.get(reference);
     const named = this.#byProvidedId.get(reference);
     return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
@@ -176,7 +207,7 @@ interface SchemaBody {
   default_data_source: Reference | null;
 }
 
-function defaultOf({ body }: Document): Reference | null {
+function defaultOf({ body }: CatalogueDocument): Reference | null {
   return (JSON.parse(body) as SchemaBody).default_data_source;
 }
 
@@ -187,7 +218,7 @@ export function dataSourceIdOf({ body }: Pick<Document, 'body'>): number {
   return Number(DATA_SOURCE_ID.exec(body)![1]);
 }
 
-function dataSourceOf({ id, body }: Document): DataSource {
+function dataSourceOf({ id, body }: CatalogueDocument): DataSource {
   const { members } = treeOf(body) as JsonObject;
   const text = (name: string) => textOf(members.get(JSON.stringify(name))!);
   const json =

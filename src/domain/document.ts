@@ -13,14 +13,25 @@ export interface DocumentKey extends Tenant {
   readonly id: string;
 }
 
+/** The documents of one kind in a workspace and environment. */
+export interface DocumentTotal {
+  readonly documents: number;
+  /** Of their ids and bodies, in UTF-8. */
+  readonly bytes: number;
+}
+
+export const UNLIMITED: DocumentTotal = {
+  documents: Number.POSITIVE_INFINITY,
+  bytes: Number.POSITIVE_INFINITY,
+};
+
 /** What is common to the documents of one kind. */
 export interface DocumentDefinition {
   /** Not of documents without endpoints of their own. */
   readonly kind: Exclude<DocumentKind, 'key_set'>;
   /** For messages. */
   readonly noun: string;
-  /** Documents per workspace and environment. */
-  readonly limit: number;
+  readonly limit: DocumentTotal;
 }
 
 /** A stored document. Instants are milliseconds since 1970. */
@@ -43,4 +54,23 @@ export function documentTag({ createdAt, version }: Pick<Document, 'createdAt' |
 export function documentFields({ body }: Pick<Document, 'body'>): Record<string, JsonText> {
   const { members } = treeOf(body) as JsonObject;
   return Object.fromEntries([...members].map(([key, tree]) => [JSON.parse(key) as string, textOf(tree)]));
+}
+
+export function documentBytes({ id, body }: Pick<Document, 'id' | 'body'>): number {
+  return Buffer.byteLength(id) + Buffer.byteLength(body);
+}
+
+/**
+ * The limit that storing the document in place of `stored` would exceed; null if none. A document that does not grow is
+ * accepted even beyond the limit.
+ */
+export function exceededLimit(
+  document: Pick<Document, 'id' | 'body'>,
+  stored: Document | null,
+  total: DocumentTotal,
+  limit: DocumentTotal,
+): keyof DocumentTotal | null {
+  if (stored === null && total.documents >= limit.documents) return 'documents';
+  const growth = documentBytes(document) - (stored === null ? 0 : documentBytes(stored));
+  return growth > 0 && total.bytes + growth > limit.bytes ? 'bytes' : null;
 }

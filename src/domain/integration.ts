@@ -12,7 +12,7 @@ import { type JsonText, pointerOf } from './strict-json.ts';
 export const integrationDefinition = {
   kind: 'integration',
   noun: 'integration',
-  limit: 100,
+  limit: { documents: 100, bytes: 1024 * 1024 },
 } as const satisfies DocumentDefinition;
 
 export const integrationTypes = ['jwt', 'metabase', 'superset', 'lightdash'] as const;

@@ -19,11 +19,11 @@ export const SINGLETON_ID = 'default';
 export const mappingPolicyDefinition = {
   kind: 'mapping_policy',
   noun: 'mapping policy',
-  limit: 1,
+  limit: { documents: 1, bytes: 1_024 },
 } as const satisfies DocumentDefinition;
 
 export const propertySchemaDefinition = {
   kind: 'property_schema',
   noun: 'property schema',
-  limit: 1,
+  limit: { documents: 1, bytes: 128 * 1024 },
 } as const satisfies DocumentDefinition;

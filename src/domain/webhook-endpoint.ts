@@ -12,7 +12,7 @@ export const ALL_EVENTS = '*';
 export const webhookEndpointDefinition = {
   kind: 'webhook_endpoint',
   noun: 'webhook endpoint',
-  limit: 100,
+  limit: { documents: 100, bytes: 1024 * 1024 },
 } as const satisfies DocumentDefinition;
 
 export interface WebhookEndpointBody {

@@ -17,10 +17,12 @@ import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { type EventContext, newEvent } from './event.ts';
 import { leaseId } from './id-lease.ts';
-import { readCursor } from './list-cursor.ts';
+import { firstPage, readCursor } from './list-cursor.ts';
 import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismatch } from './refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from './workspace.ts';
 
+/** Of an API token in a list, without its name. */
+const LISTED_BYTES = 512;
 const PAGE = 1_000;
 const NUMBER = /^\d{1,15}$/;
 /** Concurrent rotations of one API token interfere: each round, one of them succeeds. */
@@ -129,9 +131,14 @@ export async function listApiTokens(
   const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
   const of = { workspaceId, environment };
   const found = await store.read({ kind: 'listApiTokens', of, after, limit: limit + 1 });
-  const apiTokens = found.slice(0, limit);
-  const hasMore = found.length > limit;
+  const apiTokens = firstPage(found, limit, listedBytes);
+  const hasMore = found.length > apiTokens.length;
   return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
+}
+
+/** About what it has in a list. */
+function listedBytes({ name }: ApiTokenRow): number {
+  return LISTED_BYTES + Buffer.byteLength(name ?? '');
 }
 
 /** Throws `api_token_not_found`, also for a token of another workspace or environment. */

@@ -1,10 +1,20 @@
 // Schemas and data sources.
 
 import type { Caller } from '../domain/api-token.ts';
-import { dataSourceDefinition, dataSourceIdOf, schemaDefinition } from '../domain/catalogue.ts';
+import {
+  Catalogue,
+  type CatalogueDocument,
+  dataSourceDefinition,
+  dataSourceIdOf,
+  type EffectiveMapping,
+  MAX_RESOLVED_BYTES,
+  schemaDefinition,
+} from '../domain/catalogue.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { JsonText } from '../domain/strict-json.ts';
+import { Problem } from '../problem.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from './document.ts';
+import type { EnvironmentConfig } from './environment-config.ts';
 import { leaseId } from './id-lease.ts';
 
 export interface SchemaBody {
@@ -19,7 +29,8 @@ export interface DataSourceBody {
   attributes: JsonText;
 }
 
-export function putSchema(
+/** Throws `limit_reached`. */
+export async function putSchema(
   context: DocumentContext,
   caller: Caller,
   id: string,
@@ -27,10 +38,13 @@ export function putSchema(
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const body = JSON.stringify({ name, default_data_source }) as JsonText;
+  if (default_data_source !== null) {
+    refuseLargeDefaults(await context.configs.of(context.store, caller), { kind: 'schema', id, body });
+  }
   return putDocument(context, caller, schemaDefinition, id, { body }, precondition);
 }
 
-/** A new data source gets a number, which it keeps. */
+/** A new data source gets a number, which it keeps. Throws `limit_reached`. */
 export async function putDataSource(
   context: DocumentContext,
   caller: Caller,
@@ -44,7 +58,31 @@ export async function putDataSource(
   const bodyWith = (dataSourceId: number) =>
     `{"data_source_id":${dataSourceId},"schema_id":${JSON.stringify(schemaId)},` +
     `"name":${JSON.stringify(name)},"attributes":${attributes}}`;
+  if (config.catalogue.hasDefault(id, newId)) {
+    refuseLargeDefaults(config, { kind: 'data_source', id, body: bodyWith(newId) as JsonText });
+  }
   const body = (stored: Parameters<typeof dataSourceIdOf>[0] | null) =>
     bodyWith(stored === null ? newId : dataSourceIdOf(stored)) as JsonText;
   return putDocument(context, caller, dataSourceDefinition, id, { body }, precondition);
+}
+
+/** Throws `limit_reached` if a resolution would contain too much. */
+export function refuseLargeResolution({ bytes }: EffectiveMapping): void {
+  if (bytes > MAX_RESOLVED_BYTES) throw resolutionTooLarge('The data sources of this user group', bytes);
+}
+
+/** The defaults are part of every resolution: refused here, the error reaches the administrator and not the viewers. */
+function refuseLargeDefaults(config: EnvironmentConfig, changed: CatalogueDocument): void {
+  const others = config.documents.filter(({ kind, id }) => kind !== changed.kind || id !== changed.id);
+  const { bytes } = new Catalogue([...others, changed]).effective(null);
+  const grows = bytes > config.catalogue.effective(null).bytes;
+  if (grows && bytes > MAX_RESOLVED_BYTES)
+    throw resolutionTooLarge('The default data sources of all schemas', bytes);
+}
+
+function resolutionTooLarge(what: string, bytes: number): Problem {
+  return new Problem(
+    'limit_reached',
+    `${what} have ${bytes} bytes; a resolution contains at most ${MAX_RESOLVED_BYTES}. Shorten their attributes, or map fewer schemas.`,
+  );
 }

@@ -8,7 +8,7 @@ import {
   retryAt,
   type WebhookEndpointKey,
 } from '../domain/delivery.ts';
-import { documentTag } from '../domain/document.ts';
+import { documentTag, UNLIMITED } from '../domain/document.ts';
 import { documentKeyOf, webhookEndpointOf, webhookEndpointText } from '../domain/webhook-endpoint.ts';
 import type { WebhookSecrets } from '../domain/webhook-signature.ts';
 import type { ClaimedDeliveries } from '../store/port.ts';
@@ -125,7 +125,7 @@ export async function disableEndpoint(context: DeliveryContext, of: WebhookEndpo
     key,
     body: webhookEndpointText({ ...fields, enabled: false }),
     precondition: { ifMatch: [documentTag(document)] },
-    limit: Number.MAX_SAFE_INTEGER,
+    limit: UNLIMITED,
     now: clock(),
     event: withoutTarget(event),
   });

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../domain/api-token.ts';
 import type { Document, DocumentDefinition, DocumentKey } from '../domain/document.ts';
-import { documentTag } from '../domain/document.ts';
+import { documentBytes, documentTag } from '../domain/document.ts';
 import type { EventType, NewEvent } from '../domain/event.ts';
 import { TokenUnreadable } from '../domain/key-ring.ts';
 import { encodeCursor, type ListName } from '../domain/list-cursor.ts';
@@ -13,7 +13,7 @@ import type { SealedToken } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
 import type { Context } from './context.ts';
 import { newEvent } from './event.ts';
-import { readCursor } from './list-cursor.ts';
+import { firstPage, readCursor } from './list-cursor.ts';
 import { versionMismatch } from './refusals.ts';
 
 /** Each attempt fails only if the document was created or deleted between a read and a write. */
@@ -74,8 +74,9 @@ export async function listDocuments(
   const after = cursor === undefined ? null : readCursor(list, cursor);
   const all = [...(await configs.of(store, caller)).ofKind(kind).values()];
   const start = after === null ? 0 : all.findIndex(({ id }) => isAfter(id, after));
-  const documents = start === -1 ? [] : all.slice(start, start + limit);
-  const isEnd = start === -1 || start + limit >= all.length;
+  const rest = start === -1 ? [] : all.slice(start);
+  const documents = firstPage(rest, limit, documentBytes);
+  const isEnd = documents.length === rest.length;
   return { documents, nextCursor: isEnd ? null : encodeCursor(list, documents.at(-1)!.id) };
 }
 
@@ -118,7 +119,8 @@ export async function putDocument(
         id,
       }),
     });
-    if (result === 'limit_reached') throw limitReached(definition);
+    if (result === 'documents_limit_reached') throw countLimitReached(definition);
+    if (result === 'bytes_limit_reached') throw sizeLimitReached(definition);
     if (result !== 'version_mismatch') return result;
     // It was created, changed or deleted in between.
     reader = { ...caller, configVersion: null };
@@ -173,9 +175,16 @@ export function documentNotFound({ noun }: DocumentDefinition): Problem {
   return new Problem('not_found', `No ${noun} has this id.`);
 }
 
-function limitReached({ noun, limit }: Pick<DocumentDefinition, 'noun' | 'limit'>): Problem {
+function countLimitReached({ noun, limit }: DocumentDefinition): Problem {
   return new Problem(
     'limit_reached',
-    `There may be at most ${limit} ${noun}s in a workspace and environment. Delete one first.`,
+    `There may be at most ${limit.documents} ${noun}s in a workspace and environment. Delete one first.`,
+  );
+}
+
+function sizeLimitReached({ noun, limit }: DocumentDefinition): Problem {
+  return new Problem(
+    'limit_reached',
+    `The ${noun}s of a workspace and environment may have at most ${limit.bytes} bytes together, with their ids. Shorten or delete some first.`,
   );
 }

@@ -15,9 +15,14 @@ export interface PropertySchema {
   mode: PolicyMode;
 }
 
+/** Of a document without its body. */
+const DOCUMENT_CHARACTERS = 512;
+
 export class EnvironmentConfig {
   readonly version: number;
   readonly documents: readonly Document[];
+  /** About what it takes in memory. */
+  readonly characters: number;
   #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
   #endpoints: WebhookEndpoint[] | null = null;
   #catalogue: Catalogue | null = null;
@@ -27,6 +32,7 @@ export class EnvironmentConfig {
   constructor(version: number, documents: readonly Document[]) {
     this.version = version;
     this.documents = documents;
+    this.characters = documents.reduce((sum, { body }) => sum + body.length + DOCUMENT_CHARACTERS, 0);
   }
 
   /** By id, in the order of ids. */
@@ -83,17 +89,39 @@ const NONE: readonly string[] = [];
 const EMPTY_MAP: ReadonlyMap<string, Document> = new Map();
 const EMPTY = new EnvironmentConfig(0, []);
 const MAX_ENVIRONMENTS = 1_000;
+/** Characters of all documents in memory: forty environments whose documents reach every limit. */
+const MAX_CHARACTERS = 256 * 1024 * 1024;
+
+interface Loading {
+  version: number;
+  config: Promise<EnvironmentConfig>;
+}
 
 export class EnvironmentConfigs {
   /** In the order in which they were read: keeping the order of their last use would cost every request more. */
   readonly #kept = new Map<string, EnvironmentConfig>();
+  #characters = 0;
+  readonly #loading = new Map<string, Loading>();
 
   /** The configuration that the caller's request must see, or a newer one; a promise only if it has to be read. */
   of(store: BatchingStore, caller: Caller): EnvironmentConfig | Promise<EnvironmentConfig> {
     if (caller.configVersion === 0) return EMPTY;
     const name = `${caller.workspaceId}/${caller.environment}`;
     const kept = this.#kept.get(name);
-    return kept?.version === caller.configVersion ? kept : this.#load(store, caller, name);
+    return kept?.version === caller.configVersion ? kept : this.#loadOnce(store, caller, name);
+  }
+
+  /** Requests that need the same version share a query: after a change of a large environment there may be hundreds. */
+  #loadOnce(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
+    const { configVersion: version } = caller;
+    const loading = this.#loading.get(name);
+    if (version === null) return this.#load(store, caller, name);
+    if (loading?.version === version) return loading.config;
+    const config = this.#load(store, caller, name).finally(() => {
+      if (this.#loading.get(name)?.config === config) this.#loading.delete(name);
+    });
+    this.#loading.set(name, { version, config });
+    return config;
   }
 
   async #load(
@@ -103,9 +131,20 @@ export class EnvironmentConfigs {
   ): Promise<EnvironmentConfig> {
     const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
     const config = new EnvironmentConfig(version, documents);
-    this.#kept.delete(name);
+    this.#forget(name);
     this.#kept.set(name, config);
-    if (this.#kept.size > MAX_ENVIRONMENTS) this.#kept.delete(this.#kept.keys().next().value!);
+    this.#characters += config.characters;
+    for (const oldest of this.#kept.keys()) {
+      const isWithinLimits = this.#kept.size <= MAX_ENVIRONMENTS && this.#characters <= MAX_CHARACTERS;
+      // One that is larger than the limit by itself is kept alone.
+      if (isWithinLimits || oldest === name) break;
+      this.#forget(oldest);
+    }
     return config;
+  }
+
+  #forget(name: string): void {
+    this.#characters -= this.#kept.get(name)?.characters ?? 0;
+    this.#kept.delete(name);
   }
 }

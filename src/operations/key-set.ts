@@ -1,7 +1,7 @@
 // The keys that sign embed tokens: created with the first integration that needs them, and rotated on request.
 
 import type { Caller } from '../domain/api-token.ts';
-import { type Document, documentTag } from '../domain/document.ts';
+import { type Document, documentTag, UNLIMITED } from '../domain/document.ts';
 import type { PrivateSigningKey, SignatureAlgorithm } from '../domain/json-web-token.ts';
 import {
   generateKeys,
@@ -161,7 +161,7 @@ async function write(
     body: keySetText(keySet),
     secret: keyRing.seal(privateKeysText({ ...privateKeys, ...added }), key),
     precondition: replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] },
-    limit: 1,
+    limit: { ...UNLIMITED, documents: 1 },
     now: clock(),
     event: await newEvent(context, caller, type, { type: 'key_set', id: key.id }),
   });

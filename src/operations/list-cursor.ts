@@ -1,3 +1,4 @@
+import { limits } from '../domain/field.ts';
 import { decodeCursor, type ListName } from '../domain/list-cursor.ts';
 import { Problem } from '../problem.ts';
 
@@ -9,6 +10,22 @@ export function readCursor(list: ListName, cursor: string, pattern = ID): string
   const position = decodeCursor(list, cursor);
   if (position !== null && pattern.test(position)) return position;
   throw cursorOfAnotherList();
+}
+
+/** The first `limit` items; the page ends early after `limits.pageBytes`. */
+export function firstPage<Item>(
+  items: Iterable<Item>,
+  limit: number,
+  bytesOf: (item: Item) => number,
+): Item[] {
+  const page: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (page.length === limit || bytes >= limits.pageBytes) break;
+    page.push(item);
+    bytes += bytesOf(item);
+  }
+  return page;
 }
 
 /** `parameters` are what the cursor also depends on. */

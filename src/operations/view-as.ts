@@ -9,6 +9,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { Problem } from '../problem.ts';
+import { refuseLargeResolution } from './catalogue.ts';
 import type { Context } from './context.ts';
 import { type EmbedToken, findViewable, signEmbedToken, type TokenContent } from './embed-token.ts';
 import { findIntegration } from './integration.ts';
@@ -39,11 +40,12 @@ export interface GroupView {
   previews: readonly Preview[] | null;
 }
 
-/** Throws `user_group_not_found`. */
+/** Throws `user_group_not_found`, and `limit_reached` as resolve does. */
 export async function viewAs(context: Context, caller: Caller, userGroupId: string): Promise<GroupView> {
   const userGroup = await findUserGroup(context, caller, userGroupId);
   const config = await context.configs.of(context.store, caller);
   const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(userGroup.mapping);
+  if (effective !== null) refuseLargeResolution(effective);
   if (userGroup.suspendedAt !== null) return { userGroup, effective, previews: null };
   const previews: Preview[] = [];
   for (const id of config.ofKind(integrationDefinition.kind).keys()) {

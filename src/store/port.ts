@@ -5,7 +5,7 @@ import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
 import type { Delivery, EndpointPosition, FinishedAttempt, WebhookEndpointKey } from '../domain/delivery.ts';
-import type { Document, DocumentKey } from '../domain/document.ts';
+import type { Document, DocumentKey, DocumentTotal } from '../domain/document.ts';
 import type {
   EventKey,
   EventPosition,
@@ -164,10 +164,13 @@ interface Commands {
   revokeApiToken: { command: { apiTokenId: number; now: number } & Recorded; result: boolean };
   /** Replaces the text if it is still the current one and the token is not revoked; returns whether it was. */
   rotateApiToken: { command: ApiTokenRotation; result: boolean };
-  /** Creates or replaces the document. `limit_reached` if it is new and `limit` documents of its kind exist. */
+  /** Creates or replaces the document, unless it exceeds a limit of its kind. */
   putDocument: {
     command: DocumentReplacement;
-    result: { created: boolean; document: Document } | 'version_mismatch' | 'limit_reached';
+    result:
+      | { created: boolean; document: Document }
+      | 'version_mismatch'
+      | `${keyof DocumentTotal}_limit_reached`;
   };
   deleteDocument: {
     command: { key: DocumentKey; precondition?: Precondition | undefined } & Recorded;
@@ -298,7 +301,7 @@ export interface DocumentReplacement extends Recorded {
   body: JsonText;
   secret?: SealedToken | null;
   precondition?: Precondition | undefined;
-  limit: number;
+  limit: DocumentTotal;
   now: number;
 }
 

@@ -53,7 +53,7 @@ describe('The effective mapping', () => {
     };
     check();
     check();
-    for (let number = 3; number < dataSourceDefinition.limit + 6; number++) {
+    for (let number = 3; number < dataSourceDefinition.limit.documents + 6; number++) {
       assert.deepEqual(resolved({ 41: number })[1], [{ schemaId: '41', reference: number }]);
     }
     check();

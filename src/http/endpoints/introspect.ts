@@ -141,5 +141,6 @@ export const introspect = endpoint({
         },
       },
     },
+    problems: ['limit_reached'],
   },
 });

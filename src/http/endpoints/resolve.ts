@@ -134,6 +134,6 @@ export const resolve = endpoint({
         },
       },
     },
-    problems: ['user_group_token_not_found'],
+    problems: ['user_group_token_not_found', 'limit_reached'],
   },
 });

@@ -1,7 +1,14 @@
 // Documents. Every change increments the version of the environment's configuration, which locks its row: changes of
 // one environment are serialized.
 
-import { type Document, type DocumentKey, documentFields, documentTag } from '../../domain/document.ts';
+import {
+  type Document,
+  type DocumentKey,
+  type DocumentTotal,
+  documentFields,
+  documentTag,
+  exceededLimit,
+} from '../../domain/document.ts';
 import { storedChanges, type Tenant } from '../../domain/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
@@ -29,9 +36,10 @@ export const SCAN: Statement = {
     order by workspace_id, environment, kind, document_id limit $5`,
 };
 
-export const COUNT: Statement = {
-  name: 'count_documents',
-  sql: 'select count(*) from documents where workspace_id = $1 and environment = $2 and kind = $3',
+export const TOTAL: Statement = {
+  name: 'total_documents',
+  sql: `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
+    where workspace_id = $1 and environment = $2 and kind = $3`,
 };
 
 const INSERT_VALUES = `insert into documents (${DOCUMENT_COLUMNS})
@@ -106,7 +114,8 @@ export async function putDocument(
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  if (stored === null && (await count(session, key)) >= limit) return 'limit_reached';
+  const exceeded = exceededLimit({ ...key, body }, stored, await totalOf(session, key), limit);
+  if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document: Document = {
     ...key,
     version: (stored?.version ?? 0) + 1,
@@ -168,9 +177,13 @@ async function find(session: Session, key: DocumentKey): Promise<Document | null
   return row === undefined ? null : toDocument(row);
 }
 
-async function count(session: Session, { workspaceId, environment, kind }: DocumentKey): Promise<number> {
-  const [row] = await session.query(COUNT, [workspaceId, environment, kind]);
-  return row![0] as number;
+async function totalOf(
+  session: Session,
+  { workspaceId, environment, kind }: DocumentKey,
+): Promise<DocumentTotal> {
+  const [row] = await session.query(TOTAL, [workspaceId, environment, kind]);
+  const [documents, bytes] = row as [number, number];
+  return { documents, bytes };
 }
 
 function partsOf({ workspaceId, environment, kind, id }: DocumentKey): [number, string, string, string] {

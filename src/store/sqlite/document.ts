@@ -1,4 +1,11 @@
-import { type Document, type DocumentKey, documentFields, documentTag } from '../../domain/document.ts';
+import {
+  type Document,
+  type DocumentKey,
+  type DocumentTotal,
+  documentFields,
+  documentTag,
+  exceededLimit,
+} from '../../domain/document.ts';
 import { storedChanges } from '../../domain/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
@@ -13,7 +20,8 @@ const OF_ENVIRONMENT = `select ${DOCUMENT_COLUMNS} from documents where workspac
 const SCAN = `select ${DOCUMENT_COLUMNS} from documents
   where (workspace_id, environment, kind, document_id) > (?, ?, ?, ?)
   order by workspace_id, environment, kind, document_id limit ?`;
-const COUNT = 'select count(*) from documents where workspace_id = ? and environment = ? and kind = ?';
+const TOTAL = `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
+  where workspace_id = ? and environment = ? and kind = ?`;
 const PUT = `insert into documents (${DOCUMENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
     body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
@@ -54,7 +62,8 @@ export function putDocument(
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  if (stored === null && count(connection, key) >= limit) return 'limit_reached';
+  const exceeded = exceededLimit({ ...key, body }, stored, totalOf(connection, key), limit);
+  if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document: Document = {
     ...key,
     version: (stored?.version ?? 0) + 1,
@@ -107,8 +116,9 @@ function find(connection: Connection, key: DocumentKey): Document | null {
   return row === undefined ? null : toDocument(row);
 }
 
-function count(connection: Connection, { workspaceId, environment, kind }: DocumentKey): number {
-  return (connection.get(COUNT, [workspaceId, environment, kind]) as [number])[0];
+function totalOf(connection: Connection, { workspaceId, environment, kind }: DocumentKey): DocumentTotal {
+  const [documents, bytes] = connection.get(TOTAL, [workspaceId, environment, kind]) as [number, number];
+  return { documents, bytes };
 }
 
 function partsOf({ workspaceId, environment, kind, id }: DocumentKey): [number, string, string, string] {

@@ -1,13 +1,15 @@
 // The data sources of a resolved user group: what is written, and its schema.
 
 import { dataSourceFields, type EffectiveMapping } from '../../../domain/catalogue.ts';
+import { refuseLargeResolution } from '../../../operations/catalogue.ts';
 import { Json, jsonArray, jsonObject } from '../../json.ts';
 import { objectSchema, type Schema } from '../../schema.ts';
 import { dataSourceIdSchema } from './data-source.ts';
 
-/** Absent without a catalogue. */
+/** Absent without a catalogue. Throws `limit_reached`. */
 export function effectiveMappingMembers(effective: EffectiveMapping | null) {
   if (effective === null) return { data_sources: undefined, unresolved: undefined };
+  refuseLargeResolution(effective);
   return { data_sources: dataSourcesJson(effective), unresolved: unresolvedJson(effective) };
 }
 

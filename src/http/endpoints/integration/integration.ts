@@ -92,7 +92,7 @@ const endpoints = documentEndpoints({
       '`{"property": "region"}`, `{"mapping": "40"}`, `{"field": "provided_id"}`, or the same for all: `{"constant": …}`. A ' +
       'property must be listed in `settings.properties`.\n\n`secret` is required for a new integration of the types ' +
       '`metabase`, `superset` (unless `algorithm` is `RS256`) and `lightdash`. It is stored encrypted and never returned; ' +
-      `without it, an existing integration keeps its own. At most ${integrationDefinition.limit} integrations.\n\n` +
+      `without it, an existing integration keeps its own. At most ${integrationDefinition.limit.documents} integrations.\n\n` +
       `The settings by type:\n\n${settingsTexts.join('\n')}\n\n` +
       'With `If-None-Match: *` the call only creates; with `If-Match: "…"`, the `ETag` of an earlier response, it replaces ' +
       'only that version. Otherwise the response is 412 `version_mismatch`.',

@@ -43,7 +43,7 @@ const endpoints = documentEndpoints({
     put:
       'Stores exactly the sent fields under this id. The response to a create has the `secret` that signs the webhooks; ' +
       'it is not shown again, so if that response is lost, rotate the secret. A later call keeps the secret. At most ' +
-      `${webhookEndpointDefinition.limit} endpoints.\n\nThe address must be public: loopback, private, link-local and ` +
+      `${webhookEndpointDefinition.limit.documents} endpoints.\n\nThe address must be public: loopback, private, link-local and ` +
       'reserved ones are rejected here and again when connecting, unless the operator sets `UGS_WEBHOOK_ALLOW_PRIVATE`. ' +
       'Changing or enabling an endpoint ends the count of its failures.\n\nWith `If-None-Match: *` the call only creates; ' +
       'with `If-Match: "…"`, the `ETag` of an earlier response, it replaces only that version. Otherwise the response is ' +
