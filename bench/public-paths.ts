@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DatabaseTokenIssuer } from '../reliability/token-issuer.ts';
 import { printTable } from '../src/commands/output.ts';
-import { sqlite } from '../test/support/database.ts';
+import { sqlite, type TestDatabase } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
+import { WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
 import { processorTime } from './processor-time.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -81,31 +82,51 @@ function head(method: string, path: string, headers: readonly string[]): string 
 
 export async function measurePublicPaths({ seconds, folder, report }: Options): Promise<void> {
   const database = await sqlite.create();
-  await using server = await ServerProcess.start({
-    script: ['bin/user-group-service.js', 'serve'],
-    env: { ...database.env, LOG_LEVEL: 'error', ...limitOf(process.env) },
+  await using unlimited = await start(database, WITHOUT_FAILURE_LIMIT);
+  const { admin, token } = await prepare(database, unlimited.url);
+  const requests = await requestsOf(unlimited.url, admin);
+  const costs = await measureEach(unlimited, requests, { seconds, folder, admin, token, report });
+  await unlimited[Symbol.asyncDispose]();
+  await using limited = await start(database, {});
+  const figures = await measureEach(limited, requests, { seconds, folder, admin, token, report });
+  const rows = Object.keys(requests).map((name) => {
+    const { microseconds, bytes } = costs[name]!;
+    const { latencies } = figures[name]!;
+    return [name, microseconds, bytes, quantile(latencies, 0.5), quantile(latencies, 0.99)];
   });
-  await using issuer = await DatabaseTokenIssuer.open(database);
-  const admin = (await issuer.create('default', 'Customer', 'admin')).token;
-  const token = await prepare(server.url, admin);
-  const all = Object.entries(await requestsOf(server.url, admin));
-  const wanted = all.filter(([name]) => name.includes(process.env.BENCH_ONLY ?? ''));
-  const rows: string[][] = [];
-  for (const [name, text] of wanted) {
-    report(name);
-    const { cost, bytes, latencies } = await attack(server, text, { seconds, folder, admin, token });
-    rows.push([name, cost, bytes, quantile(latencies, 0.5), quantile(latencies, 0.99)]);
-  }
   printTable(['', 'µs per request', 'bytes', 'tenant p50 ms', 'p99 ms'], rows);
   await database.drop();
 }
 
-function limitOf({ BENCH_LIMIT }: NodeJS.ProcessEnv): Record<string, string> {
-  return BENCH_LIMIT === undefined ? {} : { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: BENCH_LIMIT };
+function start({ env }: TestDatabase, more: Record<string, string>): Promise<ServerProcess> {
+  const script = ['bin/user-group-service.js', 'serve'];
+  return ServerProcess.start({ script, env: { ...env, LOG_LEVEL: 'error', ...more } });
 }
 
-/** Returns the token of a group of an environment with 2,000 data sources and a key set. */
-async function prepare(url: string, admin: string): Promise<string> {
+interface Figures {
+  /** Of processor time, which includes that of the tenant's requests. */
+  microseconds: string;
+  bytes: string;
+  latencies: number[];
+}
+
+async function measureEach(
+  server: ServerProcess,
+  requests: Readonly<Record<string, string | null>>,
+  { report, ...options }: Attack & Pick<Options, 'report'>,
+): Promise<Record<string, Figures>> {
+  const figures: Record<string, Figures> = {};
+  for (const [name, text] of Object.entries(requests)) {
+    report(name);
+    figures[name] = await attack(server, text, options);
+  }
+  return figures;
+}
+
+/** A group and its API token, in an environment with 3 MB of data sources and a key set. */
+async function prepare(database: TestDatabase, url: string): Promise<{ admin: string; token: string }> {
+  await using issuer = await DatabaseTokenIssuer.open(database);
+  const admin = (await issuer.create('default', 'Customer', 'admin')).token;
   const call = (method: string, path: string, body: unknown) =>
     send(url, { method, path, body, token: admin });
   const settings = { audience: 'cube', properties: ['plan'] };
@@ -117,22 +138,28 @@ async function prepare(url: string, admin: string): Promise<string> {
       attributes: { text: 'x'.repeat(15_000) },
     });
   const created = await call('POST', '/v1/user-groups', { user_group_id: 'a', name: 'A' });
-  return created.json.user_group.token;
+  return { admin, token: created.json.user_group.token };
+}
+
+interface Attack extends Pick<Options, 'seconds' | 'folder'> {
+  admin: string;
+  token: string;
 }
 
 async function attack(
   server: ServerProcess,
   text: string | null,
-  { seconds, folder, admin, token }: { seconds: number; folder: string; admin: string; token: string },
-): Promise<{ cost: string; bytes: string; latencies: number[] }> {
+  { seconds, folder, admin, token }: Attack,
+): Promise<Figures> {
   const probe = new Probe(server.url, admin, token);
   const before = processorTime(server.processId);
   const load = text === null ? sleep(seconds * 1_000, null) : wrk(server.url, text, { seconds, folder });
   const [latencies, summary] = await Promise.all([probe.during(load), load]);
   const spent = processorTime(server.processId) - before;
-  if (summary === null) return { cost: '', bytes: '', latencies };
+  if (summary === null) return { microseconds: '', bytes: '', latencies };
   const { requests, bytes } = summary;
-  return { cost: (spent / requests).toFixed(0), bytes: (bytes / requests).toFixed(0), latencies };
+  const microseconds = (spent / requests).toFixed(0);
+  return { microseconds, bytes: (bytes / requests).toFixed(0), latencies };
 }
 
 async function wrk(

@@ -226,7 +226,7 @@ export const settings = {
     fallback: '300',
     parse: integer(0, 100_000_000),
     meaning:
-      'Maximum requests without a valid API token per minute and client address (IPv6: /64) in this process, before they get 429 instead of 401; 0 for no limit.',
+      'Maximum requests per minute and client address (IPv6: /64) in this process that no API token covers: refused ones and, counted separately, pages without sign-in. Beyond it they get 429; 0 for no limit.',
   },
   queueLimit: {
     env: 'UGS_QUEUE_LIMIT',

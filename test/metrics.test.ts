@@ -12,11 +12,15 @@ import { readVersion } from '../src/version.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { mapConcurrently, send } from './support/http.ts';
 import { parseMetrics, Scrape } from './support/metrics.ts';
-import { eventually } from './support/process.ts';
+import { eventually, WITHOUT_FAILURE_LIMIT } from './support/process.ts';
 import { exchangeOne, RawConnection } from './support/raw-connection.ts';
 import { TestService } from './support/service.ts';
 
-const ENV = { UGS_METRICS_ADDRESS: '127.0.0.1:0', UGS_WEBHOOK_ALLOW_PRIVATE: 'on' };
+const ENV = {
+  UGS_METRICS_ADDRESS: '127.0.0.1:0',
+  UGS_WEBHOOK_ALLOW_PRIVATE: 'on',
+  ...WITHOUT_FAILURE_LIMIT,
+};
 const DURATIONS = 'http_server_request_duration_seconds_count';
 const REJECTIONS = 'user_group_service_rejections_total';
 const FAILURES = 'user_group_service_authentication_failures_total';

@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processOf, writeScript } from '../../reliability/program.ts';
+import { processOf, QUIET, writeScript } from '../../reliability/program.ts';
 import { peakResidentMb, residentMb } from '../../reliability/resident-memory.ts';
-import { sqlite } from '../support/database.ts';
+import { DatabaseTokenIssuer } from '../../reliability/token-issuer.ts';
+import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
-import { createApiToken, eventually, Folder, serve } from '../support/process.ts';
+import { createApiToken, eventually, Folder, serve, WITHOUT_FAILURE_LIMIT } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
@@ -73,7 +74,11 @@ describe('A client that reads no responses', () => {
 
   it('is disconnected after the timeout, and one that reads slowly but steadily is not', async () => {
     using folder = new Folder();
-    const env = { UGS_ANSWER_TIMEOUT_MS: '1000', UGS_MAX_CONNECTIONS: String(READERS + 1) };
+    const env = {
+      UGS_ANSWER_TIMEOUT_MS: '1000',
+      UGS_MAX_CONNECTIONS: String(READERS + 1),
+      ...WITHOUT_FAILURE_LIMIT,
+    };
     await using service = await serve(folder, { env });
     const slowReader = connect(Number(new URL(service.url).port), '127.0.0.1');
     await once(slowReader, 'connect');
@@ -90,6 +95,79 @@ describe('A client that reads no responses', () => {
     const readBefore = readBytes;
     await eventually('more to be read', () => readBytes > readBefore);
     slowReader.destroy();
+  });
+});
+
+const RESOLVING_READERS = 600;
+/** Their data sources have almost as much as a resolution may contain. */
+const LARGE_SOURCES = 16;
+/** More than a socket buffer holds, and together fewer than may wait on all connections. */
+const RESOLVES = 24;
+/** All the resolutions together would have 3.6 GB; those that were sent or refused are garbage for a while. */
+const MAX_RESOLVING_GROWTH_MB = 500;
+const ANSWER_WITHIN_MS = 5_000;
+
+describeOnEachDatabase('A workspace that reads no responses', (database) => {
+  it('gets its share of the memory, and leaves the others theirs', async () => {
+    using folder = new Folder();
+    const created = await database.create();
+    await using issuer = await DatabaseTokenIssuer.open(created);
+    const hog = (await issuer.create('hog', 'Customer', 'admin')).token;
+    const other = (await issuer.create('other', 'Customer', 'admin')).token;
+    const script = writeScript(folder.join('program'));
+    const service = await serve(folder, { command: script, env: { ...created.env, ...QUIET } });
+    try {
+      const text = 'x'.repeat(15_900);
+      for (let index = 0; index < LARGE_SOURCES; index++) {
+        const source = { schema_id: `${index}`, name: 'Large', attributes: { text } };
+        await service.call(hog, 'PUT', `/v1/data-sources/${index}`, source);
+        const schema = { name: 'S', default_data_source: `${index}` };
+        await service.call(hog, 'PUT', `/v1/schemas/${index}`, schema);
+      }
+      const tokenOf = async (apiToken: string): Promise<string> => {
+        const body = { user_group_id: 'a', name: 'A' };
+        return (await service.call(apiToken, 'POST', '/v1/user-groups', body)).json.user_group.token;
+      };
+      const resolveAs = (apiToken: string, token: string) =>
+        service.call(apiToken, 'POST', '/v1/resolve', { token });
+      const [hogToken, otherToken] = [await tokenOf(hog), await tokenOf(other)];
+      const large = await resolveAs(hog, hogToken);
+      assert.ok(large.text.length > 250_000, String(large.text.length));
+      const post = (path: string, type: string, body: string) =>
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${hog}\r\nContent-Type: ${type}\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`;
+      const resolves = post('/v1/resolve', 'application/json', JSON.stringify({ token: hogToken }));
+      const introspects = post('/oauth/introspect', 'application/x-www-form-urlencoded', `token=${hogToken}`);
+      const before = residentMb(processOf(script));
+      const latencies: number[] = [];
+      const attack = async (): Promise<Socket[]> => {
+        const half = RESOLVING_READERS / 2;
+        const readers = [
+          ...(await openReaders(service.url, resolves.repeat(RESOLVES), half)),
+          ...(await openReaders(service.url, introspects.repeat(RESOLVES), half)),
+        ];
+        const until = performance.now() + 2 * SETTLE_MS;
+        while (performance.now() < until) {
+          const startedAt = performance.now();
+          assert.equal((await resolveAs(other, otherToken)).status, 200);
+          latencies.push(performance.now() - startedAt);
+          await sleep(10);
+        }
+        return readers;
+      };
+      const [readers, most] = await peakResidentMb(processOf(script), attack());
+      assert.ok(most - before < MAX_RESOLVING_GROWTH_MB, `${Math.round(most - before)} MB more`);
+      const slowest = Math.max(...latencies);
+      assert.ok(slowest < ANSWER_WITHIN_MS, `${Math.round(slowest)} ms`);
+      const refused = await resolveAs(hog, hogToken);
+      assertProblem(refused, 'overloaded');
+      assert.match(refused.json.detail, /responses to this workspace/);
+      for (const reader of readers) reader.destroy();
+      await eventually('a resolve', async () => (await resolveAs(hog, hogToken)).status === 200);
+    } finally {
+      await service.kill();
+      await created.drop();
+    }
   });
 });
 

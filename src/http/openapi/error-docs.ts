@@ -199,8 +199,10 @@ export const problemDescriptions = {
   limit_reached: {
     occurrence: 'named',
     meaning:
-      'The workspace and environment have as many active objects of this kind as allowed. Nothing was created.',
-    remedy: '`detail` names the limit. Remove those that are not used.',
+      'The workspace and environment have as many objects of this kind, or as many bytes of them, as allowed, and nothing ' +
+      'was changed. Or the data sources of a user group, or the defaults of all schemas, have more bytes than a resolution ' +
+      'contains.',
+    remedy: '`detail` names the limit. Remove what is not used, or shorten the attributes of data sources.',
     example: apiTokenLimitReached(),
   },
   mapping_invalid: {
@@ -270,8 +272,9 @@ export const problemDescriptions = {
     occurrence: 'API token',
     meaning:
       'The API token has exceeded the requests per minute that the operator allows; `RateLimit` has the rest of each ' +
-      'minute. Or the API token is missing or not valid, like that of too many requests from the same address in this ' +
-      'minute: a valid one is accepted immediately. Nothing was changed.',
+      'minute. Or too many requests from the same address were refused in this minute because of a missing or invalid API ' +
+      'token, an unknown path or an unknown issuer, or asked for pages that need no API token: a request with a valid API ' +
+      'token is accepted immediately. Nothing was changed.',
     remedy: 'Read `detail`. Wait the seconds in `Retry-After`, then retry; or correct the API token.',
     example: new Problem('rate_limited', 'This API token is limited to 600 requests per minute.', {
       retryAfterSeconds: 17,
