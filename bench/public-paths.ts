@@ -11,7 +11,7 @@ import { DatabaseTokenIssuer } from '../reliability/token-issuer.ts';
 import { printTable } from '../src/commands/output.ts';
 import { sqlite, type TestDatabase } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
-import { WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
+import { eventually, WITHOUT_FAILURE_LIMIT } from '../test/support/process.ts';
 import { processorTime } from './processor-time.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -130,7 +130,11 @@ async function prepare(database: TestDatabase, url: string): Promise<{ admin: st
   const call = (method: string, path: string, body: unknown) =>
     send(url, { method, path, body, token: admin });
   const settings = { audience: 'cube', properties: ['plan'] };
-  await call('PUT', '/v1/integrations/jwt', { type: 'jwt', settings });
+  // Generating keys takes long on a busy machine.
+  await eventually('an integration', async () => {
+    const { status } = await call('PUT', '/v1/integrations/jwt', { type: 'jwt', settings });
+    return status < 300;
+  });
   for (let source = 0; source < 200; source++)
     await call('PUT', `/v1/data-sources/${source}`, {
       schema_id: '40',

@@ -20,9 +20,10 @@ export interface DocumentTotal {
   readonly bytes: number;
 }
 
+/** Finite, because commands for the writer thread are JSON. */
 export const UNLIMITED: DocumentTotal = {
-  documents: Number.POSITIVE_INFINITY,
-  bytes: Number.POSITIVE_INFINITY,
+  documents: Number.MAX_SAFE_INTEGER,
+  bytes: Number.MAX_SAFE_INTEGER,
 };
 
 /** What is common to the documents of one kind. */

@@ -6,6 +6,7 @@ import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
+import { SMALL_BYTES } from '../cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';
 
@@ -22,6 +23,9 @@ export interface Viewer extends Resolution {
   effective: EffectiveMapping | null;
 }
 
+/** Processor time of writing JSON to a response, compared with parsing it: a few large resolutions fill a turn. */
+const WRITING_COST = 1 / 16;
+
 /** Returns the group of a token that is valid now; null for every token that does not resolve. */
 export async function identifyViewer(
   context: Context,
@@ -32,6 +36,8 @@ export async function identifyViewer(
   if (found === null) return null;
   const { catalogue } = await context.configs.of(context.store, caller);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
+  if (effective !== null && effective.bytes > SMALL_BYTES)
+    await context.cpu.turn(Math.ceil(effective.bytes * WRITING_COST));
   return { ...found, effective };
 }
 
