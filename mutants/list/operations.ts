@@ -21,6 +21,20 @@ const validator = 'src/operations/property-validator';
 
 export const operations: readonly Mutant[] = [
   {
+    name: 'documents: the bytes of a kind are unlimited',
+    file: 'src/domain/document.ts',
+    find: "return growth > 0 && total.bytes + growth > limit.bytes ? 'bytes' : null;",
+    replace: 'return null;',
+    tests: ['test/document-limit.test.ts'],
+  },
+  {
+    name: 'documents: a resolution may have any size',
+    file: 'src/operations/catalogue.ts',
+    find: 'if (bytes > MAX_RESOLVED_BYTES) throw',
+    replace: 'if (bytes < 0) throw',
+    tests: ['test/document-limit.test.ts'],
+  },
+  {
     name: 'get or create: the loser of a race gets no drift',
     file: getOrCreate,
     find: 'drift: driftOf(body, group.userGroup)',
