@@ -98,12 +98,13 @@ describe('A client that reads no responses', () => {
   });
 });
 
-const RESOLVING_READERS = 600;
+/** Enough to exceed the share of a workspace, and few enough to fill their socket buffers, of up to 10 MB each, soon. */
+const RESOLVING_READERS = 160;
 /** Their data sources have almost as much as a resolution may contain. */
 const LARGE_SOURCES = 16;
 /** More than a socket buffer holds, and together fewer than may wait on all connections. */
-const RESOLVES = 24;
-/** All the resolutions together would have 3.6 GB; those that were sent or refused are garbage for a while. */
+const RESOLVES = 100;
+/** All the resolutions together would have 4 GB; those that were sent or refused are garbage for a while. */
 const MAX_RESOLVING_GROWTH_MB = 500;
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -115,7 +116,10 @@ describeOnEachDatabase('A workspace that reads no responses', (database) => {
     const hog = (await issuer.create('hog', 'Customer', 'admin')).token;
     const other = (await issuer.create('other', 'Customer', 'admin')).token;
     const script = writeScript(folder.join('program'));
-    const service = await serve(folder, { command: script, env: { ...created.env, ...QUIET } });
+    const service = await serve(folder, {
+      command: script,
+      env: { ...created.env, ...QUIET, UGS_ANSWER_TIMEOUT_MS: '300000' },
+    });
     try {
       const text = 'x'.repeat(15_900);
       for (let index = 0; index < LARGE_SOURCES; index++) {
