@@ -3,11 +3,11 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { DatabaseKind } from '../test/support/database.ts';
+import type { DatabaseKind, TestDatabase } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
 import { eventually, Folder, type Service, serve } from '../test/support/process.ts';
 import { QUIET } from './program.ts';
-import { DatabaseTokenIssuer } from './token-issuer.ts';
+import { DatabaseTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 
 const PROBE_EVERY_MS = 5;
 
@@ -16,21 +16,27 @@ export interface Monitored {
   loop: EventLoop;
   /** An API token with the permission admin. */
   token: string;
+  issuer: TokenIssuer;
+  database: TestDatabase;
 }
 
-/** Runs the work while a process whose event loop is monitored serves a new database. */
+/** Runs the work while a process with these settings, whose event loop is monitored, serves a new database. */
 export async function whileMonitored<Result>(
   kind: DatabaseKind,
   work: (monitored: Monitored) => Promise<Result>,
+  settings: Record<string, string> = {},
 ): Promise<Result> {
   using folder = new Folder();
   const database = await kind.create();
   const file = folder.join('longest-iteration');
-  const service = await serve(folder, { env: { ...database.env, ...QUIET, ...monitored(file) } });
+  const service = await serve(folder, {
+    env: { ...database.env, ...QUIET, ...settings, ...monitored(file) },
+  });
   try {
     await using issuer = await DatabaseTokenIssuer.open(database);
     const { token } = await issuer.create('default', 'Customer', 'admin');
-    return await work({ service, loop: new EventLoop(service, file), token });
+    const loop = new EventLoop(service, file);
+    return await work({ service, loop, token, issuer, database });
   } finally {
     await service.kill();
     await database.drop();
@@ -49,10 +55,13 @@ interface LongestIteration {
 }
 
 /** How long the event loop was blocked. */
-export interface LoopFigures {
+export interface TurnFigures {
   longestTurnMs: number;
   /** CPU time used by the thread: on a busy machine, iterations take longer. */
   longestTurnCpuMs: number;
+}
+
+export interface LoopFigures extends TurnFigures {
   slowestHealthMs: number;
 }
 
@@ -67,14 +76,16 @@ export class EventLoop {
 
   /** Returns the result of the work, and what the event loop did meanwhile. */
   async during<Result>(work: () => Promise<Result>): Promise<[Result, LoopFigures]> {
+    const [[result, slowestHealthMs], turns] = await this.turnsDuring(() => this.#slowestHealthMs(work()));
+    return [result, { ...turns, slowestHealthMs: Math.round(slowestHealthMs) }];
+  }
+
+  /** The same without calls of `/healthz`. */
+  async turnsDuring<Result>(work: () => Promise<Result>): Promise<[Result, TurnFigures]> {
     await this.#longestIteration();
-    const [result, slowestHealthMs] = await this.#slowestHealthMs(work());
+    const result = await work();
     const { longestMs, longestCpuMs } = await this.#longestIteration();
-    const figures = {
-      longestTurnMs: Math.round(longestMs),
-      longestTurnCpuMs: Math.round(longestCpuMs),
-      slowestHealthMs: Math.round(slowestHealthMs),
-    };
+    const figures = { longestTurnMs: Math.round(longestMs), longestTurnCpuMs: Math.round(longestCpuMs) };
     return [result, figures];
   }
 

@@ -1,6 +1,7 @@
 // Requests with bodies at every limit, for every endpoint that accepts one.
 
 import { limits } from '../src/domain/field.ts';
+import { requestBytes } from './connection.ts';
 import { fill } from './filler.ts';
 
 export interface LargeGroup {
@@ -74,6 +75,7 @@ export const endpoints: readonly Endpoint[] = [
   },
 ];
 
+const CHUNKS_END = Buffer.from('\r\n0\r\n\r\n');
 const SMALL = '{"plan":"gold"}';
 const FRAME_BYTES = 40;
 
@@ -142,13 +144,12 @@ export function requestOf(
   group: LargeGroup,
   apiToken: string,
 ): Uint8Array {
-  const bytes = Buffer.from(body.textOf(endpoint, group));
-  const framing = body.isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes.length}`;
-  const head =
-    `${endpoint.method} ${endpoint.path(group)} HTTP/1.1\r\nHost: rig\r\n` +
-    `Authorization: Token ${apiToken}\r\n${framing}\r\n\r\n`;
-  if (!body.isChunked) return Buffer.concat([Buffer.from(head), bytes]);
-  return Buffer.from(`${head}${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n0\r\n\r\n`);
+  const parts = { method: endpoint.method, path: endpoint.path(group), apiToken };
+  const text = body.textOf(endpoint, group);
+  if (!body.isChunked) return requestBytes({ ...parts, body: text });
+  const bytes = Buffer.from(text);
+  const head = requestBytes({ ...parts, headers: ['Transfer-Encoding: chunked'] });
+  return Buffer.concat([head, Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CHUNKS_END]);
 }
 
 function member(index: number): string {

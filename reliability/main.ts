@@ -45,6 +45,12 @@ import { rollingRestart } from './rolling-restart.ts';
 import { runSequences } from './sequence.ts';
 import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
+import {
+  brokenPromises as brokenByTenant,
+  type CaseFigures,
+  casesOf,
+  hurtOneOfTwoTenants,
+} from './two-tenants.ts';
 import { killDelivering } from './webhooks.ts';
 
 interface RigFlags {
@@ -219,6 +225,14 @@ const program = new Command('node reliability/main.ts')
       .action(runLargeBodies),
   )
   .addCommand(
+    rig('two-tenants', 'let one tenant do its worst, and measure what another one notices')
+      .addOption(databaseOption())
+      .option('--cases <cases...>', 'run only these cases, by name or by how their names start')
+      .option('--seconds <seconds>', 'duration of each quiet and each attacked phase', positive, 10)
+      .option('--rounds <rounds>', 'quiet and attacked phases of each case', positive, 3)
+      .action(runTwoTenants),
+  )
+  .addCommand(
     rig('hostile-schemas', 'store schemas of properties that are as expensive as possible')
       .option('--changes <changes>', 'changes of user groups sent at a time for each schema', positive, 50)
       .addOption(databaseOption())
@@ -269,6 +283,12 @@ interface SchemaNeighbourFlags extends DatabaseFlags {
   writers: number;
   seconds: number;
   attacks?: string[];
+}
+
+interface TwoTenantsFlags extends DatabaseFlags {
+  cases?: string[];
+  seconds: number;
+  rounds: number;
 }
 
 interface JsonSchemaFlags {
@@ -446,6 +466,26 @@ async function runSchemaNeighbour(flags: RigFlags & SchemaNeighbourFlags) {
   bar.end();
   if (!json) showTable(figures);
   endWith(promisesBrokenToNeighbour(figures));
+}
+
+async function runTwoTenants({
+  database,
+  cases: only,
+  seconds,
+  rounds,
+  json,
+}: RigFlags & TwoTenantsFlags): Promise<void> {
+  await using provided = await provide(database);
+  using bar = progressBar('cases', casesOf(only).length);
+  let done = 0;
+  const onCase = (figures: CaseFigures) => {
+    bar.show(++done);
+    if (json) printJson({ rig: 'two-tenants', database, ...figures });
+  };
+  const figures = await hurtOneOfTwoTenants({ kind: provided.kind, seconds, rounds, only, onCase });
+  bar.end();
+  if (!json) showTable(figures);
+  endWith(brokenByTenant(figures));
 }
 
 async function runJsonSchema({ suite, python = findPython(), json }: RigFlags & JsonSchemaFlags) {

@@ -3,8 +3,8 @@
 // serve at full capacity and generate five times that load.
 
 import { createApiToken, Folder } from '../test/support/process.ts';
+import { type CallLoad, call, probe } from './call-load.ts';
 import { slowDatabases } from './overload-database.ts';
-import { type CallLoad, call, probe } from './overload-load.ts';
 import { peakResidentMb } from './resident-memory.ts';
 
 export interface OverloadOptions {

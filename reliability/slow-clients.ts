@@ -5,7 +5,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { median } from '../bench/median.ts';
 import { sqlite } from '../test/support/database.ts';
 import { eventually, Folder, type Service, serve } from '../test/support/process.ts';
-import { type CallLoad, call } from './overload-load.ts';
+import { type CallLoad, call } from './call-load.ts';
 import { processOf, QUIET, writeScript } from './program.ts';
 import { peakResidentMb, residentMb } from './resident-memory.ts';
 import { type Mode, modes, SlowClients } from './slow-clients-attack.ts';

@@ -1,7 +1,7 @@
 // A process that measures latency with a small load while another process sends an excessive one.
 
 import { setPriority } from 'node:os';
-import { Callers, type CallLoad } from './overload-load.ts';
+import { Callers, type CallLoad } from './call-load.ts';
 
 /** Higher than that of other processes, if permitted. */
 const PRIORITY = -10;

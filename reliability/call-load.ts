@@ -3,15 +3,17 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { type CallName, type CallTarget, calls } from './call.ts';
+import { Connection, hasRetryAfter, type Reply } from './connection.ts';
 
-export interface CallLoad {
+export interface CallLoad extends CallTarget {
   url: string;
-  apiToken: string;
-  /** The prefix of the ids of created groups. */
-  prefix: string;
+  /** Sent in turn; only creates if absent. */
+  mix?: readonly CallName[];
+  /** Calls that are due while all are in use wait; below the connection limit of the service if absent. */
+  maxConnections?: number;
   seconds: number;
   /** Until the queues are filled: calls that finish earlier are excluded from the figures. */
   warmUpSeconds: number;
@@ -22,9 +24,9 @@ export interface CallLoad {
 export interface CallFigures {
   /** Sent calls. */
   calls: number;
-  served: OutcomeFigures;
+  served: VerdictFigures;
   /** 503 with Retry-After. */
-  refused: OutcomeFigures;
+  refused: VerdictFigures;
   /** Any other response, or none. */
   wrong: number;
   /** Wrong and rejected calls, including those during the warm-up. */
@@ -33,15 +35,15 @@ export interface CallFigures {
   allServedAfterSeconds: number;
 }
 
-interface OutcomeFigures {
+interface VerdictFigures {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
   maxMs: number;
 }
 
-/** Below the connection limit of the service. */
-const MAX_CALLERS = 8_000;
+const MAX_CONNECTIONS = 8_000;
+const ONLY_CREATES: readonly CallName[] = ['create'];
 const TICK_MS = 2;
 /** How long to wait for responses after the last call. */
 const DRAIN_TIMEOUT_MS = 20_000;
@@ -56,31 +58,49 @@ export async function call(load: CallLoad): Promise<CallFigures> {
 
 /** Runs a small load in a process, for accurate latencies: the generator of the large load has a queue itself. */
 export async function probe(load: CallLoad): Promise<CallFigures> {
-  const prober = fork(new URL('./overload-probe.ts', import.meta.url));
+  const prober = fork(new URL('./call-probe.ts', import.meta.url));
   // Not on the command line, which other users can read.
   prober.send(load);
   const [figures] = await once(prober, 'message');
   return figures as CallFigures;
 }
 
-type Outcome = 'served' | 'refused' | 'wrong';
+type Verdict = 'served' | 'refused' | 'wrong';
+
+export interface Outcome {
+  verdict: Verdict;
+  /** 0 if there was no response. */
+  status: number;
+  call: CallName;
+  /** The id of the group that it creates, if it creates one. */
+  groupId: string;
+  dueMs: number;
+  tookMs: number;
+}
 
 export class Callers {
   readonly #load: CallLoad;
-  readonly #free: Caller[] = [];
-  /** The due times of calls waiting for a free caller. */
+  readonly #mix: readonly CallName[];
+  readonly #free: Connection[] = [];
+  /** The due times of calls waiting for a free connection. */
   readonly #overdue: number[] = [];
-  #callers = 0;
-  readonly #outcomes: { outcome: Outcome; dueMs: number; tookMs: number }[] = [];
+  #connections = 0;
+  readonly #outcomes: Outcome[] = [];
   readonly #startedAt = performance.now();
   #sent = 0;
   #calls = 0;
 
   constructor(load: CallLoad) {
     this.#load = load;
+    this.#mix = load.mix ?? ONLY_CREATES;
   }
 
   async run(): Promise<CallFigures> {
+    return this.#figures(await this.outcomes());
+  }
+
+  /** Runs the load; one outcome per call that was responded to. */
+  async outcomes(): Promise<readonly Outcome[]> {
     const { offer, seconds } = this.#load;
     if ('callers' in offer)
       for (let caller = 0; caller < offer.callers; caller++) this.#send(this.#elapsedMs);
@@ -88,11 +108,15 @@ export class Callers {
       if ('perSecond' in offer) this.#sendDue((now / 1_000) * offer.perSecond, 1_000 / offer.perSecond);
       await sleep(TICK_MS);
     }
-    for (const end = this.#elapsedMs + DRAIN_TIMEOUT_MS; this.#outcomes.length < this.#sent; ) {
+    for (const end = this.#elapsedMs + DRAIN_TIMEOUT_MS; this.unanswered > 0; ) {
       if (this.#elapsedMs > end) break;
       await sleep(TICK_MS);
     }
-    return this.#figures();
+    return this.#outcomes;
+  }
+
+  get unanswered(): number {
+    return this.#sent - this.#outcomes.length;
   }
 
   get #elapsedMs(): number {
@@ -109,66 +133,83 @@ export class Callers {
   }
 
   #start(dueMs: number): void {
-    const caller = this.#freeCaller() ?? this.#newCaller();
-    if (caller === null) this.#overdue.push(dueMs);
-    else this.#call(caller, dueMs);
+    const connection = this.#freeConnection() ?? this.#newConnection();
+    if (connection === null) this.#overdue.push(dueMs);
+    else this.#call(connection, dueMs);
   }
 
   /** Skips closed connections: the service closes connections that are idle for a minute. */
-  #freeCaller(): Caller | null {
-    for (let caller = this.#free.pop(); caller !== undefined; caller = this.#free.pop()) {
-      if (caller.isOpen) return caller;
-      this.#callers--;
+  #freeConnection(): Connection | null {
+    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
+      if (free.isOpen) return free;
+      this.#connections--;
     }
     return null;
   }
 
-  #newCaller(): Caller | null {
-    if (this.#callers === MAX_CALLERS) return null;
-    this.#callers++;
-    return new Caller(this.#load.url, this.#load.apiToken);
+  #newConnection(): Connection | null {
+    const { url, maxConnections = MAX_CONNECTIONS } = this.#load;
+    if (this.#connections === maxConnections) return null;
+    this.#connections++;
+    return new Connection(url);
   }
 
-  #call(caller: Caller, dueMs: number): void {
-    const id = `${this.#load.prefix}${this.#calls++}`;
-    caller.call(id, (outcome) => this.#record(caller, outcome, dueMs));
+  #call(connection: Connection, dueMs: number): void {
+    const index = this.#calls++;
+    const call = this.#mix[index % this.#mix.length]!;
+    const groupId = `${this.#load.prefix}${index}`;
+    connection.send(calls[call](this.#load, groupId, index), (reply) => {
+      const tookMs = this.#elapsedMs - dueMs;
+      const status = reply?.status ?? 0;
+      this.#record(connection, { verdict: verdictOf(reply), status, call, groupId, dueMs, tookMs });
+    });
   }
 
-  #record(caller: Caller, outcome: Outcome, dueMs: number): void {
-    this.#outcomes.push({ outcome, dueMs, tookMs: this.#elapsedMs - dueMs });
-    if (caller.isOpen) this.#free.push(caller);
-    else this.#callers--;
+  #record(connection: Connection, outcome: Outcome): void {
+    this.#outcomes.push(outcome);
+    if (connection.isOpen) this.#free.push(connection);
+    else this.#connections--;
     const overdue = this.#overdue.shift();
     if (overdue !== undefined) this.#start(overdue);
     if ('callers' in this.#load.offer && this.#elapsedMs < this.#load.seconds * 1_000)
       this.#send(this.#elapsedMs);
   }
 
-  #figures(): CallFigures {
-    const unanswered = this.#sent - this.#outcomes.length;
-    const notServed = this.#outcomes.filter(({ outcome }) => outcome !== 'served');
+  /** For a load that is not repeated. */
+  close(): void {
+    for (const connection of this.#free) connection.socket.destroy();
+  }
+
+  #figures(outcomes: readonly Outcome[]): CallFigures {
+    const { unanswered } = this;
+    const notServed = outcomes.filter(({ verdict }) => verdict !== 'served');
     return {
       calls: this.#sent,
       served: this.#figuresOf('served'),
       refused: this.#figuresOf('refused'),
-      wrong: unanswered + notServed.filter(({ outcome }) => outcome === 'wrong').length,
+      wrong: unanswered + notServed.filter(({ verdict }) => verdict === 'wrong').length,
       notServed: unanswered + notServed.length,
       allServedAfterSeconds: firstWithout(notServed.map(({ dueMs }) => Math.floor(dueMs / 1_000))),
     };
   }
 
-  #figuresOf(wanted: Outcome): OutcomeFigures {
+  #figuresOf(wanted: Verdict): VerdictFigures {
     const totalMs = this.#load.seconds * 1_000;
     const fromMs = this.#load.warmUpSeconds * 1_000;
     const taken = this.#outcomes.filter(
-      ({ outcome, dueMs, tookMs }) =>
-        outcome === wanted && dueMs + tookMs >= fromMs && dueMs + tookMs < totalMs,
+      ({ verdict, dueMs, tookMs }) =>
+        verdict === wanted && dueMs + tookMs >= fromMs && dueMs + tookMs < totalMs,
     );
-    const sorted = Float64Array.from(taken, ({ tookMs }) => tookMs).sort();
-    const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-    const perSecond = (sorted.length * 1_000) / (totalMs - fromMs);
+    const at = percentiles(taken.map(({ tookMs }) => tookMs));
+    const perSecond = (taken.length * 1_000) / (totalMs - fromMs);
     return { perSecond, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
   }
+}
+
+/** Returns the percentile for a share of the values; 0 if there are none. */
+export function percentiles(values: readonly number[]): (share: number) => number {
+  const sorted = Float64Array.from(values).sort();
+  return (share) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
 }
 
 /** The smallest whole number, from 0, that is not in the list. */
@@ -179,54 +220,10 @@ function firstWithout(numbers: readonly number[]): number {
   return first;
 }
 
-/** One connection with at most one call in flight. */
-class Caller {
-  readonly #socket: Socket;
-  readonly #head: string;
-  #received = '';
-  #onOutcome: ((outcome: Outcome) => void) | null = null;
-
-  constructor(url: string, apiToken: string) {
-    const { hostname, port } = new URL(url);
-    this.#head = `GET /api/user HTTP/1.1\r\nHost: rig\r\nAuthorization: Token ${apiToken}\r\nContent-Length: `;
-    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
-    this.#socket.on('data', (text: string) => this.#read(text));
-    this.#socket.on('error', () => {});
-    this.#socket.on('close', () => this.#settle('wrong'));
-  }
-
-  get isOpen(): boolean {
-    return this.#socket.writable;
-  }
-
-  call(id: string, onOutcome: (outcome: Outcome) => void): void {
-    this.#onOutcome = onOutcome;
-    const body = `{"user_group_id":"${id}","name":"Rig"}`;
-    this.#socket.write(`${this.#head}${body.length}\r\n\r\n${body}`);
-  }
-
-  #read(text: string): void {
-    this.#received += text;
-    const headEnd = this.#received.indexOf('\r\n\r\n');
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#received)?.[1]);
-    if (headEnd < 0 || this.#received.length < headEnd + 4 + length) return;
-    const response = this.#received;
-    this.#received = '';
-    this.#settle(outcomeOf(response));
-  }
-
-  #settle(outcome: Outcome): void {
-    const onOutcome = this.#onOutcome;
-    this.#onOutcome = null;
-    onOutcome?.(outcome);
-  }
-}
-
-function outcomeOf(response: string): Outcome {
-  if (response.startsWith('HTTP/1.1 200 ')) return 'served';
-  return response.startsWith('HTTP/1.1 503 ') && /\r\nretry-after: [1-9]\d*\r\n/i.test(response)
-    ? 'refused'
-    : 'wrong';
+function verdictOf(reply: Reply | null): Verdict {
+  if (reply === null) return 'wrong';
+  if (reply.status >= 200 && reply.status <= 299) return 'served';
+  return reply.status === 503 && hasRetryAfter(reply) ? 'refused' : 'wrong';
 }
 
 if (!isMainThread) parentPort?.postMessage(await new Callers(workerData as CallLoad).run());

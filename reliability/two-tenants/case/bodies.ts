@@ -1,0 +1,59 @@
+// Bodies at every limit: valid and invalid, sent quickly, slowly, and over many connections.
+
+import { mintApiToken } from '../../../src/domain/token.ts';
+import { bodies, endpoints, requestOf } from '../../large-bodies-case.ts';
+import { cycle } from '../flow.ts';
+import type { HostileCase } from '../hostile-case.ts';
+import type { Tenant } from '../tenant.ts';
+
+const GROUPS = 20;
+const UPDATE = endpoints.find(({ name }) => name === 'updateUserGroup')!;
+const PATCH = endpoints.find(({ name }) => name === 'patchUserGroup')!;
+const VALID = ['levels', 'numbers', 'text'];
+const INVALID = ['unknown fields', 'unfinished', 'too many entries'];
+/** Faster than what the service evicts. */
+const SLOW_BYTES_PER_SECOND = 80 * 1024;
+
+export const bodyCases: readonly HostileCase[] = [
+  {
+    name: 'bodies-valid',
+    prepare: async (attacker) => [{ connections: 64, request: await requests(attacker, VALID) }],
+  },
+  {
+    name: 'bodies-invalid',
+    prepare: async (attacker) => [{ connections: 64, request: await requests(attacker, INVALID) }],
+  },
+  {
+    name: 'bodies-many-connections',
+    prepare: async (attacker) => [
+      { connections: 500, request: await requests(attacker, [...VALID, ...INVALID]) },
+    ],
+  },
+  {
+    name: 'bodies-slow',
+    prepare: async (attacker) => [
+      {
+        connections: 200,
+        request: await requests(attacker, INVALID),
+        bytesPerSecond: SLOW_BYTES_PER_SECOND,
+      },
+    ],
+  },
+  {
+    name: 'bodies-invalid-token',
+    prepare: async (attacker) => {
+      const unknown = mintApiToken().reveal();
+      return [{ connections: 64, request: await requests(attacker, INVALID, unknown) }];
+    },
+  },
+];
+
+async function requests(attacker: Tenant, names: readonly string[], apiToken = attacker.apiToken) {
+  const groups = await attacker.storeGroups(GROUPS);
+  const wanted = bodies.filter(({ name }) => names.includes(name));
+  return cycle(
+    groups.flatMap((group) =>
+      wanted.flatMap((body) => [UPDATE, PATCH].map((endpoint) => requestOf(endpoint, body, group, apiToken))),
+    ),
+  );
+}

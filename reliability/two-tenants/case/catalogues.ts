@@ -1,0 +1,64 @@
+// Large catalogues, resolved as fast as possible, and changed so that the configuration has to be read again.
+
+import type { Flow } from '../flow.ts';
+import { cycle } from '../flow.ts';
+import type { HostileCase } from '../hostile-case.ts';
+import type { Tenant } from '../tenant.ts';
+import { namesOf } from '../tenant.ts';
+
+const SCHEMAS = 1_000;
+const DATA_SOURCES = 10_000;
+/** As many as the attributes may have. */
+const LARGE = { note: 'x'.repeat(16_000) };
+
+/** A schema with a default data source for each; `attributes` of every data source. */
+export async function storeCatalogue(tenant: Tenant, schemas: number, attributes: object): Promise<void> {
+  const bodyOf = (index: number) => ({ schema_id: `schema-${index}`, name: `Source ${index}`, attributes });
+  await tenant.putAll(namesOf('/v1/data-sources/source', schemas), bodyOf);
+  await tenant.putAll(namesOf('/v1/schemas/schema', schemas), (index) => ({
+    name: `Schema ${index}`,
+    default_data_source: `source-${index}`,
+  }));
+}
+
+export async function resolving(tenant: Tenant, connections: number): Promise<Flow> {
+  const groups = await tenant.storeGroups(20);
+  const bodies = groups.map(({ token }) => JSON.stringify({ token }));
+  return { connections, request: cycle(bodies.map((body) => tenant.request('POST', '/v1/resolve', body))) };
+}
+
+function changing(tenant: Tenant): Flow {
+  const request = (index: number) =>
+    tenant.request('PUT', '/v1/schemas/changing', JSON.stringify({ name: `Schema ${index}` }));
+  return { connections: 1, request };
+}
+
+export const catalogueCases: readonly HostileCase[] = [
+  {
+    name: 'catalogues-large',
+    prepare: async (attacker) => {
+      const flow = await resolving(attacker, 8);
+      await storeCatalogue(attacker, SCHEMAS - 1, LARGE);
+      return [flow];
+    },
+  },
+  {
+    name: 'catalogues-large-changing',
+    prepare: async (attacker) => {
+      const flow = await resolving(attacker, 8);
+      await storeCatalogue(attacker, SCHEMAS - 1, LARGE);
+      return [flow, changing(attacker)];
+    },
+  },
+  {
+    name: 'catalogues-many-changing',
+    prepare: async (attacker) => {
+      const flow = await resolving(attacker, 16);
+      await attacker.putAll(namesOf('/v1/data-sources/source', DATA_SOURCES), (index) => ({
+        schema_id: 'schema',
+        name: `Source ${index}`,
+      }));
+      return [flow, changing(attacker)];
+    },
+  },
+];

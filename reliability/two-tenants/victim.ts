@@ -1,0 +1,83 @@
+// The process of the tenant that must not be hurt: a steady open-loop load, and the receiver of its webhooks. Started
+// with a high priority, so that it measures the service and not itself.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { constants, getPriority, setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallName } from '../call.ts';
+import { Callers, type CallLoad } from '../call-load.ts';
+
+/** What the victim saw during one phase. */
+export interface Seen {
+  /** Latencies of the calls that succeeded. */
+  tookMs: [CallName, number][];
+  /** How often each call failed in each way. */
+  errors: Record<string, number>;
+  /** From a create until its webhook arrived; at least the time waited if it has not. */
+  webhookMs: number[];
+}
+
+export type VictimMessage = { receiverUrl: string } | { seen: Seen };
+
+/** Before the service, if that is permitted: what it measures includes no wait of its own for a processor. */
+const NICER_BY = -5;
+/** How long to wait for webhooks after the last call. */
+const WEBHOOKS_TIMEOUT_MS = 2_000;
+const POLL_MS = 20;
+
+/** When the webhook about each group arrived (`performance.now()`). */
+const arrivals = new Map<string, number>();
+
+async function measure(load: CallLoad): Promise<Seen> {
+  const startedAt = performance.now();
+  const callers = new Callers(load);
+  const outcomes = await callers.outcomes();
+  const errors: Record<string, number> = {};
+  for (const { call, status, verdict } of outcomes) {
+    if (verdict === 'served') continue;
+    const name = `${call} ${status === 0 ? 'without response' : status}`;
+    errors[name] = (errors[name] ?? 0) + 1;
+  }
+  if (callers.unanswered > 0) errors['without response'] = callers.unanswered;
+  const served = outcomes.filter(({ verdict }) => verdict === 'served');
+  const created = served.filter(({ call }) => call === 'create');
+  await arrivalOfAll(created.map(({ groupId }) => groupId));
+  callers.close();
+  const webhookMs = created.map(
+    ({ groupId, dueMs }) => (arrivals.get(groupId) ?? performance.now()) - startedAt - dueMs,
+  );
+  return { tookMs: served.map(({ call, tookMs }) => [call, tookMs]), errors, webhookMs };
+}
+
+async function arrivalOfAll(groupIds: readonly string[]): Promise<void> {
+  const deadline = performance.now() + WEBHOOKS_TIMEOUT_MS;
+  while (performance.now() < deadline && !groupIds.every((id) => arrivals.has(id))) await sleep(POLL_MS);
+}
+
+const receiver = createServer((request, response) => {
+  let text = '';
+  request.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  request.on('end', () => {
+    response.end();
+    const { id } = JSON.parse(text).target as { id: string };
+    if (!arrivals.has(id)) arrivals.set(id, performance.now());
+  });
+});
+
+try {
+  setPriority(Math.max(getPriority() + NICER_BY, constants.priority.PRIORITY_HIGHEST));
+} catch {}
+process.on('message', async (load: CallLoad) => report({ seen: await measure(load) }));
+// The rig may be killed.
+process.once('disconnect', () => process.exit());
+receiver.listen(0, '127.0.0.1', () => {
+  const { port } = receiver.address() as AddressInfo;
+  report({ receiverUrl: `http://127.0.0.1:${port}/` });
+});
+
+function report(message: VictimMessage): void {
+  process.send?.(message);
+}
