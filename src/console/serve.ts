@@ -118,9 +118,10 @@ async function callOf(
   { caller, session }: SignedIn,
   { query, request, reply }: Pick<PageCall, 'query' | 'request' | 'reply'>,
 ): Promise<PageCall> {
+  const { workspaceId } = caller;
   const form = request.method === 'POST' ? await readForm(options, request) : Form.empty;
   if (request.method === 'POST') refuseForgery(form, session);
-  const bounded = withDeadline(options.context, request);
+  const bounded = withDeadline(options.context, request, workspaceId);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory } = options;
   return { context, caller, session, query, form, request, reply, demoDirectory };

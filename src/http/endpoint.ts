@@ -10,6 +10,7 @@ import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { type CpuQueue, GRACE_MS, STEP_BYTES } from '../operations/cpu-queue.ts';
+import { UNKNOWN_TENANT } from '../operations/fair-queue.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import type { Access } from '../store/admission.ts';
 import { announcedBytes, hasSmallBody, postponeBody, readBody, requireBody } from './body.ts';
@@ -77,13 +78,22 @@ const LAST_QUERY_AFTER_MS = 1_500;
 /** Work that waits for the CPU until then still has time to query the database. */
 const LAST_CPU_TURN_AFTER_MS = 1_400;
 
-/** For the queries of one request. */
-export function withDeadline(context: Context, { id }: FastifyRequest): Context {
+/** For the queries of one request of the tenant, a workspace id. */
+export function withDeadline(
+  context: Context,
+  { id }: FastifyRequest,
+  tenant: number = UNKNOWN_TENANT,
+): Context {
   const now = performance.now();
   const store = context.store.until(now + LAST_QUERY_AFTER_MS);
   const origin = { via: context.origin.via, requestId: id };
-  const cpu = context.cpu.until(now + LAST_CPU_TURN_AFTER_MS);
+  const cpu = context.cpu.of(tenant).until(now + LAST_CPU_TURN_AFTER_MS);
   return { ...context, store, cpu, origin, violations: [] };
+}
+
+/** For the first request with an API token, whose tenant only authentication finds out. */
+function ofTenant(context: Context, tenant: number): Context {
+  return context.cpu.tenant === tenant ? context : { ...context, cpu: context.cpu.of(tenant) };
 }
 
 export const JSON_ONLY = ['application/json'] as const;
@@ -148,30 +158,41 @@ async function callOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Call<unknown, unknown>> {
-  const context = withDeadline(options.context, request);
+  const digest = apiTokenDigestOf(request.raw, endpoint.protocol);
+  const guess = options.prefetcher.guess(digest);
+  const context = withDeadline(options.context, request, guess?.workspaceId);
   const isSmall = hasSmallBody(request.raw);
   if (!isSmall) {
     // Hundreds of requests may arrive in one turn of the event loop.
     postponeBody(request.raw);
     await context.cpu.turn(STEP_BYTES);
   }
-  const digest = apiTokenDigestOf(request.raw, endpoint.protocol);
-  const prefetch = options.prefetcher.start({ endpoint, context, request, digest, hasSmallBody: isSmall });
+  const prefetch = options.prefetcher.start({
+    endpoint,
+    context,
+    request,
+    digest,
+    guess,
+    hasSmallBody: isSmall,
+  });
   const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
   const query = endpoint.query.read(request.url);
   const acceptsBody = endpoint.body.schema !== null;
   if (acceptsBody) checkMediaType(request.raw, endpoint.mediaTypes ?? JSON_ONLY);
   const isComplete = request.raw.complete;
   // Not `using`, which would cost every request as much as reading a header.
+  const { workspaceId } = caller;
   const reservation = prefetch.receiving === null ? options.bodies.open() : null;
   try {
     const received: ReceivedBody =
       reservation === null
         ? await prefetch.receiving!
-        : { bytes: await receiveLarge(context.cpu, request.raw, reservation) };
+        : { bytes: await receiveLarge(context.cpu.of(workspaceId), request.raw, reservation) };
     if (endpoint.body.isRequired) requireBody(received.bytes, request.method);
     // Time that the client spent sending the body does not count against the database.
-    const handling = isComplete ? context : withDeadline(options.context, request);
+    const handling = isComplete
+      ? ofTenant(context, workspaceId)
+      : withDeadline(options.context, request, workspaceId);
     const turn =
       received.parsed === undefined ? handling.cpu.turn(received.bytes.length, GRACE_MS) : undefined;
     if (turn !== undefined) await turn;

@@ -47,6 +47,8 @@ interface PrefetchOptions {
   request: FastifyRequest;
   /** null if the request has no well-formed API token. */
   digest: TokenDigest | null;
+  /** The caller that the API token belonged to last time. */
+  guess: Caller | undefined;
   hasSmallBody: boolean;
 }
 
@@ -54,6 +56,11 @@ const MAX_CALLERS = 4_096;
 
 export class Prefetcher {
   readonly #callers = new CallerHints<Caller>(MAX_CALLERS);
+
+  /** The caller that the API token belonged to last time, if it is known. A hint, which decides nothing. */
+  guess(digest: TokenDigest | null): Caller | undefined {
+    return digest === null ? undefined : this.#callers.get(digest);
+  }
 
   /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */
   start(options: PrefetchOptions): Prefetch {
@@ -69,10 +76,9 @@ export class Prefetch {
   #guess: Caller | undefined;
 
   constructor(callers: CallerHints<Caller>, options: PrefetchOptions) {
-    const { digest } = options;
     this.#callers = callers;
     this.#options = options;
-    this.#guess = digest === null ? undefined : callers.get(digest);
+    this.#guess = options.guess;
     this.receiving = options.hasSmallBody ? this.#receive() : null;
     // If authentication fails, nothing awaits the body.
     this.receiving?.catch(() => {});

@@ -1,8 +1,10 @@
 // Cooperative scheduling of CPU work: parsing, merging and comparing documents. Each turn of the event loop has a budget
-// in bytes; work beyond it waits for a later turn, so that sockets, timers and other requests run in between.
+// in bytes; work beyond it waits for a later turn, so that sockets, timers and other requests run in between. Tenants
+// whose work waits take turns.
 
 import { Problem } from '../problem.ts';
 import { StartedTooLate } from '../store/port.ts';
+import { FairQueue, UNKNOWN_TENANT } from './fair-queue.ts';
 
 /** The most expensive 64 KiB take 3 to 5 ms. The most expensive body, 256 KiB in a turn of its own, takes 10 to 20 ms. */
 export const TURN_BYTES = 65_536;
@@ -16,17 +18,35 @@ export const STEP_BYTES = 4_096;
  * microseconds.
  */
 const FREE_TURNS = 32;
+/**
+ * Turns are long while other requests are served, and large work would then wait for hundreds of milliseconds. As long as
+ * the most expensive body takes, so that large work uses at most half of the time.
+ */
+const FREE_MS = 20;
 /** Work that no query follows may start this much later. */
 export const GRACE_MS = 1_600;
 
 /** How long a request may take until it sends its last query. */
 const REQUEST_MS = 1_500;
 
-interface Waiting {
+interface Work {
+  /** A workspace id. */
+  tenant: number;
   bytes: number;
   startBy: number;
+}
+
+interface Waiting extends Work {
   resolve: () => void;
   reject: (error: unknown) => void;
+}
+
+/**
+ * Earliest deadline first: requests in progress are finished before new ones, which have the latest deadlines, are
+ * started.
+ */
+function isDueBefore(waiting: Waiting, other: Waiting): boolean {
+  return waiting.startBy < other.startBy;
 }
 
 /** Shared: under overload, capturing a stack trace for each request is too expensive. */
@@ -39,12 +59,13 @@ const OVERLOADED = new Problem(
 );
 
 class Scheduler {
-  readonly #small: Waiting[] = [];
-  readonly #large: Waiting[] = [];
+  readonly #small = new FairQueue<Waiting>(isDueBefore);
+  readonly #large = new FairQueue<Waiting>(isDueBefore);
   /** Since the budget was last exceeded, across turns: resetting it every turn would cost more. */
   #spentBytes = 0;
   /** Turns until the next large work. */
   #freeTurns = 0;
+  #freeUntil = Number.NEGATIVE_INFINITY;
   #isRunning = false;
   #waitedAt = Number.NEGATIVE_INFINITY;
 
@@ -56,7 +77,8 @@ class Scheduler {
     return this.#small.length + this.#large.length;
   }
 
-  schedule(bytes: number, startBy: number): Promise<void> | undefined {
+  schedule(work: Work): Promise<void> | undefined {
+    const { tenant, bytes } = work;
     if (bytes === 0) return undefined;
     const isSmall = bytes <= SMALL_BYTES;
     if (this.#spentBytes + bytes <= TURN_BYTES && (isSmall || !this.#isRunning)) {
@@ -64,7 +86,8 @@ class Scheduler {
       return undefined;
     }
     return new Promise((resolve, reject) => {
-      insert(isSmall ? this.#small : this.#large, { bytes, startBy, resolve, reject });
+      const queue = isSmall ? this.#small : this.#large;
+      queue.push(tenant, { ...work, resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
       setImmediate(() => this.#next());
@@ -73,8 +96,11 @@ class Scheduler {
 
   #next(): void {
     this.#spentBytes = 0;
-    if (this.#freeTurns > 0) this.#freeTurns--;
-    else if (this.#start(this.#large)) this.#freeTurns = FREE_TURNS;
+    if (this.#freeTurns > 0 && performance.now() < this.#freeUntil) this.#freeTurns--;
+    else if (this.#start(this.#large)) {
+      this.#freeTurns = FREE_TURNS;
+      this.#freeUntil = performance.now() + FREE_MS;
+    } else this.#freeTurns = 0;
     while (this.#start(this.#small));
     const { waiting } = this;
     if (waiting > 0) this.#waitedAt = performance.now();
@@ -83,7 +109,7 @@ class Scheduler {
   }
 
   /** Starts the first that still has time. Returns false if there is none, or if rejections have used up the turn. */
-  #start(queue: Waiting[]): boolean {
+  #start(queue: FairQueue<Waiting>): boolean {
     while (this.#spentBytes < TURN_BYTES) {
       const next = queue.shift();
       if (next === undefined) return false;
@@ -100,27 +126,20 @@ class Scheduler {
   }
 }
 
-/**
- * Earliest deadline first: requests in progress are finished before new ones, which have the latest deadlines, are
- * started.
- */
-function insert(queue: Waiting[], waiting: Waiting): void {
-  let index = queue.length;
-  while (index > 0 && queue[index - 1]!.startBy > waiting.startBy) index--;
-  queue.splice(index, 0, waiting);
-}
-
 export class CpuQueue {
   readonly #scheduler: Scheduler;
   readonly #startBy: number;
+  /** A workspace id. */
+  readonly tenant: number;
 
   static create(): CpuQueue {
-    return new CpuQueue(new Scheduler(), Number.POSITIVE_INFINITY);
+    return new CpuQueue(new Scheduler(), Number.POSITIVE_INFINITY, UNKNOWN_TENANT);
   }
 
-  private constructor(scheduler: Scheduler, startBy: number) {
+  private constructor(scheduler: Scheduler, startBy: number, tenant: number) {
     this.#scheduler = scheduler;
     this.#startBy = startBy;
+    this.tenant = tenant;
   }
 
   /** How much work waits for a later turn. */
@@ -130,7 +149,12 @@ export class CpuQueue {
 
   /** The same queue for one request: work that cannot start by then (`performance.now()`) fails. */
   until(startBy: number): CpuQueue {
-    return new CpuQueue(this.#scheduler, startBy);
+    return new CpuQueue(this.#scheduler, startBy, this.tenant);
+  }
+
+  /** The same queue for work of one tenant, a workspace id. */
+  of(tenant: number): CpuQueue {
+    return tenant === this.tenant ? this : new CpuQueue(this.#scheduler, this.#startBy, tenant);
   }
 
   /**
@@ -138,7 +162,7 @@ export class CpuQueue {
    * `overloaded` if the work cannot start before the deadline plus `graceMs`.
    */
   turn(bytes: number, graceMs = 0): Promise<void> | undefined {
-    return this.#scheduler.schedule(bytes, this.#startBy + graceMs);
+    return this.#scheduler.schedule({ tenant: this.tenant, bytes, startBy: this.#startBy + graceMs });
   }
 
   /** Replaces an error for a missed deadline by `overloaded` if work has waited for the CPU meanwhile. */

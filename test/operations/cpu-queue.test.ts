@@ -85,6 +85,34 @@ describe('The CPU queue', () => {
     assert.deepEqual(order, ['a 1', 'a 2', 'b 1', 'b 2', 'c 1', 'c 2']);
   });
 
+  it('lets tenants take turns, whatever the deadlines of the others', async () => {
+    const queue = CpuQueue.create();
+    for (const bytes of [SMALL_BYTES, LARGE_BYTES]) {
+      const order: number[] = [];
+      const work = async (tenant: number, startBy: number): Promise<void> => {
+        await queue.of(tenant).until(startBy).turn(bytes);
+        order.push(tenant);
+      };
+      await queue.turn(TURN_BYTES);
+      const urgent = Array.from({ length: 50 }, () => work(1, performance.now() + 10_000));
+      await Promise.all([...urgent, work(2, performance.now() + 60_000)]);
+      assert.ok(order.indexOf(2) <= 2, `${order}`);
+    }
+  });
+
+  it('lets large work start after some time if turns are long', async () => {
+    const queue = CpuQueue.create();
+    await queue.turn(LARGE_BYTES);
+    const waits = [queue.turn(LARGE_BYTES), queue.turn(LARGE_BYTES)];
+    const all = Promise.all(waits).then(() => true);
+    let turns = 0;
+    for (let isDone = false; !isDone; turns++) {
+      for (const end = performance.now() + 15; performance.now() < end; );
+      isDone = await Promise.race([all, nextTurn(false)]);
+    }
+    assert.ok(turns < 12, `${turns} turns`);
+  });
+
   it('rejects work that cannot start before its deadline with overloaded', async () => {
     const queue = CpuQueue.create();
     const late = queue.until(performance.now() - 1).turn(LARGE_BYTES);

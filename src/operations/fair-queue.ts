@@ -1,0 +1,46 @@
+// Queues of tenants that are served in turn: a tenant waits for its own items, and for one of each other tenant, however
+// many these have.
+
+/** Stands for all callers whose tenant is not known: together they have the share of one. */
+export const UNKNOWN_TENANT = 0;
+
+export class FairQueue<Item> {
+  /** In the order in which the tenants are served next. None is empty. */
+  readonly #queues = new Map<number, Item[]>();
+  readonly #isBefore: (item: Item, other: Item) => boolean;
+  #length = 0;
+
+  /** `isBefore` orders the items of one tenant; without it, they keep the order of their arrival. */
+  constructor(isBefore: (item: Item, other: Item) => boolean = () => false) {
+    this.#isBefore = isBefore;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** `tenant`: a workspace id. */
+  push(tenant: number, item: Item): void {
+    this.#length++;
+    const queue = this.#queues.get(tenant);
+    if (queue === undefined) {
+      this.#queues.set(tenant, [item]);
+      return;
+    }
+    let index = queue.length;
+    while (index > 0 && this.#isBefore(item, queue[index - 1]!)) index--;
+    queue.splice(index, 0, item);
+  }
+
+  /** Removes the next item. */
+  shift(): Item | undefined {
+    for (const [tenant, queue] of this.#queues) {
+      const item = queue.shift()!;
+      this.#length--;
+      this.#queues.delete(tenant);
+      if (queue.length > 0) this.#queues.set(tenant, queue);
+      return item;
+    }
+    return undefined;
+  }
+}
