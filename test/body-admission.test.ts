@@ -18,8 +18,11 @@ import { eventually } from './support/process.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { TestService } from './support/service.ts';
 
-function reserve(admission: BodyAdmission, bytes: number): Reservation {
-  const reservation = admission.open();
+const TENANT = 1;
+const OTHER_TENANT = 2;
+
+function reserve(admission: BodyAdmission, bytes: number, tenant = TENANT): Reservation {
+  const reservation = admission.open(tenant);
   reservation.grow(bytes);
   return reservation;
 }
@@ -38,6 +41,31 @@ describe('Admission of large bodies', () => {
     second[Symbol.dispose]();
     reserve(admission, MAX_BYTES);
     assert.throws(() => reserve(admission, 1), { code: 'overloaded' });
+  });
+
+  it('admits the bodies of another tenant while one has as many as it can get', () => {
+    const admission = new BodyAdmission();
+    const bodies = Array.from({ length: MAX_BYTES / limits.bodyBytes }, () =>
+      reserve(admission, limits.bodyBytes),
+    );
+    assert.throws(() => reserve(admission, 1), { code: 'overloaded' });
+    for (let body = 0; body < bodies.length / 4; body++) reserve(admission, limits.bodyBytes, OTHER_TENANT);
+    // The first tenant still has more than its share.
+    bodies[0]![Symbol.dispose]();
+    assert.throws(() => reserve(admission, limits.bodyBytes), { code: 'overloaded' });
+  });
+
+  it('evicts no body of a tenant that has less than the one that needs space', async () => {
+    const admission = new BodyAdmission();
+    const evicted: string[] = [];
+    const small = reserve(admission, 10, OTHER_TENANT);
+    small.receive(() => evicted.push('small'));
+    const large = reserve(admission, MAX_BYTES - 10);
+    large.receive(() => evicted.push('large'));
+    await sleep(MAX_DELAY_MS + 50);
+    large.progress(MAX_BYTES);
+    assert.throws(() => reserve(admission, limits.bodyBytes), { code: 'overloaded' });
+    assert.deepEqual(evicted, []);
   });
 
   it('evicts the body furthest behind first, and only as many as needed', async () => {

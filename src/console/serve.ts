@@ -119,7 +119,7 @@ async function callOf(
   { query, request, reply }: Pick<PageCall, 'query' | 'request' | 'reply'>,
 ): Promise<PageCall> {
   const { workspaceId } = caller;
-  const form = request.method === 'POST' ? await readForm(options, request) : Form.empty;
+  const form = request.method === 'POST' ? await readForm(options, request, workspaceId) : Form.empty;
   if (request.method === 'POST') refuseForgery(form, session);
   const bounded = withDeadline(options.context, request, workspaceId);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
@@ -131,9 +131,10 @@ async function callOf(
 export async function readForm(
   { bodies }: ConsoleOptions,
   { raw }: FastifyRequest,
+  tenant: number,
   maxBytes = MAX_FORM_BYTES,
 ): Promise<Form> {
-  using reservation = bodies.open();
+  using reservation = bodies.open(tenant);
   try {
     reservation.grow(announcedBytes(raw, maxBytes));
     return Form.read(raw, await readBody(raw, reservation, maxBytes));

@@ -5,6 +5,7 @@ import { Secret } from '../domain/secret.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { pageLimitOf } from '../http/public-endpoint.ts';
 import { authenticate } from '../operations/authenticate.ts';
+import { UNKNOWN_TENANT } from '../operations/fair-queue.ts';
 import { Problem } from '../problem.ts';
 import { submit, textField } from './fields.ts';
 import { html } from './html.ts';
@@ -41,7 +42,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   app.post('/console/sign-in', { config }, (request, reply) =>
     tracked(options, async () => {
       refuseOtherSites(request);
-      const form = await readForm(options, request, MAX_BYTES);
+      const form = await readForm(options, request, UNKNOWN_TENANT, MAX_BYTES);
       const next = nextOf(form.text('next'));
       const apiToken = new Secret(form.text('api_token').trim());
       try {

@@ -2,10 +2,13 @@
 // Beyond the limit requests are rejected before their body is read. Small bodies, which are read during authentication,
 // do not count.
 
+import { FairShare } from '../operations/fair-share.ts';
 import { Problem } from '../problem.ts';
 
-/** 64 bodies of the maximum size: about a second of parsing. */
+/** 64 bodies of the maximum size, about a second of parsing: what one tenant may have while no other sends any. */
 export const MAX_BYTES = 16 * 1024 * 1024;
+/** Of which one tenant gets half. */
+const CAPACITY_BYTES = 2 * MAX_BYTES;
 
 /** At the limit, a body that arrives more slowly than this and is late by more than MAX_DELAY_MS is evicted. */
 export const MIN_BYTES_PER_SECOND = 64 * 1024;
@@ -21,38 +24,38 @@ const EVICTED = new Problem(
 );
 
 export class BodyAdmission {
-  #bytes = 0;
+  readonly #shares = new FairShare(CAPACITY_BYTES);
   /** Bodies being received, in start order. */
   readonly #receiving = new Set<Reservation>();
 
-  open(): Reservation {
-    return new Reservation({
-      add: (bytes) => this.#add(bytes),
+  /** `tenant`: a workspace id. */
+  open(tenant: number): Reservation {
+    return new Reservation(tenant, {
+      take: (bytes) => this.#take(tenant, bytes),
+      release: (bytes) => this.#shares.release(tenant, bytes),
       receiving: this.#receiving,
     });
   }
 
-  #add(bytes: number): void {
-    if (bytes > 0 && this.#bytes + bytes > MAX_BYTES) this.#evict(bytes);
-    this.#bytes += bytes;
-  }
-
-  /** Frees the bytes by evicting the bodies that are furthest behind. Throws `overloaded`. */
-  #evict(bytes: number): void {
-    while (this.#bytes + bytes > MAX_BYTES) {
-      const latest = this.#latest();
+  /** Evicts the bodies that are furthest behind until the bytes fit. Throws `overloaded`. */
+  #take(tenant: number, bytes: number): void {
+    while (this.#shares.grant(tenant, bytes) < bytes) {
+      const latest = this.#latest(this.#shares.heldBy(tenant));
       if (latest === null) throw OVERLOADED;
       latest.evict();
     }
+    this.#shares.take(tenant, bytes);
   }
 
-  #latest(): Reservation | null {
+  /** Only of tenants that hold at least this much: a tenant does not evict the bodies of one that has less. */
+  #latest(heldAtLeast: number): Reservation | null {
     const now = performance.now();
     let latest: Reservation | null = null;
     let delayMs = MAX_DELAY_MS;
     for (const reservation of this.#receiving) {
       if (now - reservation.startedAt <= MAX_DELAY_MS) break;
       if (reservation.bytes === 0 || reservation.delayMs(now) <= delayMs) continue;
+      if (this.#shares.heldBy(reservation.tenant) < heldAtLeast) continue;
       latest = reservation;
       delayMs = reservation.delayMs(now);
     }
@@ -61,19 +64,22 @@ export class BodyAdmission {
 }
 
 interface Account {
-  add: (bytes: number) => void;
+  take: (bytes: number) => void;
+  release: (bytes: number) => void;
   receiving: Set<Reservation>;
 }
 
 /** The bytes of one body, until disposed. */
 export class Reservation implements Disposable {
+  readonly tenant: number;
   readonly #account: Account;
   #bytes = 0;
   #receivedBytes = 0;
   #startedAt = 0;
   #onEvict: ((problem: Problem) => void) | null = null;
 
-  constructor(account: Account) {
+  constructor(tenant: number, account: Account) {
+    this.tenant = tenant;
     this.#account = account;
   }
 
@@ -92,7 +98,7 @@ export class Reservation implements Disposable {
 
   /** Throws `overloaded`. */
   grow(bytes: number): void {
-    this.#account.add(bytes);
+    this.#account.take(bytes);
     this.#bytes += bytes;
   }
 
@@ -118,7 +124,7 @@ export class Reservation implements Disposable {
 
   [Symbol.dispose](): void {
     this.complete();
-    this.#account.add(-this.#bytes);
+    this.#account.release(this.#bytes);
     this.#bytes = 0;
   }
 }

@@ -182,7 +182,7 @@ async function callOf(
   const isComplete = request.raw.complete;
   // Not `using`, which would cost every request as much as reading a header.
   const { workspaceId } = caller;
-  const reservation = prefetch.receiving === null ? options.bodies.open() : null;
+  const reservation = prefetch.receiving === null ? options.bodies.open(workspaceId) : null;
   try {
     const received: ReceivedBody =
       reservation === null
