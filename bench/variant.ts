@@ -9,6 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { keyOf } from '../src/domain/user-group.ts';
 import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
+import { Prefetcher } from '../src/http/prefetch.ts';
 import { UnreadResponses } from '../src/http/response-backpressure.ts';
 import { addRoutes } from '../src/http/routes.ts';
 import { createServer } from '../src/http/server.ts';
@@ -58,6 +59,7 @@ const options = {
   running: new InFlight(),
   bodies: new BodyAdmission(),
   unread: new UnreadResponses(),
+  prefetcher: new Prefetcher(),
 };
 addRoutes(server, options, { publicLimit: null, isReady: async () => {} });
 

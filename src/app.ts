@@ -11,6 +11,7 @@ import type { KeyRing } from './domain/key-ring.ts';
 import { BodyAdmission } from './http/body-admission.ts';
 import { InFlight } from './http/in-flight.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
+import { Prefetcher } from './http/prefetch.ts';
 import { PublicLimit } from './http/public-limit.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { UnreadResponses } from './http/response-backpressure.ts';
@@ -171,6 +172,7 @@ async function serve(
   const metrics = served?.metrics ?? null;
   metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
   if (database.connections) metrics?.watchConnections(database.connections);
+  const prefetcher = new Prefetcher();
   const publicLimit = PublicLimit.of(config.failedAuthenticationLimitPerMinute, config.trustedProxies);
   const server = createServer({
     config,
@@ -178,12 +180,13 @@ async function serve(
     publicLimit,
     phase: () => phase,
     metrics: metrics?.http ?? null,
+    tenantOf: (message) => prefetcher.guessTenant(message),
   });
   const running = new InFlight();
   const limit = rateLimit(config.rateLimitPerMinute);
   const bodies = new BodyAdmission();
   const unread = new UnreadResponses();
-  const options = { context, limit, running, bodies, unread };
+  const options = { context, limit, running, bodies, prefetcher, unread };
   const isReady = async (): Promise<void> => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
     await checkDatabase(context);

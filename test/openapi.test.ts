@@ -9,6 +9,7 @@ import { environments } from '../src/domain/user-group.ts';
 import { BodyAdmission } from '../src/http/body-admission.ts';
 import { InFlight } from '../src/http/in-flight.ts';
 import { openApi } from '../src/http/openapi/document.ts';
+import { Prefetcher } from '../src/http/prefetch.ts';
 import { problems } from '../src/http/problem.ts';
 import { UnreadResponses } from '../src/http/response-backpressure.ts';
 import * as surface from '../src/http/routes.ts';
@@ -46,6 +47,7 @@ function routesOfService(): Set<string> {
       running: new InFlight(),
       bodies: new BodyAdmission(),
       unread: new UnreadResponses(),
+      prefetcher: new Prefetcher(),
     },
     { publicLimit: null, isReady: async () => {} },
   );

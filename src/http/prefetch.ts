@@ -2,6 +2,7 @@
 // token still belongs to the caller it belonged to last time. Authentication always queries the database; if it
 // returns another caller, the key of the operation's query differs and the prefetched result is discarded.
 
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/request-body.ts';
@@ -9,9 +10,11 @@ import type { PresentedToken, TokenDigest } from '../domain/token.ts';
 import { keyOf } from '../domain/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { GRACE_MS } from '../operations/cpu-queue.ts';
+import { UNKNOWN_TENANT } from '../operations/fair-queue.ts';
 import type { PrefetchQuery } from '../store/batching-store.ts';
 import { readBody } from './body.ts';
 import { CallerHints } from './caller-hints.ts';
+import { apiTokenDigestOf } from './credentials.ts';
 import { userGroupIdOf } from './path-parameter.ts';
 
 /** The first query of an endpoint for this caller; null if there is none. */
@@ -60,6 +63,11 @@ export class Prefetcher {
   /** The caller that the API token belonged to last time, if it is known. A hint, which decides nothing. */
   guess(digest: TokenDigest | null): Caller | undefined {
     return digest === null ? undefined : this.#callers.get(digest);
+  }
+
+  /** The tenant that a request is probably from, a workspace id. */
+  guessTenant(message: IncomingMessage): number {
+    return this.guess(apiTokenDigestOf(message, 'oauth'))?.workspaceId ?? UNKNOWN_TENANT;
   }
 
   /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */

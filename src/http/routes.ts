@@ -58,7 +58,6 @@ import { listWebhookDeliveries } from './endpoints/webhook-endpoint/list-deliver
 import { redeliverWebhook } from './endpoints/webhook-endpoint/redeliver.ts';
 import { rotateWebhookEndpoint } from './endpoints/webhook-endpoint/rotate.ts';
 import { testWebhook } from './endpoints/webhook-endpoint/test.ts';
-import { Prefetcher } from './prefetch.ts';
 import { addPublicEndpoint, type PublicEndpoint, type PublicOptions } from './public-endpoint.ts';
 
 export const endpoints: readonly AnyEndpoint[] = [
@@ -146,12 +145,11 @@ export const publicEndpoints: readonly PublicEndpoint[] = [
 
 export function addRoutes(
   app: FastifyInstance,
-  options: Omit<EndpointOptions, 'prefetcher'>,
+  options: EndpointOptions,
   publicOptions: Pick<PublicOptions, 'publicLimit' | 'isReady'>,
 ): void {
   const { context } = options;
-  const prefetcher = new Prefetcher();
-  for (const each of endpoints) addEndpoint(app, { ...options, prefetcher }, each);
+  for (const each of endpoints) addEndpoint(app, options, each);
   for (const each of publicEndpoints)
     addPublicEndpoint(app, { ...publicOptions, context, openApi: openApiText }, each);
   addAssets(app, publicOptions.publicLimit);

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { accessLog } from './access-log.ts';
-import { ArrivalLimit } from './arrival-limit.ts';
+import { ArrivalLimit, type GuessTenant } from './arrival-limit.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './header-checks.ts';
 import type { ParserError } from './node-internals.ts';
 import { logRefusedConnections } from './open-files.ts';
@@ -53,6 +53,7 @@ export interface ServerOptions {
   phase: () => Phase;
   publicLimit?: PublicLimit | null;
   metrics?: ServerMetrics | null;
+  tenantOf?: GuessTenant;
 }
 
 export function createServer({
@@ -61,6 +62,7 @@ export function createServer({
   phase,
   publicLimit = null,
   metrics = null,
+  tenantOf,
 }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies);
@@ -115,7 +117,7 @@ export function createServer({
   metrics?.watch(app.server);
   resetSlowReaders(app.server, config.answerTimeoutMs);
   logRefusedConnections(app.server, log);
-  addReception(app, observe, receive);
+  addReception(app, new ArrivalLimit(tenantOf), observe, receive);
   app.addHook('onClose', async () => problems.close());
   app.setErrorHandler(respond);
   addNotFound(app, respond);
@@ -137,10 +139,10 @@ function requestObservers(
 /** Runs `receive` when earlier requests on the connection and the arrival limit allow. One hook is cheaper than three. */
 function addReception(
   app: FastifyInstance,
+  arrivals: ArrivalLimit,
   observe: ObserveRequest | null,
   receive: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
-  const arrivals = new ArrivalLimit();
   const pipelining = new RequestPipelining();
   app.addHook('onRequest', (request, reply, done) => {
     observe?.(request, reply);

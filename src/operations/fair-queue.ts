@@ -19,6 +19,11 @@ export class FairQueue<Item> {
     return this.#length;
   }
 
+  /** How many tenants have items. */
+  get tenants(): number {
+    return this.#queues.size;
+  }
+
   /** `tenant`: a workspace id. */
   push(tenant: number, item: Item): void {
     this.#length++;

@@ -1,7 +1,10 @@
 // Requests that arrive at the same time on many connections start in several turns of the event loop.
 
 import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fastify from 'fastify';
 import { ArrivalLimit, MAX_PER_TURN } from '../../src/http/arrival-limit.ts';
 import { eventually } from '../support/process.ts';
@@ -46,5 +49,22 @@ describe('Requests that arrive at the same time', () => {
     await round(3);
     assert.ok(mostInTurn <= MAX_PER_TURN, `${mostInTurn} in a turn`);
     for (const connection of connections) connection.leave();
+  });
+
+  it('start in turns of their tenants', async () => {
+    const order: number[] = [];
+    const tenantOf = new Map<IncomingMessage, number>();
+    const limit = new ArrivalLimit((message) => tenantOf.get(message)!);
+    const arrive = (tenant: number): void => {
+      const message = new IncomingMessage(new Socket());
+      tenantOf.set(message, tenant);
+      limit.admit(message, () => order.push(tenant));
+    };
+    for (let request = 0; request < 10 * MAX_PER_TURN; request++) arrive(1);
+    arrive(2);
+    await nextTurn();
+    await nextTurn();
+    assert.ok(order.length <= 3 * MAX_PER_TURN, `${order.length} started`);
+    assert.ok(order.includes(2), 'the request of the other tenant has started');
   });
 });
