@@ -90,9 +90,12 @@ export class Callers {
   #sent = 0;
   #calls = 0;
 
-  constructor(load: CallLoad) {
+  /** `open`: connections that the load uses before it opens others. */
+  constructor(load: CallLoad, open: readonly Connection[] = []) {
     this.#load = load;
     this.#mix = load.mix ?? ONLY_CREATES;
+    this.#free.push(...open);
+    this.#connections = open.length;
   }
 
   async run(): Promise<CallFigures> {
@@ -175,9 +178,9 @@ export class Callers {
       this.#send(this.#elapsedMs);
   }
 
-  /** For a load that is not repeated. */
-  close(): void {
-    for (const connection of this.#free) connection.socket.destroy();
+  /** The connections that no call uses, for another load. */
+  get free(): readonly Connection[] {
+    return this.#free;
   }
 
   #figures(outcomes: readonly Outcome[]): CallFigures {

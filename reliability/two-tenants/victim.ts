@@ -1,12 +1,14 @@
 // The process of the tenant that must not be hurt: a steady open-loop load, and the receiver of its webhooks. Started
 // with a high priority, so that it measures the service and not itself.
 
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { constants, getPriority, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallName } from '../call.ts';
 import { Callers, type CallLoad } from '../call-load.ts';
+import { Connection } from '../connection.ts';
 
 /** What the victim saw during one phase. */
 export interface Seen {
@@ -29,9 +31,20 @@ const POLL_MS = 20;
 /** When the webhook about each group arrived (`performance.now()`). */
 const arrivals = new Map<string, number>();
 
+/** Stay open between phases, as those of a client do that keeps a pool. */
+let pool: readonly Connection[] = [];
+
+/** Fills the pool: in an attack, a new connection waits until the service accepts those of the attacker. */
+async function connect({ url, maxConnections = 0 }: CallLoad): Promise<void> {
+  const open = pool.filter(({ isOpen }) => isOpen);
+  const added = Array.from({ length: maxConnections - open.length }, () => new Connection(url));
+  await Promise.all(added.map(({ socket }) => once(socket, 'connect')));
+  pool = [...open, ...added];
+}
+
 async function measure(load: CallLoad): Promise<Seen> {
   const startedAt = performance.now();
-  const callers = new Callers(load);
+  const callers = new Callers(load, pool);
   const outcomes = await callers.outcomes();
   const errors: Record<string, number> = {};
   for (const { call, status, verdict } of outcomes) {
@@ -43,7 +56,7 @@ async function measure(load: CallLoad): Promise<Seen> {
   const served = outcomes.filter(({ verdict }) => verdict === 'served');
   const created = served.filter(({ call }) => call === 'create');
   await arrivalOfAll(created.map(({ groupId }) => groupId));
-  callers.close();
+  pool = callers.free;
   const webhookMs = created.map(
     ({ groupId, dueMs }) => (arrivals.get(groupId) ?? performance.now()) - startedAt - dueMs,
   );
@@ -70,7 +83,10 @@ const receiver = createServer((request, response) => {
 try {
   setPriority(Math.max(getPriority() + NICER_BY, constants.priority.PRIORITY_HIGHEST));
 } catch {}
-process.on('message', async (load: CallLoad) => report({ seen: await measure(load) }));
+process.on('message', async (load: CallLoad) => {
+  await connect(load);
+  report({ seen: await measure(load) });
+});
 // The rig may be killed.
 process.once('disconnect', () => process.exit());
 receiver.listen(0, '127.0.0.1', () => {
