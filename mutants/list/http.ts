@@ -5,6 +5,7 @@ const body = 'src/http/body.ts';
 const clientAddress = 'src/http/client-address.ts';
 const endpoint = 'src/http/endpoint.ts';
 const entityTag = 'src/http/entity-tag.ts';
+const bodyAdmission = 'src/http/body-admission.ts';
 const credentials = 'src/http/credentials.ts';
 const form = 'src/http/form.ts';
 const forwardAuth = 'src/http/endpoints/forward-auth.ts';
@@ -28,6 +29,20 @@ const update = 'src/http/endpoints/user-group/update.ts';
 const viewerToken = 'src/http/viewer-token.ts';
 
 export const http: readonly Mutant[] = [
+  {
+    name: 'a tenant with many large bodies evicts those of one with few',
+    file: bodyAdmission,
+    find: 'if (this.#shares.heldBy(reservation.tenant) < heldAtLeast) continue;',
+    replace: '',
+    tests: ['test/body-admission.test.ts'],
+  },
+  {
+    name: 'large bodies count for one tenant, whoever sends them',
+    file: bodyAdmission,
+    find: 'this.#shares.grant(tenant, bytes) < bytes',
+    replace: 'this.#shares.grant(0, bytes) < bytes',
+    tests: ['test/body-admission.test.ts'],
+  },
   {
     name: 'an Origin that is a part of a configured one is accepted',
     file: headers,

@@ -4,6 +4,8 @@ const authenticate = 'src/operations/authenticate.ts';
 const context = 'src/operations/context.ts';
 const copy = 'src/operations/copy.ts';
 const exporting = 'src/operations/export.ts';
+const cpuQueue = 'src/operations/cpu-queue.ts';
+const fairQueue = 'src/operations/fair-queue.ts';
 const filteredPage = 'src/operations/user-group/filtered-page.ts';
 const getOrCreate = 'src/operations/user-group/get-or-create.ts';
 const idLease = 'src/operations/id-lease.ts';
@@ -33,6 +35,20 @@ export const operations: readonly Mutant[] = [
     find: 'if (bytes > MAX_RESOLVED_BYTES) throw',
     replace: 'if (bytes < 0) throw',
     tests: ['test/document-limit.test.ts'],
+  },
+  {
+    name: 'a tenant keeps its turn while it has more work',
+    file: fairQueue,
+    find: 'this.#queues.delete(tenant);',
+    replace: 'if (queue.length === 0) this.#queues.delete(tenant);',
+    tests: ['test/operations/fair-queue.test.ts', 'test/operations/cpu-queue.test.ts'],
+  },
+  {
+    name: 'large work waits for a number of turns, however long they are',
+    file: cpuQueue,
+    find: ' && performance.now() < this.#freeUntil',
+    replace: '',
+    tests: ['test/operations/cpu-queue.test.ts'],
   },
   {
     name: 'get or create: the loser of a race gets no drift',

@@ -87,7 +87,7 @@ export function withDeadline(
   const now = performance.now();
   const store = context.store.until(now + LAST_QUERY_AFTER_MS);
   const origin = { via: context.origin.via, requestId: id };
-  const cpu = context.cpu.of(tenant).until(now + LAST_CPU_TURN_AFTER_MS);
+  const cpu = context.cpu.until(now + LAST_CPU_TURN_AFTER_MS, tenant);
   return { ...context, store, cpu, origin, violations: [] };
 }
 

@@ -12,6 +12,7 @@ import { EnvironmentConfigs } from './environment-config.ts';
 import { IdLease } from './id-lease.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { PropertyValidator } from './property-validator/validator.ts';
+import { SignatureQueue } from './signature-queue.ts';
 import { TimedOutSchemas } from './timed-out-schemas.ts';
 import { Usage } from './usage.ts';
 
@@ -21,6 +22,7 @@ export interface Context {
   teamIds: IdLease;
   groupMutex: KeyedMutex;
   cpu: CpuQueue;
+  signatures: SignatureQueue;
   /** Milliseconds since 1970. */
   clock: () => number;
   defaultGracePeriodSeconds: number;
@@ -69,6 +71,7 @@ export function createContext({
     teamIds: new IdLease(store, 'team_id'),
     groupMutex: new KeyedMutex(),
     cpu: CpuQueue.create(),
+    signatures: new SignatureQueue(),
     configs,
     usage: new Usage(store),
     propertyValidator: new PropertyValidator(),

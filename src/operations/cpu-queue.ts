@@ -148,8 +148,8 @@ export class CpuQueue {
   }
 
   /** The same queue for one request: work that cannot start by then (`performance.now()`) fails. */
-  until(startBy: number): CpuQueue {
-    return new CpuQueue(this.#scheduler, startBy, this.tenant);
+  until(startBy: number, tenant = this.tenant): CpuQueue {
+    return new CpuQueue(this.#scheduler, startBy, tenant);
   }
 
   /** The same queue for work of one tenant, a workspace id. */

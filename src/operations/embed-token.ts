@@ -4,7 +4,7 @@ import type { Caller } from '../domain/api-token.ts';
 import { checkLength, payloadOf, resourceOf, signatureOf, typeOf } from '../domain/embed-token/mint.ts';
 import { GroupValues } from '../domain/embed-token/template.ts';
 import type { IntegrationType } from '../domain/integration.ts';
-import { signWithKey, signWithSecret } from '../domain/json-web-token.ts';
+import { type PrivateSigningKey, signWithKey, signWithSecret } from '../domain/json-web-token.ts';
 import { issuerUrl } from '../domain/key-set.ts';
 import { Secret } from '../domain/secret.ts';
 import type { JsonText } from '../domain/strict-json.ts';
@@ -85,7 +85,7 @@ export async function signEmbedToken(
   const token =
     signature === 'secret'
       ? signWithSecret(payload, secretOf(context, found))
-      : await signWithKey(payload, signerOf(context, keySet!, signature));
+      : await sign(context, caller, payload, signerOf(context, keySet!, signature));
   checkLength(token);
   const url =
     resource === null ? undefined : typeOf(integration).url?.(integration.settings, resource, token);
@@ -95,6 +95,17 @@ export async function signEmbedToken(
     expiresAt: expiresAt * 1_000,
     url: url === undefined ? null : new Secret(url),
   };
+}
+
+/** ES256 takes less time than a turn. */
+function sign(
+  { signatures }: Context,
+  { workspaceId }: Caller,
+  payload: JsonText,
+  key: PrivateSigningKey,
+): Promise<string> {
+  const signing = () => signWithKey(payload, key);
+  return key.algorithm === 'RS256' ? signatures.run(workspaceId, signing) : signing();
 }
 
 async function findViewed(
