@@ -93,6 +93,7 @@ async function openAdapter(): Promise<Store> {
 function unbatched(store: Store): BatchingStore {
   return {
     until: () => unbatched(store),
+    of: () => unbatched(store),
     inTime: (promise) => promise,
     keyOf: ({ workspaceId, environment }, providedId) => keyOf(workspaceId, environment, providedId),
     queueLengths: { read: 0, list: 0, write: 0 },

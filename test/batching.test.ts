@@ -44,6 +44,26 @@ describeOnEachDatabase('The batching store', (kind) => {
     });
   }
 
+  it('admits the requests of a tenant while the queue of another does not move', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const slow = {
+      ...opened.store,
+      read: async (queries: readonly Query[]) => {
+        await released;
+        return opened.store.read(queries);
+      },
+    };
+    const store = BatchingStore.of(slow, { read: { ...LIMITS, maxBatch: 1 }, write: LIMITS });
+    const running = store.of(1).read({ kind: 'ping' });
+    await setImmediate();
+    const waiting = [1, 2, 3].map(() => store.of(1).read({ kind: 'ping' }));
+    await setTimeout(2 * MAX_WAIT_MS);
+    assert.equal(store.of(1).admits('read'), false);
+    assert.equal(store.of(2).admits('read'), true);
+    release();
+    await Promise.all([running, ...waiting]);
+  });
+
   it('admits no more requests while a queue longer than a batch does not move', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const slow = {

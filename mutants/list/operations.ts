@@ -5,7 +5,7 @@ const context = 'src/operations/context.ts';
 const copy = 'src/operations/copy.ts';
 const exporting = 'src/operations/export.ts';
 const cpuQueue = 'src/operations/cpu-queue.ts';
-const fairQueue = 'src/operations/fair-queue.ts';
+const fairQueue = 'src/store/fair-queue.ts';
 const filteredPage = 'src/operations/user-group/filtered-page.ts';
 const getOrCreate = 'src/operations/user-group/get-or-create.ts';
 const idLease = 'src/operations/id-lease.ts';
@@ -41,7 +41,7 @@ export const operations: readonly Mutant[] = [
     file: fairQueue,
     find: 'this.#queues.delete(tenant);',
     replace: 'if (queue.length === 0) this.#queues.delete(tenant);',
-    tests: ['test/operations/fair-queue.test.ts', 'test/operations/cpu-queue.test.ts'],
+    tests: ['test/store/fair-queue.test.ts', 'test/operations/cpu-queue.test.ts'],
   },
   {
     name: 'large work waits for a number of turns, however long they are',

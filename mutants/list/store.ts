@@ -7,6 +7,20 @@ const migration = 'src/store/migration.ts';
 
 export const store: readonly Mutant[] = [
   {
+    name: 'a batch has the oldest items, whichever tenant they are of',
+    file: 'src/store/batcher.ts',
+    find: 'this.#queue = inTurns(this.#queue);',
+    replace: '{}',
+    tests: ['test/store/batcher.test.ts'],
+  },
+  {
+    name: 'a tenant is rejected because of the requests of another',
+    file: 'src/store/admission.ts',
+    find: 'waitMs(batcher, batcher.queueOf(tenantOf()))',
+    replace: 'waitMs(batcher)',
+    tests: ['test/batching.test.ts'],
+  },
+  {
     name: 'batch: a full queue admits one more command',
     file: admission,
     find: 'return queued >= maxQueued ||',

@@ -3,7 +3,7 @@
 // requests wait take turns.
 
 import type { IncomingMessage } from 'node:http';
-import { FairQueue, UNKNOWN_TENANT } from '../operations/fair-queue.ts';
+import { FairQueue, UNKNOWN_TENANT } from '../store/fair-queue.ts';
 import { hasSmallBody, postponeBody } from './body.ts';
 
 export const MAX_PER_TURN = 64;

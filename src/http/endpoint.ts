@@ -10,9 +10,9 @@ import type { TokenDigest } from '../domain/token.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { type CpuQueue, GRACE_MS, STEP_BYTES } from '../operations/cpu-queue.ts';
-import { UNKNOWN_TENANT } from '../operations/fair-queue.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import type { Access } from '../store/admission.ts';
+import { UNKNOWN_TENANT } from '../store/fair-queue.ts';
 import { announcedBytes, hasSmallBody, postponeBody, readBody, requireBody } from './body.ts';
 import type { BodyAdmission, Reservation } from './body-admission.ts';
 import { apiTokenDigestOf } from './credentials.ts';
@@ -85,7 +85,7 @@ export function withDeadline(
   tenant: number = UNKNOWN_TENANT,
 ): Context {
   const now = performance.now();
-  const store = context.store.until(now + LAST_QUERY_AFTER_MS);
+  const store = context.store.until(now + LAST_QUERY_AFTER_MS, tenant);
   const origin = { via: context.origin.via, requestId: id };
   const cpu = context.cpu.until(now + LAST_CPU_TURN_AFTER_MS, tenant);
   return { ...context, store, cpu, origin, violations: [] };
@@ -93,7 +93,8 @@ export function withDeadline(
 
 /** For the first request with an API token, whose tenant only authentication finds out. */
 function ofTenant(context: Context, tenant: number): Context {
-  return context.cpu.tenant === tenant ? context : { ...context, cpu: context.cpu.of(tenant) };
+  const { cpu, store } = context;
+  return cpu.tenant === tenant ? context : { ...context, cpu: cpu.of(tenant), store: store.of(tenant) };
 }
 
 export const JSON_ONLY = ['application/json'] as const;
@@ -108,10 +109,10 @@ export interface EndpointOptions {
 }
 
 export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endpoint: AnyEndpoint): void {
-  const { context, running, unread } = options;
+  const { context, running, unread, prefetcher } = options;
   const { access } = endpoint;
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
-    if (!context.store.admits(access)) throw overloaded;
+    if (!context.store.admits(access, () => prefetcher.guessTenant(request.raw))) throw overloaded;
     running.begin();
     try {
       const call = await callOf(options, endpoint, request, reply);

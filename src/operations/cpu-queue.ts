@@ -3,8 +3,8 @@
 // whose work waits take turns.
 
 import { Problem } from '../problem.ts';
+import { FairQueue, UNKNOWN_TENANT } from '../store/fair-queue.ts';
 import { StartedTooLate } from '../store/port.ts';
-import { FairQueue, UNKNOWN_TENANT } from './fair-queue.ts';
 
 /** The most expensive 64 KiB take 3 to 5 ms. The most expensive body, 256 KiB in a turn of its own, takes 10 to 20 ms. */
 export const TURN_BYTES = 65_536;

@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { Problem } from '../problem.ts';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue } from '../store/fair-queue.ts';
 
 /** Threads that Node's pool has; one stays free, for name lookups and files. */
 const POOL_THREADS = 4;

@@ -16,7 +16,9 @@ const MAX_WRITE_WAIT_MS = 500;
 const FAST_READ_MS = 20;
 
 // biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
-type AnyBatcher = Pick<Batcher<any, any>, 'limits' | 'queued' | 'oldestWaitMs' | 'averageRunMs'>;
+type AnyBatcher = Pick<Batcher<any, any>, 'limits' | 'queued' | 'oldestWaitMs' | 'averageRunMs' | 'queueOf'>;
+/** The tenant of a request, a workspace id; asked only while requests wait. */
+type TenantOf = () => number;
 
 export class Admission {
   readonly #reads: AnyBatcher;
@@ -33,33 +35,39 @@ export class Admission {
 
   /**
    * Whether a new request may enter. Asked before any work is done for it; an admitted request is not rejected later
-   * because others arrive, so no work is wasted.
+   * because others arrive, so no work is wasted. A tenant is not rejected because of the requests of another.
    */
-  admits(access: Access): boolean {
+  admits(access: Access, tenantOf: TenantOf): boolean {
     if (access !== 'list') this.#cooldown.otherWorkArrived();
-    if (exceeds(this.#reads, MAX_WAIT_MS)) return false;
-    if (access === 'list') return !exceeds(this.#lists, MAX_LIST_WAIT_MS);
-    if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS)) return true;
+    if (exceeds(this.#reads, MAX_WAIT_MS, tenantOf)) return false;
+    if (access === 'list') return !exceeds(this.#lists, MAX_LIST_WAIT_MS, tenantOf);
+    if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS, tenantOf)) return true;
     // While writes queue up but reads are fast, requests that may not need to write are still served.
     return access === 'either' && waitMs(this.#reads) + this.#reads.averageRunMs < FAST_READ_MS;
   }
 
   /** Whether an admitted request that has to write may do so. */
-  admitsWrite(): boolean {
-    return !exceeds(this.#writes, MAX_WRITE_WAIT_MS);
+  admitsWrite(tenantOf: TenantOf): boolean {
+    return !exceeds(this.#writes, MAX_WRITE_WAIT_MS, tenantOf);
   }
 }
 
-/** Whether one more item would wait longer than this. Items that fit into the next batch are not a queue. */
-function exceeds(batcher: AnyBatcher, maxWaitMs: number): boolean {
+/** Whether one more item of the tenant would wait longer than this. Items that fit into the next batch are not a queue. */
+function exceeds(batcher: AnyBatcher, maxWaitMs: number, tenantOf: TenantOf): boolean {
   const { maxQueued, maxBatch } = batcher.limits;
   const { queued } = batcher;
   // The common case, a queue that fits into one batch, needs no clock.
-  return queued >= maxQueued || (queued > maxBatch && waitMs(batcher) > maxWaitMs);
+  if (queued >= maxQueued) return true;
+  if (queued <= maxBatch || waitMs(batcher) <= maxWaitMs) return false;
+  return waitMs(batcher, batcher.queueOf(tenantOf())) > maxWaitMs;
 }
 
-/** Estimated wait of one more item: at least as long as the oldest item has already waited. */
-function waitMs({ limits, queued, oldestWaitMs, averageRunMs }: AnyBatcher): number {
+/** Estimated wait of one more item behind the queue: at least as long as its oldest item has already waited. */
+function waitMs(
+  batcher: AnyBatcher,
+  { queued, oldestWaitMs }: Pick<AnyBatcher, 'queued' | 'oldestWaitMs'> = batcher,
+): number {
+  const { limits, averageRunMs } = batcher;
   if (queued === 0) return 0;
   const batchesAhead = Math.floor(queued / limits.maxBatch);
   return Math.max(oldestWaitMs, (batchesAhead * averageRunMs) / limits.maxInFlight);

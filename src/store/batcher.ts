@@ -1,7 +1,8 @@
 // Batching: items submitted in the same turn of the event loop run together, as one statement or one transaction.
-// A lone item is a batch of one and is sent in the same turn. What an item means, and whether to accept it
-// (admission.ts), is decided elsewhere.
+// A lone item is a batch of one and is sent in the same turn. While more items wait than fit into a batch, tenants take
+// turns. What an item means, and whether to accept it (admission.ts), is decided elsewhere.
 
+import { inTurns, UNKNOWN_TENANT } from './fair-queue.ts';
 import { StartedTooLate, StoreUnavailable } from './port.ts';
 
 export interface BatchLimits {
@@ -38,8 +39,17 @@ interface BatcherOptions<Item> {
   observer?: BatchObserver | undefined;
 }
 
+interface SubmitOptions {
+  /** `performance.now()` */
+  startBy: number;
+  isUrgent?: boolean;
+  /** A workspace id. */
+  tenant?: number;
+}
+
 interface Entry<Item, Result> {
   item: Item;
+  tenant: number;
   submittedAt: number;
   startBy: number;
   resolve: (result: Result) => void;
@@ -96,10 +106,21 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return this.#averageRunMs;
   }
 
-  /** Rejects with `StoreUnavailable` if the item has not started by `startBy` (`performance.now()`). */
-  submit(item: Item, startBy: number, isUrgent = false): Promise<Result> {
+  /** The part of the queue that one more item of the tenant, a workspace id, would wait for, as tenants take turns. */
+  queueOf(tenant: number): Pick<Batcher<Item, Result>, 'queued' | 'oldestWaitMs'> {
+    const counts = new Map<number, number>();
+    for (const entry of this.#queue) counts.set(entry.tenant, (counts.get(entry.tenant) ?? 0) + 1);
+    const own = counts.get(tenant) ?? 0;
+    let queued = 0;
+    for (const count of counts.values()) queued += Math.min(count, own + 1);
+    const first = this.#queue.find((entry) => entry.tenant === tenant);
+    return { queued, oldestWaitMs: first === undefined ? 0 : performance.now() - first.submittedAt };
+  }
+
+  /** Rejects with `StoreUnavailable` if the item has not started by `startBy`. */
+  submit(item: Item, { startBy, isUrgent = false, tenant = UNKNOWN_TENANT }: SubmitOptions): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const entry = { item, submittedAt: performance.now(), startBy, resolve, reject };
+      const entry = { item, tenant, submittedAt: performance.now(), startBy, resolve, reject };
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
       this.#schedule();
@@ -140,9 +161,10 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     this.#schedule();
   }
 
-  /** The oldest items; if a batch is of one kind, the oldest of the first one's kind. */
+  /** The oldest items of the tenants in turn; if a batch is of one kind, those of the first one's kind. */
   #dequeue(): Entry<Item, Result>[] {
     const { maxBatch, isOfOneKind } = this.limits;
+    if (this.#queue.length > maxBatch) this.#queue = inTurns(this.#queue);
     const kind = this.#queue[0]?.item.kind;
     const batch: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];

@@ -6,6 +6,7 @@ import { isSameAddress } from '../domain/token.ts';
 import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
 import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
+import { UNKNOWN_TENANT } from './fair-queue.ts';
 import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult, Store } from './port.ts';
 import { withDeadline } from './timeout.ts';
 
@@ -65,6 +66,7 @@ interface Batchers {
 export class BatchingStore {
   readonly #batchers: Batchers;
   readonly #startBy: number;
+  readonly #tenant: number;
   #prefetched: { query: PrefetchQuery; result: Promise<QueryResult> } | null = null;
 
   static of(
@@ -84,12 +86,14 @@ export class BatchingStore {
     return new BatchingStore(
       { reads, lists, writes, admission, onDeliveries: null },
       Number.POSITIVE_INFINITY,
+      UNKNOWN_TENANT,
     );
   }
 
-  private constructor(batchers: Batchers, startBy: number) {
+  private constructor(batchers: Batchers, startBy: number, tenant: number) {
     this.#batchers = batchers;
     this.#startBy = startBy;
+    this.#tenant = tenant;
   }
 
   /**
@@ -97,8 +101,13 @@ export class BatchingStore {
    * `StoreUnavailable`. The adapter limits how long a started command may run: one that ran on after its caller was
    * told that it failed could undo a change that was acknowledged since.
    */
-  until(startBy: number): BatchingStore {
-    return new BatchingStore(this.#batchers, startBy);
+  until(startBy: number, tenant = this.#tenant): BatchingStore {
+    return new BatchingStore(this.#batchers, startBy, tenant);
+  }
+
+  /** The same store for requests of one tenant, a workspace id. */
+  of(tenant: number): BatchingStore {
+    return this.until(this.#startBy, tenant);
   }
 
   /** Calls the listener for each webhook endpoint to which a committed command of this process has made a delivery due. */
@@ -121,13 +130,13 @@ export class BatchingStore {
   }
 
   /** Whether a new request may enter; see `Admission`. */
-  admits(access: Access): boolean {
-    return this.#batchers.admission.admits(access);
+  admits(access: Access, tenantOf: () => number = () => this.#tenant): boolean {
+    return this.#batchers.admission.admits(access, tenantOf);
   }
 
   /** Whether an admitted request that has to write may do so. */
   admitsWrite(): boolean {
-    return this.#batchers.admission.admitsWrite();
+    return this.#batchers.admission.admitsWrite(() => this.#tenant);
   }
 
   /** Sends a query that this request is likely to make: the first `read` of the same query gets its result. */
@@ -154,7 +163,9 @@ export class BatchingStore {
     }
     const { lists, reads } = this.#batchers;
     const batcher = LISTS.has(query.kind) ? lists : reads;
-    return batcher.submit(query as Query, this.#startBy) as Promise<QueryResult<Kind>>;
+    return batcher.submit(query as Query, { startBy: this.#startBy, tenant: this.#tenant }) as Promise<
+      QueryResult<Kind>
+    >;
   }
 
   #announce(endpoints: readonly WebhookEndpointKey[]): void {
@@ -167,7 +178,11 @@ export class BatchingStore {
     // Every create waits for a lease of ids.
     const isUrgent = command.kind === 'leaseIds';
     const { writes } = this.#batchers;
-    const written = writes.submit(command as Command, this.#startBy, isUrgent);
+    const written = writes.submit(command as Command, {
+      startBy: this.#startBy,
+      isUrgent,
+      tenant: this.#tenant,
+    });
     const endpoints = endpointsOf(command as Command);
     if (endpoints.length > 0) written.then(() => this.#announce(endpoints), ignore);
     return written as Promise<CommandResult<Kind>>;

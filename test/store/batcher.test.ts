@@ -10,7 +10,7 @@ interface Item {
 }
 
 const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 1_000 };
-const NEVER = Number.POSITIVE_INFINITY;
+const NEVER = { startBy: Number.POSITIVE_INFINITY };
 const items = Array.from({ length: 10 }, (_, value): Item => ({ kind: 'item', value }));
 
 describe('A batch', () => {
@@ -44,5 +44,25 @@ describe('A batch', () => {
     const batcher = new Batcher(run, LIMITS, { charactersOf: () => 400_000 });
     await Promise.all(items.map((item) => batcher.submit(item, NEVER)));
     assert.deepEqual(sizes, [3, 3, 3, 1]);
+  });
+
+  it('has the items of tenants in turn while more wait than fit into it', async () => {
+    const batches: number[][] = [];
+    const run = async (batch: Item[]): Promise<number[]> => {
+      batches.push(batch.map(({ value }) => value));
+      return batch.map(({ value }) => value);
+    };
+    const batcher = new Batcher(run, { ...LIMITS, maxBatch: 4 });
+    const submit = (tenant: number, value: number) =>
+      batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
+    const first = [0, 1, 2, 3].map((value) => submit(1, value));
+    const many = Array.from({ length: 20 }, (_, index) => submit(1, 100 + index));
+    assert.deepEqual(batcher.queueOf(2).queued, 1);
+    assert.ok(batcher.queueOf(1).queued >= 20);
+    await Promise.all([...first, ...many, submit(2, 200), submit(2, 201)]);
+    assert.deepEqual(batches.slice(0, 2), [
+      [0, 1, 2, 3],
+      [100, 200, 101, 201],
+    ]);
   });
 });
