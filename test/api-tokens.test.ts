@@ -483,7 +483,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       type: null,
       limit: 10,
       scanLimit: 10,
-      maxCharacters: 10_000,
+      maxBytes: 10_000,
     });
     assert.deepEqual(
       events.map(({ type }) => type),

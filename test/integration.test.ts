@@ -221,7 +221,7 @@ describeOnEachDatabase('/v1/integrations', (database) => {
       after: null,
       limit: 9,
       scanLimit: 9,
-      maxCharacters: 1e6,
+      maxBytes: 1e6,
     } as const;
     const { events } = await store.read({ kind: 'listEvents', ...search });
     const types = events.map(({ type }) => type);

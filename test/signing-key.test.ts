@@ -195,7 +195,7 @@ describeOnEachDatabase('The signing keys', (database) => {
       type: null,
       order: 'oldest',
       scanLimit: 100,
-      maxCharacters: 1e6,
+      maxBytes: 1e6,
     });
     assert.equal(events[0]!.type, 'key_set.created');
     assert.ok(events.slice(1).every(({ type }) => type === 'key_set.rotated') && events.length > 3);

@@ -178,7 +178,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
       type: null,
       limit: 10,
       scanLimit: 10,
-      maxCharacters: 10_000,
+      maxBytes: 10_000,
     });
     assert.deepEqual(
       events.slice(1).map(({ type, version, changes }) => [type, version, changes && memberChanges(changes)]),

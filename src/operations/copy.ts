@@ -191,7 +191,7 @@ const eventTable: Table<StoredEvent> = {
         after: position !== null && isSameTenant(position, tenant) ? position : null,
         limit: limit - events.length,
         scanLimit: limit,
-        maxCharacters: PAGE_CHARACTERS,
+        maxBytes: PAGE_BYTES,
       });
       events.push(...page.events);
       if (isEnd) tenant = await store.read({ kind: 'findNextTenant', after: tenant });
@@ -203,7 +203,7 @@ const eventTable: Table<StoredEvent> = {
   contentOf: ({ position: _, ...event }) => event,
 };
 
-const PAGE_CHARACTERS = 1024 * 1024;
+const PAGE_BYTES = 1024 * 1024;
 
 function isSameTenant(a: Tenant, b: Tenant): boolean {
   return a.workspaceId === b.workspaceId && a.environment === b.environment;

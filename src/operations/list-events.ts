@@ -45,13 +45,18 @@ export async function listEvents(
     after,
     limit,
     scanLimit: type === undefined ? limit : SCANNED,
-    maxCharacters: limits.pageBytes,
+    maxBytes: limits.pageBytes,
   });
   const texts: JsonText[] = [];
+  let bytes = 0;
   for (const event of events) {
+    if (bytes >= limits.pageBytes)
+      return { events: texts, nextCursor: nextCursor(list, events[texts.length - 1]!, false) };
     const turn = cpu.turn(event.changes?.length ?? 0);
     if (turn !== undefined) await turn;
-    texts.push(eventJson(event));
+    const text = eventJson(event);
+    texts.push(text);
+    bytes += Buffer.byteLength(text);
   }
   return { events: texts, nextCursor: nextCursor(list, last ?? after, isEnd) };
 }

@@ -1,5 +1,5 @@
 // Which of the events that were read are on a page: at most `limit` of the type, and none after one with which their
-// changes come to `maxCharacters`.
+// changes come to `maxBytes`.
 
 import type { EventPosition, EventType } from '../domain/event.ts';
 import type { EventPage, EventSearch } from './port.ts';
@@ -7,25 +7,25 @@ import type { EventPage, EventSearch } from './port.ts';
 export interface EventCandidate extends EventPosition {
   type: EventType;
   /** Of its changes. */
-  characters: number;
+  bytes: number;
 }
 
 /** `candidates` are the next events of any type, of which one more than `scanLimit` was requested. */
 export function pageOf(
   candidates: Iterable<EventCandidate>,
-  { type, limit, scanLimit, maxCharacters }: EventSearch,
+  { type, limit, scanLimit, maxBytes }: EventSearch,
 ): Pick<EventPage, 'last' | 'isEnd'> & { positions: readonly number[] } {
   let last: EventPosition | null = null;
   const positions: number[] = [];
-  let [scanned, characters] = [0, 0];
+  let [scanned, bytes] = [0, 0];
   for (const candidate of candidates) {
-    if (scanned === scanLimit || positions.length === limit || characters >= maxCharacters)
+    if (scanned === scanLimit || positions.length === limit || bytes >= maxBytes)
       return { positions, last, isEnd: false };
     last = { position: candidate.position, eventId: candidate.eventId };
     scanned++;
     if (type !== null && candidate.type !== type) continue;
     positions.push(candidate.position);
-    characters += candidate.characters;
+    bytes += candidate.bytes;
   }
   return { positions, last, isEnd: true };
 }

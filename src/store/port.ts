@@ -247,7 +247,7 @@ export interface Config {
   documents: readonly Document[];
 }
 
-/** Gives at most `limit` events, and none after one with which their changes come to `maxCharacters`. */
+/** Gives at most `limit` events, and none after one with which their changes come to `maxBytes`. */
 export interface EventSearch {
   of: Tenant;
   /** null: of all targets. */
@@ -259,7 +259,7 @@ export interface EventSearch {
   limit: number;
   /** Reads at most this many events of any type. */
   scanLimit: number;
-  maxCharacters: number;
+  maxBytes: number;
 }
 
 export interface EventPage {

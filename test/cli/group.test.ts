@@ -159,7 +159,7 @@ describeOnEachDatabase('group', (database) => {
       type: null,
       limit: 1,
       scanLimit: 1,
-      maxCharacters: 10_000,
+      maxBytes: 10_000,
     });
     assert.deepEqual(event?.actor, { type: 'command_line', id: null, name: null, via: 'command_line' });
     assert.equal(memberChanges(event!.changes!), '{"suspended":{"from":false,"to":true}}');

@@ -421,8 +421,8 @@ async function page(
 }
 
 function toCandidate(row: readonly unknown[]): EventCandidate {
-  const [position, eventId, type, characters] = row as [number, string, StoredEvent['type'], number];
-  return { position, eventId, type, characters };
+  const [position, eventId, type, bytes] = row as [number, string, StoredEvent['type'], number];
+  return { position, eventId, type, bytes };
 }
 
 export async function findNextTenant(

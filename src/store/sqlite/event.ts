@@ -58,7 +58,7 @@ function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, 
   for (const row of rows) {
     const event = toEvent(row);
     if (type === null || event.type === type) events.push(event);
-    yield { ...event, characters: event.changes?.length ?? 0 };
+    yield { ...event, bytes: Buffer.byteLength(event.changes ?? '') };
   }
 }
 
