@@ -8,6 +8,7 @@ import { type Database, openForServing, type ServingOptions } from './database.t
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import { demoDirectoryOf } from './demo/sample-file.ts';
 import type { KeyRing } from './domain/key-ring.ts';
+import type { Tenant } from './domain/event.ts';
 import { BodyAdmission } from './http/body-admission.ts';
 import { InFlight } from './http/in-flight.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
@@ -24,6 +25,7 @@ import { type Context, createContext } from './operations/context.ts';
 import { EnvironmentConfigs } from './operations/environment-config.ts';
 import { EventRetention } from './operations/event-retention.ts';
 import { Problem } from './problem.ts';
+import { ReducedEventLog } from './reduced-event-log.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
@@ -97,8 +99,13 @@ async function startWith(
 ): Promise<App> {
   const observer = new OutageLog(log);
   const batches = metrics?.metrics.batches;
+  const reducedEvents = new ReducedEventLog(log);
+  const onReducedEvent = (tenant: Tenant) => {
+    reducedEvents.add(tenant);
+    metrics?.metrics.events.reduced();
+  };
   const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
-    open(config, clock, { observer, signal, batches }),
+    open(config, clock, { observer, signal, batches, onReducedEvent }),
   );
   try {
     return await serve(config, log, clock, opened, metrics);

@@ -174,6 +174,14 @@ export const settings = {
     parse: integer(0, 3_650),
     meaning: 'How long events are kept. 0 records none, and webhooks then deliver nothing.',
   },
+  eventMebibytesPerDay: {
+    env: 'UGS_EVENT_MEBIBYTES_PER_DAY',
+    flag: '--event-mebibytes-per-day <mebibytes>',
+    fallback: '100',
+    parse: integer(0, 1_000_000),
+    meaning:
+      'Maximum size of the values that the events of one workspace and environment store per day, from this process, in MiB. Beyond it, events only name what changed, except small values. 0 for no limit.',
+  },
   webhookAllowPrivate: {
     env: 'UGS_WEBHOOK_ALLOW_PRIVATE',
     flag: '--webhook-allow-private <mode>',

@@ -1,6 +1,7 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
 import type { Config, DatabaseUrl } from './config.ts';
+import type { Tenant } from './domain/event.ts';
 import { BatchingStore, type BatchObservers } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import type { Store, StoreObserver } from './store/port.ts';
@@ -19,6 +20,7 @@ export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
 export { BackupInvalid, restoreFile } from './store/sqlite/restore.ts';
 
+const MEBIBYTE = 1_048_576;
 export const MAX_BATCH = 256;
 /** SQLite reads on the main thread and writes on a single worker thread: a second batch would only wait. */
 const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, maxLingerMs: 0 };
@@ -44,6 +46,8 @@ export interface CommandDatabase extends Omit<Database, 'warnings' | 'connection
 export interface ServingOptions {
   observer: StoreObserver;
   batches?: BatchObservers | undefined;
+  /** Called for each event whose values the quota of its environment reduces. */
+  onReducedEvent: (tenant: Tenant) => void;
   /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
 }
@@ -53,16 +57,21 @@ export interface ServingOptions {
  * `ServerUnfit`.
  */
 export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
-  const { databaseUrl, queueLimit } = config;
+  const { databaseUrl, queueLimit, eventMebibytesPerDay } = config;
+  const eventQuota = { bytesPerDay: eventMebibytesPerDay * MEBIBYTE, onReduced: options.onReducedEvent };
   if (databaseUrl.engine === 'postgres') {
-    const store = await openPostgresStore({ ...postgresOptions(config, databaseUrl), ...options });
+    const store = await openPostgresStore({
+      ...postgresOptions(config, databaseUrl),
+      ...options,
+      eventQuota,
+    });
     const { warnings, connections } = store;
     const batching = batched(store, 'postgres', queueLimit, options.batches);
     return { store: batching, warnings, connections, close: () => store.close() };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
-    const store = openServingStore(databaseUrl.path);
+    const store = openServingStore(databaseUrl.path, eventQuota);
     const close = async () => {
       await store.close();
       lock.close();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase } from './support/database.ts';
-import type { TestRequest, TestResponse } from './support/http.ts';
+import { mapConcurrently, type TestRequest, type TestResponse } from './support/http.ts';
 import { assertProblem } from './support/problem.ts';
 import { TestService } from './support/service.ts';
 import { runSql } from './support/sql.ts';
@@ -178,6 +178,134 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     ]);
   });
 
+  it('shows of two objects only the members that differ, at any depth', async () => {
+    const { token } = await newWorkspace();
+    const put = (properties: string) =>
+      service.put(`{"user_group_id":"deep","properties":${properties}}`, { token });
+    await service.get(
+      '{"user_group_id":"deep","name":"D","properties":{"o":{"p":{"a":1.0,"b":2,"l":[1,2]},"q":1}}}',
+      { token },
+    );
+    await put('{"o":{"p":{"a":1.00,"l":[1,3],"c":{}},"q":1}}');
+    await put('{"o":{"q":1,"p":{"c":{},"l":[1,3],"a":1.00}}}');
+    await put('{"o":{"q":1,"p":{}}}');
+    await put('{"o":"text"}');
+    assert.deepEqual((await historyTexts(token, 'deep')).slice(1), [
+      '{"properties":{"o":{"from":{"p":{"a":1.0,"b":2,"l":[1,2]}},"to":{"p":{"a":1.00,"l":[1,3],"c":{}}}}}}',
+      '{}',
+      '{"properties":{"o":{"from":{"p":{"c":{},"l":[1,3],"a":1.00}},"to":{"p":{}}}}}',
+      '{"properties":{"o":{"from":{"q":1,"p":{}},"to":"text"}}}',
+    ]);
+  });
+
+  /** The changes of each event, oldest first, character by character. */
+  async function historyTexts(token: string, id: string): Promise<string[]> {
+    const { text } = await page(token, {}, `/v1/user-groups/${id}/events`);
+    return text
+      .slice(0, text.lastIndexOf('}],"next_cursor"'))
+      .split('},{"event_id"')
+      .map((event) => event.split('"changes":')[1]!)
+      .reverse();
+  }
+
+  async function storedBytes(id: string): Promise<number[]> {
+    const rows = await runSql(
+      service.database,
+      `select octet_length(changes) as bytes from events where target_id = '${id}' order by position`,
+    );
+    return rows.map(({ bytes }) => Number(bytes));
+  }
+
+  it('stores a small change of large properties in a small event', async () => {
+    const { token } = await newWorkspace();
+    const many = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`m${index}`, 'x'.repeat(300)]));
+    const properties = { ...many, nested: { deep: { ...many, n: 0 } } };
+    await service.get({ user_group_id: 'large', name: 'Large', properties }, { token });
+    const patches = [{ m7: 'short' }, { nested: { deep: { n: 1 } } }, { nested: { deep: { m7: null } } }];
+    for (const patch of patches) {
+      const { status } = await service.call(
+        'PATCH',
+        '/v1/user-groups/large',
+        { properties: patch },
+        { token },
+      );
+      assert.equal(status, 200);
+    }
+    const [, ...bytes] = await storedBytes('large');
+    assert.ok(Math.max(...bytes) < 400, String(bytes));
+    assert.deepEqual((await historyTexts(token, 'large')).slice(2), [
+      '{"properties":{"nested":{"from":{"deep":{"n":0}},"to":{"deep":{"n":1}}}}}',
+      `{"properties":{"nested":{"from":{"deep":{"m7":"${'x'.repeat(300)}"}},"to":{"deep":{}}}}}`,
+    ]);
+  });
+
+  it('names the members whose values do not fit into an event, and keeps the others', async () => {
+    const { token } = await newWorkspace();
+    const path = '/v1/user-groups/bounded';
+    const large = (text: string) => text.repeat(9_000);
+    await service.get(
+      { user_group_id: 'bounded', name: 'B', properties: { plan: 'gold', a: large('é') } },
+      { token },
+    );
+    await service.put(
+      { user_group_id: 'bounded', properties: { plan: 'silver', a: large('b'), truncated: true } },
+      { token },
+    );
+    await service.call(
+      'PUT',
+      path,
+      { name: 'C', properties: { plan: 'silver', a: large('cc'), truncated: false } },
+      { token },
+    );
+    await service.call('PATCH', path, { properties: { a: null } }, { token });
+    const truncated = { truncated: true };
+    assert.deepEqual((await historyOf(token, 'bounded')).map(({ changes }) => changes).reverse(), [
+      { name: { to: 'B' }, properties: { plan: { to: 'gold' }, a: truncated } },
+      { properties: { plan: { from: 'gold', to: 'silver' }, truncated: { to: true }, a: truncated } },
+      { name: { from: 'B', to: 'C' }, properties: { truncated: { from: true, to: false }, a: truncated } },
+      { properties: { a: truncated } },
+    ]);
+    assert.ok(Math.max(...(await storedBytes('bounded'))) <= 16_384);
+  });
+
+  it('names a field whose changed members are too many to name', async () => {
+    const { token } = await newWorkspace();
+    const properties = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`${index}`.padEnd(250, 'k'), 1]),
+    );
+    await service.get({ user_group_id: 'names', name: 'N', mapping: { 40: 'db' }, properties }, { token });
+    const [created] = await historyOf(token, 'names');
+    assert.deepEqual(created!.changes, {
+      name: { to: 'N' },
+      mapping: { 40: { to: 'db' } },
+      properties: { truncated: true },
+    });
+  });
+
+  it('bounds the events of documents', async () => {
+    const { workspaceName } = await newWorkspace();
+    const { token } = await service.apiToken({ workspaceName, permission: 'admin' });
+    const schema = { type: 'object', description: 'x'.repeat(40_000) };
+    const { status } = await service.call('PUT', '/v1/property-schema', { schema, mode: 'off' }, { token });
+    assert.equal(status, 201);
+    const [event] = await list(token, { type: 'property_schema.created' });
+    assert.deepEqual(event!.changes, {
+      mode: { to: 'off' },
+      schema: { type: { to: 'object' }, description: { truncated: true } },
+    });
+  });
+
+  it('shows events that earlier versions stored with whole fields', async () => {
+    const { token } = await newWorkspace();
+    await service.get({ user_group_id: 'earlier', name: 'E' }, { token });
+    const stored =
+      '{"from":{"properties":{"a":{"n":0,"m":[1.0]},"b":1}},"to":{"properties":{"a":{"n":1,"m":[1.0]},"b":1}}}';
+    await runSql(service.database, `update events set changes = '${stored}' where target_id = 'earlier'`);
+    assert.deepEqual(await historyTexts(token, 'earlier'), [
+      '{"properties":{"a":{"from":{"n":0},"to":{"n":1}}}}',
+    ]);
+  });
+
   it('writes no event for a call that changes nothing', async () => {
     const { token } = await newWorkspace();
     const more = { token };
@@ -340,20 +468,41 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     }
   });
 
-  it('bounds a page in bytes', async () => {
+  it('bounds a page in bytes of what it returns', async () => {
     const { token } = await newWorkspace();
-    const text = 'x'.repeat(60_000);
-    for (let index = 0; index < 40; index++) {
-      const properties = { text: `${index}${text}` };
-      await service.get({ user_group_id: `large ${index}`, name: 'Large', properties }, { token });
-    }
+    await createLarge(token, 160, 'é'.repeat(7_000));
+    await assertPagesOf(token, 161);
+  });
+
+  it('counts all of an event towards the bytes of a page', async () => {
+    const { token, id } = await newWorkspace();
+    const [{ workspace_id }] = (await runSql(
+      service.database,
+      `select workspace_id from api_tokens where api_token_id = ${id}`,
+    )) as [Record<string, unknown>];
+    await insertEvents(Number(workspace_id), 3_000, 'é'.repeat(400));
+    await assertPagesOf(token, 3_001);
+  });
+
+  async function createLarge(token: string, count: number, text: string): Promise<void> {
+    const ids = Array.from({ length: count }, (_, index) => `large ${index}`);
+    await mapConcurrently(ids, (id) =>
+      service.get({ user_group_id: id, name: 'Large', properties: { id, text } }, { token }),
+    );
+  }
+
+  /** The first page is full, none is larger, and together they have every event once. */
+  async function assertPagesOf(token: string, count: number): Promise<void> {
     await completeFeed(token);
     for (const order of ['newest', 'oldest']) {
       const first = await page(token, { order, limit: 1_000 });
-      assert.ok(first.text.length > 1_000_000 && first.text.length < 1_200_000, String(first.text.length));
-      assert.equal((await list(token, { order, limit: 1_000 })).length, 41);
+      const bytes = Buffer.byteLength(first.text);
+      assert.ok(bytes > 1_048_576 && bytes < 1_048_576 + 20_000, `${order}: ${bytes}`);
+      const events = await list(token, { order, limit: 1_000 });
+      assert.equal(events.length, count);
+      assert.equal(new Set(events.map(({ event_id }) => event_id)).size, count);
     }
-  });
+  }
 
   it('reads a bounded number of events for a page with a rare type', async () => {
     const { token } = await newWorkspace();
@@ -385,11 +534,11 @@ describeOnEachDatabase('GET /v1/events', (database) => {
   });
 
   /** Events of many groups, after all others. */
-  async function insertEvents(workspaceId: number, count: number): Promise<void> {
+  async function insertEvents(workspaceId: number, count: number, suffix = ''): Promise<void> {
     const columns =
       'bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at, actor, request_id, version, changes, position';
     const values = (n: string, position: string) =>
-      `select 1, ${workspaceId}, 'Customer', 'user_group', 'generated ' || ${n}, 'evt_generated' || ${n}, 'user_group.created', 1, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', null, 1, null, ${position}`;
+      `select 1, ${workspaceId}, 'Customer', 'user_group', 'generated ' || ${n} || '${suffix}', 'evt_generated' || ${n}, 'user_group.created', 1, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', null, 1, null, ${position}`;
     await runSql(
       service.database,
       database.name === 'SQLite'

@@ -143,7 +143,11 @@ export interface Event {
   version: number | null;
   /** `X-Request-Id` of the response. */
   request_id: string | null;
-  /** The values before and after the change: `{ name: { from, to } }`, `{ properties: { plan: { from, to } } }`. */
+  /**
+   * The values before and after the change: `{ name: { from, to } }`, `{ properties: { plan: { from, to } } }`. Of two
+   * objects, only the members that differ, at any depth. `{ truncated: true }` in place of `{ from, to }`, or of a whole
+   * field, says that the values were too large for the event.
+   */
   changes: { readonly [field: string]: JsonValue | undefined } | null;
 }
 

@@ -1,6 +1,7 @@
 // An event as callers see it: on the pages of events and in the body of a webhook alike.
 
-import { memberChanges, type StoredEvent } from './event.ts';
+import type { StoredEvent } from './event.ts';
+import { memberChanges } from './event-changes.ts';
 import type { JsonText } from './strict-json.ts';
 
 export function eventJson(event: StoredEvent): JsonText {

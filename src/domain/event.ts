@@ -1,13 +1,9 @@
 // Events: what changed, who changed it, and when. An event is written in the transaction of its change.
-//
-// A stored event has the changed fields before and after the change as they are stored, so that a write copies text and
-// parses nothing; `memberChanges` compares them, member by member, when the event is read.
 
 import { type Bucket, bucketOf } from './bucket.ts';
-import { JsonObject, sameJson, textOf, treeOf } from './json-tree.ts';
 import { takeRandomText } from './random-bytes.ts';
 import type { JsonText } from './strict-json.ts';
-import type { Environment, UserGroup } from './user-group.ts';
+import type { Environment } from './user-group.ts';
 
 export const eventTypes = [
   'user_group.created',
@@ -102,7 +98,7 @@ export interface StoredEvent extends Omit<NewEvent, 'endpoints'> {
   position: number;
   /** Of the target after the change; null if the target has no versions or is gone. */
   version: number | null;
-  /** Fields before and after the change; null if there are none, or no longer. */
+  /** In their stored form, see `Changes`; null if there are none, or no longer. */
   changes: JsonText | null;
 }
 
@@ -141,88 +137,4 @@ function instantDigits(instant: number): string {
 /** Sorts after the ids of all events before this instant, and before those of later ones. */
 export function firstEventIdAt(instant: number): string {
   return `evt_${instantDigits(Math.max(0, instant))}`;
-}
-
-type Fields = Readonly<Record<string, JsonText | null>>;
-type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
-
-/** The stored form of the changes between two versions of a group; `before` is null for a new one. */
-export function userGroupChanges(before: GroupFields | null, after: GroupFields): JsonText | null {
-  return before === null ? creationOf(after) : storedChanges(fieldsOf(before), fieldsOf(after));
-}
-
-/** The same as `storedChanges(null, …)`, in a quarter of the time. */
-function creationOf({ name, mapping, properties }: GroupFields): JsonText {
-  const mappingMember = mapping === null ? '' : `,"mapping":${mapping}`;
-  const propertiesMember = properties === null ? '' : `,"properties":${properties}`;
-  return `{"from":null,"to":{"name":${JSON.stringify(name)}${mappingMember}${propertiesMember}}}` as JsonText;
-}
-
-function fieldsOf({ name, mapping, properties, suspendedAt }: GroupFields) {
-  return {
-    name: JSON.stringify(name) as JsonText,
-    mapping,
-    properties,
-    suspended: (suspendedAt === null ? 'false' : 'true') as JsonText,
-  } satisfies Fields;
-}
-
-/** The stored form of the changes from `before` to `after`, each null if there is none; null if nothing differs. */
-export function storedChanges(before: Fields | null, after: Fields | null): JsonText | null {
-  const names = Object.keys(after ?? before ?? {}).filter(
-    (name) => (before?.[name] ?? null) !== (after?.[name] ?? null),
-  );
-  if (names.length === 0) return null;
-  return `{"from":${objectOf(before, names)},"to":${objectOf(after, names)}}` as JsonText;
-}
-
-function objectOf(fields: Fields | null, names: readonly string[]): string {
-  if (fields === null) return 'null';
-  return `{${names.map((name) => `${JSON.stringify(name)}:${fields[name] ?? 'null'}`).join(',')}}`;
-}
-
-/**
- * The changed fields as callers see them: `{"name": {"from", "to"}}`, and for a field that is an object its changed
- * members: `{"properties": {"plan": {"from", "to"}}}`. A member that is absent before or after has no `from` or `to`.
- */
-export function memberChanges(changes: JsonText): JsonText {
-  const stored = treeOf(changes) as JsonObject;
-  const from = membersOf(stored.members.get('"from"'));
-  const to = membersOf(stored.members.get('"to"'));
-  const fields = [...new Set([...from.keys(), ...to.keys()])].flatMap((name) => {
-    const change = fieldChange(from.get(name), to.get(name));
-    return change === null ? [] : [`${name}:${change}`];
-  });
-  return `{${fields.join(',')}}` as JsonText;
-}
-
-type Members = ReadonlyMap<
-  string,
-  JsonObject['members'] extends ReadonlyMap<string, infer Tree> ? Tree : never
->;
-type Tree = Members extends ReadonlyMap<string, infer Value> ? Value : never;
-
-function membersOf(tree: Tree | undefined): Members {
-  return tree instanceof JsonObject ? tree.members : new Map();
-}
-
-function fieldChange(from: Tree | undefined, to: Tree | undefined): string | null {
-  if (!(from instanceof JsonObject) && !(to instanceof JsonObject)) return valueChange(from, to);
-  const [before, after] = [membersOf(from), membersOf(to)];
-  const members = [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
-    const change = valueChange(before.get(key), after.get(key));
-    return change === null ? [] : [`${key}:${change}`];
-  });
-  // An empty object has no members that differ from those of null.
-  return members.length === 0 ? valueChange(from, to) : `{${members.join(',')}}`;
-}
-
-function valueChange(from: Tree | undefined, to: Tree | undefined): string | null {
-  const [before, after] = [from && textOf(from), to && textOf(to)];
-  if (before !== undefined && after !== undefined && sameJson(before, after)) return null;
-  const parts = [
-    ...(before === undefined ? [] : [`"from":${before}`]),
-    ...(after === undefined ? [] : [`"to":${after}`]),
-  ];
-  return `{${parts.join(',')}}`;
 }

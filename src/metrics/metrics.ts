@@ -4,6 +4,7 @@
 import { Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers } from '../store/batching-store.ts';
+import { EventMetrics } from './event-metrics.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, type Build } from './process-metrics.ts';
 import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
@@ -13,6 +14,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly http = new HttpMetrics(this.#registry);
   readonly batches: BatchObservers = batchMetrics(this.#registry);
+  readonly events = new EventMetrics(this.#registry);
   readonly webhooks = new WebhookMetrics(this.#registry);
 
   constructor(build: Build) {

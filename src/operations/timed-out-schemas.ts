@@ -2,6 +2,7 @@
 
 import { type Caller, operator } from '../domain/api-token.ts';
 import type { EventTarget, Tenant } from '../domain/event.ts';
+import { limits } from '../domain/field.ts';
 import { SINGLETON_ID } from '../domain/policy.ts';
 import type { PropertySchema } from './environment-config.ts';
 import { type EventContext, newEvent } from './event.ts';
@@ -50,7 +51,7 @@ export class TimedOutSchemas {
       after: null,
       limit: 1,
       scanLimit: 1,
-      maxCharacters: 1,
+      maxBytes: limits.pageBytes,
     });
     return events[0]?.type === TYPE;
   }

@@ -11,6 +11,8 @@ export interface Change {
   /** undefined: absent. */
   from: JsonText | undefined;
   to: JsonText | undefined;
+  /** Whether the event has no room for the values. */
+  isTruncated: boolean;
 }
 
 const SHORT_CHARACTERS = 120;
@@ -39,15 +41,20 @@ export function changesTable(
 /** In the cell of a table. Of something new, everything was absent before. */
 export function changesText(changes: readonly Change[], isNew: boolean): string {
   return html`<ul class="changes">!${changes.map(
-    ({ path, from, to }) =>
-      html`<li>!${pathText(path)}: !${isNew ? '' : html`!${valueText(from)} → `}!${valueText(to)}</li>
+    (change) =>
+      html`<li>!${pathText(change.path)}: !${transitionText(change, isNew)}</li>
 `,
   )}</ul>`;
 }
 
-/** The values of a pair at this level are never objects with members: those are compared member by member. */
+function transitionText({ from, to, isTruncated }: Change, isNew: boolean): string {
+  if (isTruncated) return html`<span class="none">values omitted, too large</span>`;
+  return html`!${isNew ? '' : html`!${valueText(from)} → `}!${valueText(to)}`;
+}
+
+/** Whether it is the change of the field itself. The change of a member is always an object with members. */
 function isPair({ members }: JsonObject): boolean {
-  return [...members.values()].every((value) => !(value instanceof JsonObject) || value.members.size === 0);
+  return [...members.values()].some((value) => !(value instanceof JsonObject) || value.members.size === 0);
 }
 
 function changeOf(keys: readonly string[], { members }: JsonObject): Change {
@@ -55,7 +62,12 @@ function changeOf(keys: readonly string[], { members }: JsonObject): Change {
     const value: JsonTree | undefined = members.get(name);
     return value === undefined ? undefined : textOf(value);
   };
-  return { path: keys.map((key) => JSON.parse(key) as string), from: text('"from"'), to: text('"to"') };
+  return {
+    path: keys.map((key) => JSON.parse(key) as string),
+    from: text('"from"'),
+    to: text('"to"'),
+    isTruncated: members.has('"truncated"'),
+  };
 }
 
 function pathText(path: readonly string[]): string {

@@ -1,6 +1,6 @@
 // The form of a user group: what a person types, and what the API accepts.
 
-import { memberChanges, userGroupChanges } from '../../domain/event.ts';
+import { memberChanges, userGroupChanges } from '../../domain/event-changes.ts';
 import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
@@ -93,7 +93,7 @@ export function changedFields(stored: GroupFields, fields: GroupFields): UserGro
 
 /** The differences, member by member. */
 export function differences(stored: UserGroup, fields: GroupFields): Change[] {
-  const changes = userGroupChanges(stored, { ...stored, ...fields });
+  const changes = userGroupChanges(stored, { ...stored, ...fields }).within(Number.POSITIVE_INFINITY);
   return changes === null ? [] : changeList(memberChanges(changes));
 }
 

@@ -1,5 +1,5 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
-import { storedChanges } from '../../domain/event.ts';
+import { Changes } from '../../domain/event-changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
@@ -144,7 +144,7 @@ export async function createApiToken(
   if (found.size === 0) return 'workspace_not_found';
   // The id is unique to this command: a repeated attempt finds the row of an earlier one.
   if (row?.[0] !== apiTokenId) return 'digest_taken';
-  const changes = storedChanges(null, apiTokenFields(command));
+  const changes = new Changes(null, apiTokenFields(command));
   // An earlier attempt has recorded it.
   const isRecorded = inserted.length === 0 || event === undefined;
   await record(session, isRecorded ? [] : [{ event, version: null, changes }]);

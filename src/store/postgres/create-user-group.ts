@@ -5,7 +5,7 @@
 // of its id is known. A lease is committed before the groups that use it: whatever state a server goes back to, it has
 // the lease of each of its groups.
 
-import { userGroupChanges } from '../../domain/event.ts';
+import { userGroupChanges } from '../../domain/event-changes.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group.ts';
 import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
@@ -55,7 +55,7 @@ async function insert(
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([
     session.query(INSERT, valuesOf(commands)),
-    !session.isDistributed && recordForTokens(session, commands),
+    !session.isDistributed && recordForTokens(session, commands.map(withChanges)),
   ]);
   const made = new Set(rows.map(([teamId]) => teamId));
   for (const command of commands) {
@@ -65,12 +65,14 @@ async function insert(
     await record(
       session,
       recordings(commands, (command, event) =>
-        made.has(command.teamId)
-          ? { event, version: 1, changes: userGroupChanges(null, createdUserGroup(command)) }
-          : null,
+        made.has(command.teamId) ? { event, version: 1, changes: withChanges(command).changes } : null,
       ),
     );
   }
+}
+
+function withChanges(command: NewUserGroup) {
+  return { ...command, changes: userGroupChanges(null, createdUserGroup(command)) };
 }
 
 function valuesOf(commands: readonly NewUserGroup[]): unknown[] {

@@ -9,7 +9,8 @@ import {
   documentTag,
   exceededLimit,
 } from '../../domain/document.ts';
-import { storedChanges, type Tenant } from '../../domain/event.ts';
+import type { Tenant } from '../../domain/event.ts';
+import { Changes } from '../../domain/event-changes.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
 import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
@@ -125,7 +126,7 @@ export async function putDocument(
     updatedAt: now,
   };
   const { version } = document;
-  const changes = storedChanges(stored && documentFields(stored), documentFields(document));
+  const changes = new Changes(stored && documentFields(stored), documentFields(document));
   await session.query(PUT, fromDocument(document));
   await record(session, event === undefined ? [] : [{ event, version, changes }]);
   return { created: stored === null, document };

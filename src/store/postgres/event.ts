@@ -14,6 +14,7 @@ import {
   type StoredEvent,
   type Tenant,
 } from '../../domain/event.ts';
+import type { Changes } from '../../domain/event-changes.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group.ts';
@@ -52,9 +53,9 @@ export const INSERT: Statement = {
     from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
 };
 
-/** As `userGroupChanges` stores them: the fields of a new group need not be sent again. */
-const CREATED_FIELDS = `case when $3 = 'user_group.created' then '{"from":null,"to":{"name":' || to_json(name)
-        || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}' end`;
+/** As `Changes` stores all of them: the fields of a new group need not be sent again. */
+const CREATED_FIELDS = `case when $3 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
+        || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
 const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at,
@@ -62,8 +63,8 @@ const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type
     from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
         user_groups.provided_id as target_id, sent.event_id, $3::text as type, user_groups.updated_at as occurred_at,
         sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
-      from unnest($1::integer[], $2::text[], $4::text[], $5::text[], $6::text[])
-        as sent (bucket, token_digest, event_id, actor, request_id)
+      from unnest($1::integer[], $2::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+        as sent (bucket, token_digest, event_id, actor, request_id, changes)
       join user_groups using (bucket, token_digest)) as changed`;
 
 export const INSERT_FOR_TOKENS: Statement = {
@@ -261,20 +262,24 @@ export const ERASE_EACH: Statement = {
 export interface Recording {
   event: NewEvent;
   version: number | null;
-  changes: JsonText | null;
+  changes: Changes | null;
 }
 
 /** A change that a statement of the same pipeline makes or not, after which the group has this token. */
 interface TokenChange {
   event?: NewEvent | undefined;
   tokenDigest: TokenDigest;
+  changes?: Changes;
 }
 
 /** Sends its statements before it awaits. Each target occurs once. */
 export async function record(session: Session, recordings: readonly Recording[]): Promise<void> {
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
-  await Promise.all([session.query(INSERT, columnsOf(recordings)), recordDeliveries(session, recordings)]);
+  await Promise.all([
+    session.query(INSERT, columnsOf(session, recordings)),
+    recordDeliveries(session, recordings),
+  ]);
 }
 
 /** The same as the last step of a transaction: in the round trip of the commit. */
@@ -288,8 +293,8 @@ export async function recordAtCommit(session: Session, recordings: readonly Reco
  * Records the event of each change that is made: the group has the token exactly if it was. All events have the same
  * type. Sends its statements before it awaits. Not for Citus.
  */
-export async function recordForTokens(session: Session, changes: readonly TokenChange[]): Promise<void> {
-  const recordings = changes.flatMap(({ event, tokenDigest }) => (event ? [{ event, tokenDigest }] : []));
+export async function recordForTokens(session: Session, tokenChanges: readonly TokenChange[]): Promise<void> {
+  const recordings = tokenChanges.flatMap(({ event, ...change }) => (event ? [{ event, ...change }] : []));
   if (recordings.length === 0) return;
   await Promise.all([
     session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
@@ -299,9 +304,17 @@ export async function recordForTokens(session: Session, changes: readonly TokenC
       recordings.map(({ event }) => event.eventId),
       recordings.map(({ event }) => JSON.stringify(event.actor)),
       recordings.map(({ event }) => event.requestId),
+      recordings.map(({ event, changes }) => reducedForm(session, event, changes)),
     ]),
     recordDeliveries(session, recordings),
   ]);
+}
+
+/** null if the statement stores all changes. */
+function reducedForm({ eventQuota }: Session, event: NewEvent, changes?: Changes): JsonText | null {
+  if (changes === undefined) return null;
+  const stored = eventQuota.storedForm(event, changes);
+  return stored === changes.whole ? null : stored;
 }
 
 async function recordDeliveries(session: Session, recordings: readonly { event: NewEvent }[]): Promise<void> {
@@ -334,7 +347,7 @@ async function recordAt(
   );
   await session.pipelined(() =>
     Promise.all([
-      session.query(INSERT_AT, [...columnsOf(recordings), positions]),
+      session.query(INSERT_AT, [...columnsOf(session, recordings), positions]),
       deliveries.length > 0 &&
         session.query(INSERT_DELIVERIES_AT, [
           ...columnsOfDeliveries(deliveries),
@@ -363,8 +376,10 @@ function columnsOfDeliveries(deliveries: readonly { event: NewEvent; endpointId:
 }
 
 /** The columns of `EVENT_COLUMNS`. */
-function columnsOf(recordings: readonly Recording[]): unknown[][] {
-  const rows = recordings.map(({ event, version, changes }) => fromEvent(event, version, changes));
+function columnsOf({ eventQuota }: Session, recordings: readonly Recording[]): unknown[][] {
+  const rows = recordings.map(({ event, version, changes }) =>
+    fromEvent(event, version, eventQuota.storedForm(event, changes)),
+  );
   return EVENT_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column]));
 }
 

@@ -1,7 +1,7 @@
 // Updates user groups with one statement, which touches only rows that change. The groups are read in the same round
 // trip, for the events of those that changed and to explain the others.
 
-import { userGroupChanges } from '../../domain/event.ts';
+import { userGroupChanges } from '../../domain/event-changes.ts';
 import { isMet } from '../../domain/precondition.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group.ts';
 import type { CommandResult, UserGroupUpdate } from '../port.ts';

@@ -1,5 +1,5 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
-import { storedChanges } from '../../domain/event.ts';
+import { Changes } from '../../domain/event-changes.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import type { Connection } from './connection.ts';
@@ -63,7 +63,7 @@ export function createApiToken(
   if (connection.get(WORKSPACE_EXISTS, [workspaceId]) === undefined) return 'workspace_not_found';
   if (limit !== undefined && countActive(connection, command) >= limit) return 'limit_reached';
   if (connection.run(CREATE, fromApiToken(command)) === 0) return 'digest_taken';
-  record(connection, event, null, () => storedChanges(null, apiTokenFields(command)));
+  record(connection, event, null, () => new Changes(null, apiTokenFields(command)));
   return 'created';
 }
 

@@ -3,6 +3,7 @@
 
 import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { EventQuota, NO_EVENT_QUOTA } from '../../domain/event-quota.ts';
 import { acceptsData, guard, reportsFreeSpace, rewrite } from './file.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
@@ -16,13 +17,15 @@ export type Value = string | number | null;
 export type Row = unknown[];
 
 export class Connection {
+  readonly eventQuota: EventQuota;
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   /** Opens an existing file. Throws `StoreUnavailable`. */
-  constructor(file: string) {
+  constructor(file: string, eventQuota = new EventQuota(NO_EVENT_QUOTA)) {
     this.#file = file;
+    this.eventQuota = eventQuota;
     this.#database = guard(() => {
       // SQLite would create a new, empty file if the disk is not mounted.
       accessSync(file);

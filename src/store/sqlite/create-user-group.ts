@@ -1,4 +1,4 @@
-import { userGroupChanges } from '../../domain/event.ts';
+import { userGroupChanges } from '../../domain/event-changes.ts';
 import type { CommandResult, NewUserGroup } from '../port.ts';
 import { createdUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
 import type { Connection } from './connection.ts';

@@ -6,7 +6,7 @@ import {
   documentTag,
   exceededLimit,
 } from '../../domain/document.ts';
-import { storedChanges } from '../../domain/event.ts';
+import { Changes } from '../../domain/event-changes.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
 import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
@@ -74,9 +74,8 @@ export function putDocument(
   };
   connection.run(PUT, fromDocument(document));
   connection.run(INCREMENT, [key.workspaceId, key.environment]);
-  record(connection, event, document.version, () =>
-    storedChanges(stored && documentFields(stored), documentFields(document)),
-  );
+  const changesOf = () => new Changes(stored && documentFields(stored), documentFields(document));
+  record(connection, event, document.version, changesOf);
   return { created: stored === null, document };
 }
 

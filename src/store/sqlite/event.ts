@@ -2,7 +2,7 @@
 // commits.
 
 import type { EventPosition, NewEvent, StoredEvent, Tenant } from '../../domain/event.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
+import type { Changes } from '../../domain/event-changes.ts';
 import type { Environment } from '../../domain/user-group.ts';
 import { pageOf } from '../event-page.ts';
 import type { Command, EventPage, EventSearch, Query } from '../port.ts';
@@ -29,10 +29,11 @@ export function record(
   connection: Connection,
   event: NewEvent | undefined,
   version: number | null,
-  changesOf: () => JsonText | null = () => null,
+  changesOf: () => Changes | null = () => null,
 ): void {
   if (event === undefined) return;
-  const position = connection.insert(INSERT, fromEvent(event, version, changesOf()));
+  const changes = connection.eventQuota.storedForm(event, changesOf());
+  const position = connection.insert(INSERT, fromEvent(event, version, changes));
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
   for (const endpoint of event.endpoints) {
     const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];

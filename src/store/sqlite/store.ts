@@ -2,6 +2,8 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Tenant } from '../../domain/event.ts';
+import { NO_EVENT_QUOTA } from '../../domain/event-quota.ts';
 import {
   type Command,
   type CommandResult,
@@ -27,13 +29,16 @@ import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts'
  * ends. A connection that opens the log on its own treats every complete frame as committed, which after a failed sync
  * is more than what is on disk.
  */
-export function openServingStore(path: string): Store {
+export function openServingStore(path: string, eventQuota = NO_EVENT_QUOTA): Store {
   const file = makeFile(path);
   const connection = open(file, (opened) => {
     opened.syncLog();
     migrate(opened);
   });
-  const writer = new WriterThread({ file, identity: identityOf(file) });
+  const writer = new WriterThread(
+    { file, identity: identityOf(file), eventBytesPerDay: eventQuota.bytesPerDay },
+    eventQuota.onReduced,
+  );
   return {
     read: (queries) => runQueries(connection, queries),
     write: (commands) => writer.run(commands),
@@ -84,13 +89,15 @@ interface PendingBatch {
 
 class WriterThread {
   readonly #file: WriterFile;
+  readonly #onReduced: (tenant: Tenant) => void;
   /** In the order of the thread's replies. */
   readonly #pending: PendingBatch[] = [];
   #worker: Worker | null = null;
   #isClosed = false;
 
-  constructor(file: WriterFile) {
+  constructor(file: WriterFile, onReduced: (tenant: Tenant) => void) {
     this.#file = file;
+    this.#onReduced = onReduced;
   }
 
   run(commands: readonly Command[]): Promise<CommandResult[]> {
@@ -134,6 +141,7 @@ class WriterThread {
 
   #receive(reply: WriterReply): void {
     const { commands, resolve, reject } = this.#pending.shift()!;
+    for (const tenant of reply.reduced ?? []) this.#onReduced(tenant);
     if ('results' in reply) {
       resolve(
         reply.results.map((result, index) => {

@@ -1,4 +1,4 @@
-import { userGroupChanges } from '../../domain/event.ts';
+import { userGroupChanges } from '../../domain/event-changes.ts';
 import { isMet } from '../../domain/precondition.ts';
 import type { CommandResult, UserGroupUpdate } from '../port.ts';
 import { isUnchanged, suspensionAfter } from '../user-group-update.ts';

@@ -1,6 +1,8 @@
 // The writer thread. A disk sync can take long, and must not block reads.
 
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Tenant } from '../../domain/event.ts';
+import { EventQuota } from '../../domain/event-quota.ts';
 import { type Command, type CommandResult, StoreUnavailable } from '../port.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './connection.ts';
@@ -10,16 +12,26 @@ import { decodeCommands } from './writer-message.ts';
 /** A batch of commands from `encodeCommands`, or null to stop. */
 export type WriterRequest = string | null;
 /** `created`: the group was created exactly as in the command, so it need not be sent back. */
-export type WriterReply =
+export type WriterReply = (
   | { results: (CommandResult | 'created')[] }
-  | { error: string; unavailable: boolean };
+  | { error: string; unavailable: boolean }
+) & {
+  /** The environment of each event that the quota has reduced. */
+  reduced?: Tenant[];
+};
 
 export interface WriterFile {
   file: string;
   identity: string;
+  eventBytesPerDay: number;
 }
 
-const { file, identity } = workerData as WriterFile;
+const { file, identity, eventBytesPerDay } = workerData as WriterFile;
+const reduced: Tenant[] = [];
+const eventQuota = new EventQuota({
+  bytesPerDay: eventBytesPerDay,
+  onReduced: ({ workspaceId, environment }) => reduced.push({ workspaceId, environment }),
+});
 let connection: Connection | null = null;
 
 parentPort?.on('message', (request: WriterRequest) => {
@@ -28,13 +40,15 @@ parentPort?.on('message', (request: WriterRequest) => {
     parentPort?.close();
     return;
   }
-  parentPort?.postMessage(JSON.stringify(reply(decodeCommands(request))));
+  const message: WriterReply = reply(decodeCommands(request));
+  if (reduced.length > 0) message.reduced = reduced.splice(0);
+  parentPort?.postMessage(JSON.stringify(message));
 });
 
 function reply(commands: readonly Command[]): WriterReply {
   try {
     refuseAnother(file, identity);
-    connection ??= new Connection(file);
+    connection ??= new Connection(file, eventQuota);
     const results = runCommands(connection, commands);
     return {
       results: results.map((result, index) => (isCreated(commands[index]!, result) ? 'created' : result)),

@@ -1,6 +1,7 @@
 // Events in responses: their parameters, schema, and an example.
 
 import { type EventTarget, eventTypes, targetTypes } from '../../../domain/event.ts';
+import { EVENT_BYTES } from '../../../domain/event-quota.ts';
 import * as field from '../../../domain/field.ts';
 import type { EventQuery, EventsPage } from '../../../operations/list-events.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
@@ -20,7 +21,7 @@ export const eventParameters = {
     minimum: 1,
     maximum: field.limits.pageGroups,
     default: 50,
-    description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024 ** 2} MiB of changes.`,
+    description: `Maximum number of events per page. A page ends early after ${field.limits.pageBytes / 1024 ** 2} MiB.`,
   },
   cursor: {
     ...field.cursor,
@@ -65,8 +66,11 @@ const changesSchema: Schema = {
   additionalProperties: true,
   description:
     'The changed fields, each with its value before and after as `{"from", "to"}`; for `mapping` and `properties` each ' +
-    'changed member. A member that was absent has no `from`, one that was removed no `to`. null if the type has no ' +
-    'changes, or if they were removed because the user group was deleted.',
+    'changed member. A member that was absent has no `from`, one that was removed no `to`. If both values are objects, ' +
+    '`from` and `to` have only the members that differ, at any depth. `{"truncated": true}` in place of `{"from", "to"}`, ' +
+    `or of all members of a field, says that the values are omitted: an event has at most ${EVENT_BYTES / 1024} KiB of ` +
+    'changes, and an environment a quota. null if the type has no changes, or if they were removed because the user ' +
+    'group was deleted.',
 };
 
 const eventSchema = objectSchema({

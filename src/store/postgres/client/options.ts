@@ -1,6 +1,7 @@
 // Connection options for PostgreSQL: URL, timeouts and planner settings.
 
 import type { ClientConfig } from 'pg';
+import type { EventQuotaOptions } from '../../../domain/event-quota.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import type { StoreObserver } from '../../port.ts';
 import { NUMBER_TYPES } from './pipeline.ts';
@@ -16,6 +17,7 @@ export interface PostgresOptions {
   /** Whether statements are prepared by name, which PgBouncer before 1.21 does not support. */
   preparedStatements: boolean;
   observer?: StoreObserver;
+  eventQuota?: EventQuotaOptions;
   /** Aborts the start-up. */
   signal?: AbortSignal;
 }

@@ -2,6 +2,7 @@
 // as PgBouncer can sit in between.
 
 import pg from 'pg';
+import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event-quota.ts';
 import type { StoreObserver } from '../../port.ts';
 import { withDeadline } from '../../timeout.ts';
 import { nameShards } from '../schema/citus.ts';
@@ -60,6 +61,7 @@ export class ConnectionPool {
   readonly #connectTimeoutMs: number;
   readonly #open = new Set<Connection>();
   readonly #observer: StoreObserver | undefined;
+  readonly #eventQuota: EventQuota;
   #generation = 0;
   #lastConflictAt = Number.NEGATIVE_INFINITY;
   /** Whether the server is unreachable, so that only the probe tries to connect. */
@@ -79,6 +81,7 @@ export class ConnectionPool {
     this.#statementTimeoutMs = options.statementTimeoutMs;
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#observer = options.observer;
+    this.#eventQuota = new EventQuota(options.eventQuota ?? NO_EVENT_QUOTA);
     this.#pool = new pg.Pool({
       ...config,
       Client: poolClientClass(Connection),
@@ -273,6 +276,7 @@ export class ConnectionPool {
       isRepetition,
       isAfterConflict: isAfterConflict || isContended,
       isDistributed: this.isDistributed,
+      eventQuota: this.#eventQuota,
     };
     return new PipelinedSession(async (pending) => {
       const before = unsent;

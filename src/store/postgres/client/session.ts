@@ -1,5 +1,7 @@
 // The queries of one unit of work on one connection. Those made together travel in one pipeline: one round trip.
 
+import type { EventQuota } from '../../../domain/event-quota.ts';
+
 export interface Statement {
   /** Names the prepared statement; each name belongs to exactly one text. */
   name: string;
@@ -13,6 +15,7 @@ export interface Session {
   readonly isAfterConflict: boolean;
   /** Whether the tables are distributed over several servers (Citus). */
   readonly isDistributed: boolean;
+  readonly eventQuota: EventQuota;
   /** The rows, each an array of its columns. Throws `TransientError`. */
   query(statement: Statement, values?: readonly unknown[]): Promise<unknown[][]>;
   /**
@@ -37,12 +40,13 @@ interface PendingQuery extends PendingStatement {
   reject: (error: unknown) => void;
 }
 
-type SessionState = Pick<Session, 'isRepetition' | 'isAfterConflict' | 'isDistributed'>;
+type SessionState = Pick<Session, 'isRepetition' | 'isAfterConflict' | 'isDistributed' | 'eventQuota'>;
 
 export class PipelinedSession implements Session {
   readonly isRepetition: boolean;
   readonly isAfterConflict: boolean;
   readonly isDistributed: boolean;
+  readonly eventQuota: EventQuota;
   readonly #send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>;
   #pending: PendingQuery[] = [];
   /** How many calls of `pipelined` are collecting queries. */
@@ -53,12 +57,13 @@ export class PipelinedSession implements Session {
   /** `send` returns the rows of each statement. */
   constructor(
     send: (statements: readonly PendingStatement[]) => Promise<unknown[][][]>,
-    { isRepetition, isAfterConflict, isDistributed }: SessionState,
+    { isRepetition, isAfterConflict, isDistributed, eventQuota }: SessionState,
   ) {
     this.#send = send;
     this.isDistributed = isDistributed;
     this.isRepetition = isRepetition;
     this.isAfterConflict = isAfterConflict;
+    this.eventQuota = eventQuota;
   }
 
   query(statement: Statement, values: readonly unknown[] = []): Promise<unknown[][]> {

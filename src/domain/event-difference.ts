@@ -1,0 +1,67 @@
+// What differs between two versions of the fields of a user group or a document: a list of members and fields.
+
+import { type Members, objectOf, type Pair, pairsOf, smallestPair } from './json-difference.ts';
+import { JsonObject, type JsonTree } from './json-tree.ts';
+import type { JsonText } from './strict-json.ts';
+
+/** Names include their quotes. */
+export interface Difference extends Pair {
+  readonly field: string;
+  /** null: the field as a whole. */
+  readonly member: string | null;
+  /** Whether its values are omitted. */
+  readonly isTruncated: boolean;
+}
+
+export const NO_MEMBERS: Members = new Map();
+
+/** The fields in the order of `from`, then new ones. */
+export function differencesOf(from: Members, to: Members): Difference[] {
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((field) =>
+    fieldDifferences(field, from.get(field), to.get(field)),
+  );
+}
+
+function fieldDifferences(field: string, from: JsonTree | undefined, to: JsonTree | undefined): Difference[] {
+  const members = isComparable(from) && isComparable(to) ? pairsOf(membersOf(from), membersOf(to)) : [];
+  if (members.length > 0)
+    return members.map(({ name, ...pair }) => ({ field, member: name, ...pair, isTruncated: false }));
+  // An empty object has no members that differ from those of null.
+  const pair = smallestPair(from, to);
+  return pair === null ? [] : [{ field, member: null, ...pair, isTruncated: false }];
+}
+
+/** Whether it is compared member by member. A field that is absent or null has none. */
+function isComparable(tree: JsonTree | undefined): boolean {
+  return tree === undefined || tree === 'null' || tree instanceof JsonObject;
+}
+
+export function membersOf(tree: JsonTree | undefined): Members {
+  return tree instanceof JsonObject ? tree.members : NO_MEMBERS;
+}
+
+export function truncated({ field, member }: Pick<Difference, 'field' | 'member'>): Difference {
+  return { field, member, from: undefined, to: undefined, isTruncated: true };
+}
+
+/** `{field: text}` and `{field: {member: text}}`, without differences that have no text. */
+export function objectOfFields(
+  differences: readonly Difference[],
+  textOf: (difference: Difference) => JsonText | undefined,
+): JsonText {
+  const fields = new Map<string, string | string[]>();
+  for (const difference of differences) {
+    const { field, member } = difference;
+    const text = textOf(difference);
+    if (member === null) {
+      if (text !== undefined) fields.set(field, text);
+      continue;
+    }
+    const members = (fields.get(field) ?? []) as string[];
+    if (text !== undefined) members.push(`${member}:${text}`);
+    fields.set(field, members);
+  }
+  return objectOf(
+    [...fields].map(([field, value]) => `${field}:${typeof value === 'string' ? value : objectOf(value)}`),
+  );
+}

@@ -1,0 +1,53 @@
+// What differs between two documents, in time linear in their size.
+
+import { JsonObject, type JsonTree, sameTree, textOf } from './json-tree.ts';
+import type { JsonText } from './strict-json.ts';
+
+export type Members = JsonObject['members'];
+
+/** A value before and after a change; undefined: absent. */
+export interface Pair {
+  readonly from: JsonText | undefined;
+  readonly to: JsonText | undefined;
+}
+
+/** A member that differs. Its name includes the quotes. */
+export interface MemberPair extends Pair {
+  readonly name: string;
+}
+
+/** Two objects are reduced to the members that differ, at any depth. null if the values are the same. */
+export function smallestPair(from: JsonTree | undefined, to: JsonTree | undefined): Pair | null {
+  if (from === undefined || to === undefined) return { from: from && textOf(from), to: to && textOf(to) };
+  if (textOf(from) === textOf(to)) return null;
+  if (from instanceof JsonObject && to instanceof JsonObject) {
+    const pairs = pairsOf(from.members, to.members);
+    return pairs.length === 0 ? null : { from: sideOf('from', pairs), to: sideOf('to', pairs) };
+  }
+  return sameTree(from, to) ? null : { from: textOf(from), to: textOf(to) };
+}
+
+/** The smallest pair of each member that differs: those of `from` in their order, then new ones. */
+export function pairsOf(from: Members, to: Members): MemberPair[] {
+  const pairs: MemberPair[] = [];
+  for (const [name, value] of from) {
+    const pair = smallestPair(value, to.get(name));
+    if (pair !== null) pairs.push({ name, from: pair.from, to: pair.to });
+  }
+  for (const [name, value] of to) {
+    if (!from.has(name)) pairs.push({ name, from: undefined, to: textOf(value) });
+  }
+  return pairs;
+}
+
+/** The object that has the members of one side. */
+export function sideOf(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
+  return objectOf(
+    pairs.filter((pair) => pair[side] !== undefined).map((pair) => `${pair.name}:${pair[side]}`),
+  );
+}
+
+/** `members` are texts, such as `"plan":"gold"`. */
+export function objectOf(members: readonly string[]): JsonText {
+  return `{${members.join(',')}}` as JsonText;
+}

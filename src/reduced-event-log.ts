@@ -1,0 +1,44 @@
+// Counted warnings about events without values: one line per environment and interval, however many events there are.
+
+import type { Logger } from 'pino';
+import type { Tenant } from './domain/event.ts';
+
+const INTERVAL_MS = 60_000;
+/** Of further environments in an interval, nothing is logged; the metric counts them. */
+const MAX_TENANTS = 100;
+
+export class ReducedEventLog {
+  readonly #log: Logger;
+  /** Events since the last line of each environment that had one in this interval. */
+  readonly #unlogged = new Map<string, Tenant & { events: number }>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add({ workspaceId, environment }: Tenant): void {
+    const key = `${workspaceId} ${environment}`;
+    const counted = this.#unlogged.get(key);
+    if (counted !== undefined) counted.events++;
+    else if (this.#unlogged.size < MAX_TENANTS) {
+      this.#unlogged.set(key, { workspaceId, environment, events: 0 });
+      this.#warn({ workspaceId, environment, events: 1 });
+    }
+    this.#timer ??= setTimeout(() => this.#startInterval(), INTERVAL_MS).unref();
+  }
+
+  #startInterval(): void {
+    this.#timer = null;
+    const counted = [...this.#unlogged.values()];
+    this.#unlogged.clear();
+    for (const each of counted) if (each.events > 0) this.#warn(each);
+  }
+
+  #warn(fields: Tenant & { events: number }): void {
+    this.#log.warn(
+      fields,
+      'events: the quota of this environment is used up (UGS_EVENT_MEBIBYTES_PER_DAY), so events omit larger values',
+    );
+  }
+}
