@@ -4,6 +4,8 @@ const apiToken = 'src/domain/api-token.ts';
 const body = 'src/domain/request-body.ts';
 const catalogue = 'src/domain/catalogue.ts';
 const cursor = 'src/domain/cursor.ts';
+const eventFit = 'src/domain/event-fit.ts';
+const eventQuota = 'src/domain/event-quota.ts';
 const filter = 'src/domain/user-group-filter.ts';
 const instant = 'src/domain/instant.ts';
 const field = 'src/domain/field.ts';
@@ -19,6 +21,20 @@ const token = 'src/domain/token.ts';
 const userGroup = 'src/domain/user-group.ts';
 
 export const domain: readonly Mutant[] = [
+  {
+    name: 'an event stores values beyond its bound',
+    file: eventFit,
+    find: 'const isLeft = bytes <= this.#left;',
+    replace: 'const isLeft = bytes > 0;',
+    tests: ['test/domain/event-changes.test.ts'],
+  },
+  {
+    name: 'the quota of an environment does not reduce events',
+    file: eventQuota,
+    find: 'if (used > this.#bytesPerDay) return false;',
+    replace: '',
+    tests: ['test/event-quota.test.ts'],
+  },
   {
     name: 'the checksum of a user group token is not verified',
     file: token,

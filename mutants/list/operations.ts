@@ -51,6 +51,13 @@ export const operations: readonly Mutant[] = [
     tests: ['test/operations/cpu-queue.test.ts'],
   },
   {
+    name: 'a page of events may be larger than its limit',
+    file: 'src/operations/list-events.ts',
+    find: 'if (bytes >= limits.pageBytes)',
+    replace: 'if (bytes < 0)',
+    tests: ['test/event.test.ts'],
+  },
+  {
     name: 'get or create: the loser of a race gets no drift',
     file: getOrCreate,
     find: 'drift: driftOf(body, group.userGroup)',

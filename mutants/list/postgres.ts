@@ -341,6 +341,13 @@ export const postgres: readonly Mutant[] = [
     tests: ['test/faults/event-feed.test.ts'],
   },
   {
+    name: 'PostgreSQL: the event of a new group stores values beyond its bound',
+    file: event,
+    find: 'coalesce(sent.changes, ',
+    replace: 'coalesce(null, ',
+    tests: ['test/event.test.ts'],
+  },
+  {
     name: 'PostgreSQL: the event of a rotation has the fields of the group as its changes',
     file: event,
     find: "case when $3 = 'user_group.created' then",

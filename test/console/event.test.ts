@@ -102,6 +102,23 @@ describeOnEachDatabase('events in the console', (database) => {
     ]);
   });
 
+  it('says which values are omitted because they are too large', async () => {
+    const { browser, token } = await signIn();
+    const large = 'x'.repeat(20_000);
+    const properties = { plan: 'gold', text: large, truncated: true };
+    await service.get({ user_group_id: 'a', name: 'A', properties }, { token });
+    const names = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`${i}`.padEnd(250, 'k'), i]));
+    await service.put({ user_group_id: 'a', properties: names }, { token });
+    const changes = rowsOf(await browser.get('/console/user-groups/a/events')).map(
+      ({ cells }) => cells.Changes,
+    );
+    const omitted = 'values omitted, too large';
+    assert.deepEqual(changes, [
+      `properties: ${omitted}`,
+      `name: "A" properties › plan: "gold" properties › truncated: true properties › text: ${omitted}`,
+    ]);
+  });
+
   it('filters by type and target, page by page, and shows every event once', async () => {
     const { browser, token } = await signIn();
     for (let index = 0; index <= PAGE; index++)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Changes } from '../../src/domain/event-changes.ts';
 import { limits } from '../../src/domain/field.ts';
 import { sameJson } from '../../src/domain/json-tree.ts';
 import { mergePatch } from '../../src/domain/merge-patch.ts';
@@ -36,6 +37,11 @@ const tasks = {
   'A comparison': (levels: number) => {
     const [a, b] = [document(levels, 1), document(levels, 2)];
     return () => assert.ok(!sameJson(a, b));
+  },
+  'The difference of two versions': (levels: number) => {
+    const [a, b] = [document(levels, 1), document(levels, 2)];
+    const changes = new Changes({ properties: a }, { properties: b });
+    return () => assert.ok(changes.within(Number.POSITIVE_INFINITY)!.length > a.length);
   },
 };
 
