@@ -264,6 +264,7 @@ describe('The feed of events on PostgreSQL', () => {
       ['evt_0'],
       [actor],
       [null],
+      [null],
     ]);
     await client.query('commit');
     const history = await service.call(
