@@ -8,14 +8,14 @@ const migration = 'src/store/migration.ts';
 export const store: readonly Mutant[] = [
   {
     name: 'a batch has the oldest items, whichever tenant they are of',
-    file: 'src/store/batcher.ts',
+    file: batcher,
     find: 'this.#queue = inTurns(this.#queue);',
     replace: '{}',
     tests: ['test/store/batcher.test.ts'],
   },
   {
     name: 'a tenant is rejected because of the requests of another',
-    file: 'src/store/admission.ts',
+    file: admission,
     find: 'waitMs(batcher, batcher.queueOf(tenantOf()))',
     replace: 'waitMs(batcher)',
     tests: ['test/batching.test.ts'],
@@ -23,15 +23,15 @@ export const store: readonly Mutant[] = [
   {
     name: 'batch: a full queue admits one more command',
     file: admission,
-    find: 'return queued >= maxQueued ||',
-    replace: 'return queued > maxQueued ||',
+    find: 'if (queued >= maxQueued) return true;',
+    replace: 'if (queued > maxQueued) return true;',
     tests: ['test/batching.test.ts'],
   },
   {
     name: 'batch: the wait in a slow queue is unlimited',
     file: admission,
-    find: ' || (queued > maxBatch && waitMs(batcher) > maxWaitMs)',
-    replace: '',
+    find: 'return waitMs(batcher, batcher.queueOf(tenantOf())) > maxWaitMs;',
+    replace: 'return false;',
     tests: ['test/batching.test.ts'],
   },
   {
@@ -81,7 +81,7 @@ export const store: readonly Mutant[] = [
   {
     name: 'overload: writes are admitted however long the queue is',
     file: admission,
-    find: "if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS)) return true;",
+    find: "if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS, tenantOf)) return true;",
     replace: 'return true;',
     tests: ['test/batching.test.ts'],
   },
