@@ -19,8 +19,8 @@ export const STEP_BYTES = 4_096;
  */
 const FREE_TURNS = 32;
 /**
- * Turns are long while other requests are served, and large work would then wait for hundreds of milliseconds. As long as
- * the most expensive body takes, so that large work uses at most half of the time.
+ * In a busy process these turns would take hundreds of milliseconds. They end when they have taken as long as the turn
+ * with the large work, which so has at most half of the time, but not before the most expensive body would be parsed.
  */
 const FREE_MS = 20;
 /** Work that no query follows may start this much later. */
@@ -66,6 +66,8 @@ class Scheduler {
   /** Turns until the next large work. */
   #freeTurns = 0;
   #freeUntil = Number.NEGATIVE_INFINITY;
+  /** The start of the last turn, if it had large work. */
+  #largeAt: number | null = null;
   #isRunning = false;
   #waitedAt = Number.NEGATIVE_INFINITY;
 
@@ -96,10 +98,13 @@ class Scheduler {
 
   #next(): void {
     this.#spentBytes = 0;
-    if (this.#freeTurns > 0 && performance.now() < this.#freeUntil) this.#freeTurns--;
+    const now = performance.now();
+    if (this.#largeAt !== null) this.#freeUntil = now + Math.max(FREE_MS, now - this.#largeAt);
+    this.#largeAt = null;
+    if (this.#freeTurns > 0 && now < this.#freeUntil) this.#freeTurns--;
     else if (this.#start(this.#large)) {
       this.#freeTurns = FREE_TURNS;
-      this.#freeUntil = performance.now() + FREE_MS;
+      this.#largeAt = now;
     } else this.#freeTurns = 0;
     while (this.#start(this.#small));
     const { waiting } = this;
