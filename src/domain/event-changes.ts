@@ -9,20 +9,22 @@
 import {
   type Difference,
   differencesOf,
-  membersOf,
-  NO_MEMBERS,
   objectOfFields,
+  type Texts,
+  textsOf,
   truncated,
 } from './event-difference.ts';
 import { fitted } from './event-fit.ts';
-import { type Members, objectOf } from './json-difference.ts';
-import { type JsonObject, treeOf } from './json-tree.ts';
+import { objectOf } from './json-difference.ts';
+import { membersOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
 type Fields = Readonly<Record<string, JsonText | null>>;
 type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
 
+/** Changes that take no more than the other columns of an event. */
+export const SMALL_BYTES = 256;
 const NULL = 'null' as JsonText;
 const TRUE = 'true' as JsonText;
 
@@ -43,21 +45,26 @@ export class Changes {
   /** In the stored form, reduced to so many bytes; null if nothing differs. */
   within(maxBytes: number): JsonText | null {
     if (this.#names.length === 0) return null;
-    const isNew = this.#before === null;
-    if (isNew && Buffer.byteLength(this.whole) <= maxBytes) return this.whole;
-    const differences = differencesOf(this.#trees(this.#before), this.#trees(this.#after));
-    return storedForm(isNew, fitted(differences, maxBytes));
+    if (this.#storesWhole(maxBytes)) return this.whole;
+    const differences = differencesOf(this.#textsOf(this.#before), this.#textsOf(this.#after));
+    return storedForm(this.#before === null, fitted(differences, maxBytes));
   }
 
-  /** The stored form of a creation with all its values: there is nothing to compare them with. */
+  /** A creation has nothing to compare with. Of small fields, comparing costs more than it saves. */
+  #storesWhole(maxBytes: number): boolean {
+    const bytes = this.#before === null ? maxBytes : Math.min(maxBytes, SMALL_BYTES);
+    return this.whole.length <= bytes && Buffer.byteLength(this.whole) <= bytes;
+  }
+
+  /** The stored form of the fields as they are. */
   get whole(): JsonText {
-    this.#whole ??= wholeForm(this.#names, this.#after);
+    this.#whole ??=
+      `{"from":${wholeSide(this.#names, this.#before)},"to":${wholeSide(this.#names, this.#after)}}` as JsonText;
     return this.#whole;
   }
 
-  #trees(fields: Fields | null): Members {
-    if (fields === null) return NO_MEMBERS;
-    return new Map(this.#names.map((name) => [`"${name}"`, treeOf(fields[name] ?? NULL)]));
+  #textsOf(fields: Fields | null): Texts {
+    return new Map(fields === null ? [] : this.#names.map((name) => [`"${name}"`, fields[name] ?? NULL]));
   }
 }
 
@@ -77,8 +84,8 @@ function fieldsOf({ name, mapping, properties, suspendedAt }: GroupFields) {
   } satisfies Fields;
 }
 
-function wholeForm(names: readonly string[], fields: Fields): JsonText {
-  return `{"from":null,"to":${objectOf(names.map((name) => `"${name}":${fields[name]}`))}}` as JsonText;
+function wholeSide(names: readonly string[], fields: Fields | null): JsonText {
+  return fields === null ? NULL : objectOf(names.map((name) => `"${name}":${fields[name] ?? NULL}`));
 }
 
 function storedForm(isNew: boolean, differences: readonly Difference[]): JsonText {
@@ -92,12 +99,12 @@ function storedForm(isNew: boolean, differences: readonly Difference[]): JsonTex
 
 /** The stored changes as callers see them. A member that is absent before or after has no `from` or `to`. */
 export function memberChanges(changes: JsonText): JsonText {
-  const { members } = treeOf(changes) as JsonObject;
-  const [from, to, marks] = ['"from"', '"to"', '"truncated"'].map((part) => membersOf(members.get(part)));
+  const parts = membersOf(changes);
+  const [from, to, marks] = ['"from"', '"to"', '"truncated"'].map((part) => textsOf(parts.get(part)));
   return objectOfFields([...differencesOf(from!, to!), ...truncatedBy(marks!)], changeText);
 }
 
-function truncatedBy(marks: Members): Difference[] {
+function truncatedBy(marks: Texts): Difference[] {
   return [...marks].flatMap(([field, mark]) =>
     mark === TRUE
       ? truncated({ field, member: null })

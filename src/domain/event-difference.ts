@@ -1,7 +1,7 @@
 // What differs between two versions of the fields of a user group or a document: a list of members and fields.
 
-import { type Members, objectOf, type Pair, pairsOf, smallestPair } from './json-difference.ts';
-import { JsonObject, type JsonTree } from './json-tree.ts';
+import { objectOf, type Pair, pairsOf, smallestPair } from './json-difference.ts';
+import { membersOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
 /** Names include their quotes. */
@@ -13,17 +13,20 @@ export interface Difference extends Pair {
   readonly isTruncated: boolean;
 }
 
-export const NO_MEMBERS: Members = new Map();
+/** By name, including its quotes. */
+export type Texts = ReadonlyMap<string, JsonText>;
+
+const NO_TEXTS: Texts = new Map();
 
 /** The fields in the order of `from`, then new ones. */
-export function differencesOf(from: Members, to: Members): Difference[] {
+export function differencesOf(from: Texts, to: Texts): Difference[] {
   return [...new Set([...from.keys(), ...to.keys()])].flatMap((field) =>
     fieldDifferences(field, from.get(field), to.get(field)),
   );
 }
 
-function fieldDifferences(field: string, from: JsonTree | undefined, to: JsonTree | undefined): Difference[] {
-  const members = isComparable(from) && isComparable(to) ? pairsOf(membersOf(from), membersOf(to)) : [];
+function fieldDifferences(field: string, from: JsonText | undefined, to: JsonText | undefined): Difference[] {
+  const members = isComparable(from) && isComparable(to) ? pairsOf(textsOf(from), textsOf(to)) : [];
   if (members.length > 0)
     return members.map(({ name, ...pair }) => ({ field, member: name, ...pair, isTruncated: false }));
   // An empty object has no members that differ from those of null.
@@ -32,12 +35,17 @@ function fieldDifferences(field: string, from: JsonTree | undefined, to: JsonTre
 }
 
 /** Whether it is compared member by member. A field that is absent or null has none. */
-function isComparable(tree: JsonTree | undefined): boolean {
-  return tree === undefined || tree === 'null' || tree instanceof JsonObject;
+function isComparable(value: JsonText | undefined): boolean {
+  return value === undefined || value === 'null' || isObject(value);
 }
 
-export function membersOf(tree: JsonTree | undefined): Members {
-  return tree instanceof JsonObject ? tree.members : NO_MEMBERS;
+function isObject(value: JsonText): boolean {
+  return value.startsWith('{');
+}
+
+/** The members of an object; none of any other value. */
+export function textsOf(value: JsonText | undefined): Texts {
+  return value !== undefined && isObject(value) ? membersOf(value) : NO_TEXTS;
 }
 
 export function truncated({ field, member }: Pick<Difference, 'field' | 'member'>): Difference {

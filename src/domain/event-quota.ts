@@ -2,14 +2,12 @@
 // for all, so that one API token does not fill the disk. Beyond the quota events are still recorded, with fewer values.
 
 import type { Tenant } from './event.ts';
-import type { Changes } from './event-changes.ts';
+import { type Changes, SMALL_BYTES } from './event-changes.ts';
 import type { JsonText } from './strict-json.ts';
 
 const DAY_MS = 86_400_000;
 /** Changes in one event: those of ordinary updates, and not a whole group, which may have 64 KiB. */
 export const EVENT_BYTES = 16_384;
-/** Changes that take no more than the other columns of an event and its index entries do. They are always stored. */
-export const SMALL_EVENT_BYTES = 256;
 /** A few megabytes. Beyond it the environment that has been idle for longest is forgotten, and gets a full quota. */
 const MAX_TENANTS = 16_384;
 
@@ -37,12 +35,12 @@ export class EventQuota {
     const stored = changes?.within(EVENT_BYTES) ?? null;
     if (stored === null || this.#admits(tenant, Buffer.byteLength(stored), now)) return stored;
     this.#onReduced(tenant);
-    return changes!.within(SMALL_EVENT_BYTES);
+    return changes!.within(SMALL_BYTES);
   }
 
-  /** Charges the quota if so many bytes are left. */
+  /** Charges the quota if so many bytes are left. Small changes are always stored, and cost nothing. */
   #admits({ workspaceId, environment }: Tenant, bytes: number, now: number): boolean {
-    if (bytes <= SMALL_EVENT_BYTES || this.#bytesPerDay === 0) return true;
+    if (bytes <= SMALL_BYTES || this.#bytesPerDay === 0) return true;
     const key = `${workspaceId} ${environment}`;
     const used = this.#usedAt(now, key) + bytes;
     if (used > this.#bytesPerDay) return false;

@@ -1,8 +1,9 @@
 // What differs between two documents, in time linear in their size.
 
-import { JsonObject, type JsonTree, sameTree, textOf } from './json-tree.ts';
+import { JsonObject, type JsonTree, sameTree, textOf, treeOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
+/** Values may be unparsed: most of those that are the same never need to be. */
 export type Members = JsonObject['members'];
 
 /** A value before and after a change; undefined: absent. */
@@ -20,11 +21,16 @@ export interface MemberPair extends Pair {
 export function smallestPair(from: JsonTree | undefined, to: JsonTree | undefined): Pair | null {
   if (from === undefined || to === undefined) return { from: from && textOf(from), to: to && textOf(to) };
   if (textOf(from) === textOf(to)) return null;
-  if (from instanceof JsonObject && to instanceof JsonObject) {
-    const pairs = pairsOf(from.members, to.members);
+  const [before, after] = [parsed(from), parsed(to)];
+  if (before instanceof JsonObject && after instanceof JsonObject) {
+    const pairs = pairsOf(before.members, after.members);
     return pairs.length === 0 ? null : { from: sideOf('from', pairs), to: sideOf('to', pairs) };
   }
-  return sameTree(from, to) ? null : { from: textOf(from), to: textOf(to) };
+  return sameTree(before, after) ? null : { from: textOf(from), to: textOf(to) };
+}
+
+function parsed(value: JsonTree): JsonTree {
+  return typeof value === 'string' ? treeOf(value) : value;
 }
 
 /** The smallest pair of each member that differs: those of `from` in their order, then new ones. */

