@@ -55,7 +55,7 @@ async function insert(
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([
     session.query(INSERT, valuesOf(commands)),
-    !session.isDistributed && recordForTokens(session, commands.map(withChanges)),
+    !session.isDistributed && recordForTokens(session, commands.map(creationOf)),
   ]);
   const made = new Set(rows.map(([teamId]) => teamId));
   for (const command of commands) {
@@ -65,14 +65,18 @@ async function insert(
     await record(
       session,
       recordings(commands, (command, event) =>
-        made.has(command.teamId) ? { event, version: 1, changes: withChanges(command).changes } : null,
+        made.has(command.teamId) ? { event, version: 1, changes: creationOf(command).changes } : null,
       ),
     );
   }
 }
 
-function withChanges(command: NewUserGroup) {
-  return { ...command, changes: userGroupChanges(null, createdUserGroup(command)) };
+function creationOf({ event, tokenDigest, name, mapping, properties }: NewUserGroup) {
+  return {
+    event,
+    tokenDigest,
+    changes: userGroupChanges(null, { name, mapping, properties, suspendedAt: null }),
+  };
 }
 
 function valuesOf(commands: readonly NewUserGroup[]): unknown[] {
