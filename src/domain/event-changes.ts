@@ -20,6 +20,7 @@ import { membersOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
+/** By name, which needs no escapes in JSON. */
 type Fields = Readonly<Record<string, JsonText | null>>;
 type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
 
