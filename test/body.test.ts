@@ -40,6 +40,19 @@ describeOnEachDatabase('a body', (database) => {
     assert.equal((await service.get(padded(256 * KIB), chunked)).status, 200);
   });
 
+  it('may have as many members and elements as fit into properties of 64 KiB', async () => {
+    // The bounds on properties leave room for these levels below the array.
+    const levels = 14;
+    const nested = `${'{"":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    for (const value of [nested, '1']) {
+      const frame = '{"a":[]}'.length;
+      const count = Math.floor((64 * KIB - frame + 1) / (value.length + 1));
+      const properties = `{"a":[${Array.from({ length: count }, () => value).join(',')}]}`;
+      const response = await service.put(`{"user_group_id":"there","properties":${properties}}`);
+      assert.equal(response.status, 200, `${response.json.detail}`);
+    }
+  });
+
   it('is rejected with 413 if it has one byte more', async () => {
     for (const bytes of [256 * KIB + 1, 4 * 1024 * KIB]) {
       for (const more of [{}, chunked]) {

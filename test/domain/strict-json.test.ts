@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sameJson } from '../../src/domain/json-tree.ts';
-import { type JsonText, pointerOf } from '../../src/domain/strict-json.ts';
+import { type JsonText, MAX_ELEMENTS, MAX_MEMBERS, pointerOf } from '../../src/domain/strict-json.ts';
 import { errorOf, parse, parseByPlatform, parserProperties } from '../support/domain/strict-json-property.ts';
 
 /** The pointer of the error; fails if the document is accepted. */
@@ -17,6 +17,14 @@ function pointerOfError(source: string | Buffer): string {
 
 function text(...parts: (string | number[])[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+}
+
+function keys(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"${index}":1`).join(',');
+}
+
+function elements(count: number): string {
+  return Array.from({ length: count }, () => '1').join(',');
 }
 
 describe('the strict parser', () => {
@@ -52,6 +60,12 @@ describe('the strict parser', () => {
         'of objects': ['{"a":{"b":{"c":{"d":{"e":{}}}}}}', '/a/b/c/d/e'],
         'of arrays': ['[[[[[[]]]]]]', '/0/0/0/0/0'],
         'of both': ['[0,{"a":[1,{"b":[2,[]]}]}]', '/1/a/1/b/1'],
+      },
+      'a document with too many values': {
+        'in one object': [`{${keys(MAX_MEMBERS + 1)}}`, `/${MAX_MEMBERS}`],
+        'in all objects together': [`[{${keys(MAX_MEMBERS)}},{"last":1}]`, '/1/last'],
+        'in one array': [`[${elements(MAX_ELEMENTS + 1)}]`, `/${MAX_ELEMENTS}`],
+        'in all arrays together': [`{"a":[${elements(MAX_ELEMENTS)}],"b":[1]}`, '/b/0'],
       },
       'invalid UTF-8': {
         'in a string': [text('{"a":"', [0xff], '"}'), '/a'],

@@ -52,8 +52,8 @@ export const problemDescriptions = {
     occurrence: 'JSON body',
     meaning:
       'The body is not JSON, or is ambiguous: it has a duplicate key (at any depth), bytes that are not UTF-8, a byte ' +
-      'order mark, a lone surrogate, the key `__proto__`, text after its end, or a field with more than ' +
-      `${limits.propertiesLevels} levels. Nothing was changed.`,
+      'order mark, a lone surrogate, the key `__proto__`, text after its end, a field with more than ' +
+      `${limits.propertiesLevels} levels, or more values than any valid body has. Nothing was changed.`,
     remedy: 'Send the output of a JSON library, in UTF-8. `errors` points to the invalid value.',
     example: caught(() =>
       userGroupBody.read(Buffer.from('{"user_group_id":"acme-7","user_group_id":"acme-8"}')),
