@@ -5,7 +5,6 @@ import type { DatabaseKind } from '../test/support/database.ts';
 import { send } from '../test/support/http.ts';
 import { type LoopFigures, type Monitored, whileMonitored } from './event-loop.ts';
 import { type HostileSchema, hostileSchemas } from './hostile-schema-case.ts';
-import { summary } from './hostile-schema-neighbour.ts';
 
 export interface HostileSchemasOptions {
   kind: DatabaseKind;
@@ -77,7 +76,7 @@ class Attack {
     return {
       schema: name,
       status: stored.status,
-      changes: summary(answers.map(({ status }) => status)),
+      changes: summary(answers),
       wrong: all.filter(({ status }) => ![200, 201, 400, 422, 503].includes(status)).length,
       lastAnswerMs: Math.round(Math.max(...all.map(({ tookMs }) => tookMs))),
       ...loopFigures,
@@ -104,6 +103,11 @@ class Attack {
     const { status } = await send(service.url, { method, path, token, body });
     return { status, tookMs: performance.now() - sentAt };
   }
+}
+
+function summary(answers: readonly Answer[]): string {
+  const counts = Map.groupBy(answers, ({ status }) => status);
+  return [...counts].map(([status, { length }]) => `${length} x ${status}`).join(', ');
 }
 
 /** The limits that the service promises. */

@@ -15,12 +15,6 @@ import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
 import { fuzzParser, propertyCount } from './fuzz-parser.ts';
 import {
-  attackCount,
-  attackNeighbour,
-  type NeighbourFigures,
-  promisesBrokenToNeighbour,
-} from './hostile-schema-neighbour.ts';
-import {
   brokenPromises as brokenByHostileSchemas,
   type SchemaFigures,
   schemaCount,
@@ -240,14 +234,6 @@ const program = new Command('node reliability/main.ts')
       .action(runHostileSchemas),
   )
   .addCommand(
-    rig('schema-neighbour', 'measure the writes of a workspace while others use hostile property schemas')
-      .option('--writers <writers>', 'hostile workspaces', positive, 4)
-      .option('--seconds <seconds>', 'length of each measurement', positive, 10)
-      .addOption(databaseOption())
-      .option('--attacks <attacks...>', 'only these attacks, by name')
-      .action(runSchemaNeighbour),
-  )
-  .addCommand(
     rig('json-schema', 'compare the verdicts of property schemas with those of python3-jsonschema')
       .requiredOption('--suite <folder>', 'test cases in the format of the JSON Schema Test Suite')
       .option('--python <command>', 'a Python that has jsonschema')
@@ -277,12 +263,6 @@ interface LargeBodiesFlags extends DatabaseFlags {
 interface HostileSchemasFlags extends DatabaseFlags {
   changes: number;
   schemas?: string[];
-}
-
-interface SchemaNeighbourFlags extends DatabaseFlags {
-  writers: number;
-  seconds: number;
-  attacks?: string[];
 }
 
 interface TwoTenantsFlags extends DatabaseFlags {
@@ -450,22 +430,6 @@ async function runHostileSchemas({ changes, database, schemas: only, json }: Rig
   bar.end();
   if (!json) showTable(figures);
   endWith(brokenByHostileSchemas(figures));
-}
-
-async function runSchemaNeighbour(flags: RigFlags & SchemaNeighbourFlags) {
-  const { writers, seconds, database, attacks: only, json } = flags;
-  await using provided = await provide(database);
-  using bar = progressBar('measurements', 1 + attackCount(only));
-  let done = 0;
-  const onAttack = (figures: NeighbourFigures) => {
-    bar.show(++done);
-    if (json) printJson({ rig: 'schema-neighbour', database, ...figures });
-  };
-  const options = { kind: provided.kind, writers, seconds, ...(only && { only }), onAttack };
-  const figures = await attackNeighbour(options);
-  bar.end();
-  if (!json) showTable(figures);
-  endWith(promisesBrokenToNeighbour(figures));
 }
 
 async function runTwoTenants({

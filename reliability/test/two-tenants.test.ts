@@ -7,7 +7,7 @@ import { describeOnEachDatabase } from '../../test/support/database.ts';
 import { brokenPromises, type CaseFigures, casesOf, hurtOneOfTwoTenants } from '../two-tenants.ts';
 
 const LIMITS = { factor: Number.POSITIVE_INFINITY, memoryMb: 600 };
-const CASES = ['ordinary-resolving', 'tokens-garbage', 'lists-pages'];
+const CASES = ['ordinary-resolving', 'schemas-replaced-hidden', 'tokens-garbage', 'lists-pages'];
 
 describeOnEachDatabase('A hostile tenant', (kind) => {
   it('causes no error of another tenant', async (test) => {
