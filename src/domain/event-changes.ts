@@ -71,18 +71,17 @@ export class Changes {
 
 /** The changes between two versions of a group; `before` is null for a new one. */
 export function userGroupChanges(before: GroupFields | null, after: GroupFields): Changes {
-  if (before !== null) return new Changes(fieldsOf(before), fieldsOf(after));
-  const { suspended, ...created } = fieldsOf(after);
-  return new Changes(null, created);
+  return before === null
+    ? new Changes(null, fieldsOf(after))
+    : new Changes(withSuspension(before), withSuspension(after));
 }
 
-function fieldsOf({ name, mapping, properties, suspendedAt }: GroupFields) {
-  return {
-    name: JSON.stringify(name) as JsonText,
-    mapping,
-    properties,
-    suspended: (suspendedAt === null ? 'false' : 'true') as JsonText,
-  } satisfies Fields;
+function fieldsOf({ name, mapping, properties }: Pick<UserGroup, 'name' | 'mapping' | 'properties'>) {
+  return { name: JSON.stringify(name) as JsonText, mapping, properties };
+}
+
+function withSuspension(group: GroupFields): Fields {
+  return { ...fieldsOf(group), suspended: (group.suspendedAt === null ? 'false' : 'true') as JsonText };
 }
 
 function wholeSide(names: readonly string[], fields: Fields | null): JsonText {
