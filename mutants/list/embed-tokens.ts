@@ -148,7 +148,7 @@ export const embedTokens: readonly Mutant[] = [
     find: "await store.read({ kind: 'findDocument', key: keySetKey(tenant) })",
     replace:
       "((await store.read({ kind: 'findConfig', of: tenant })).documents.find(({ kind }) => kind === 'key_set') ?? null)",
-    tests: ['test/public-limit.test.ts'],
+    tests: ['test/load/key-set.test.ts'],
   },
   {
     name: 'a key is removed when it stops signing',

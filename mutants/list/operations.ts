@@ -301,13 +301,13 @@ export const operations: readonly Mutant[] = [
     file: 'src/domain/json-schema/example.ts',
     find: 'for (const only of [null, ...examples.longestMembers()])',
     replace: 'for (const only of [])',
-    tests: ['test/catalogue.test.ts'],
+    tests: ['test/load/property-schema.test.ts'],
   },
   {
     name: 'a property schema that times out is reported once more after every change of the configuration',
     file: 'src/operations/timed-out-schemas.ts',
     find: 'return events[0]?.type === TYPE;',
     replace: 'return false;',
-    tests: ['test/catalogue.test.ts'],
+    tests: ['test/load/property-schema.test.ts'],
   },
 ];
