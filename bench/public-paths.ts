@@ -1,4 +1,4 @@
-// What callers without an API token can cost: for each public path the processor time and the bytes of a response, and
+// Cost of callers without an API token: for each public path the processor time and the bytes of a response, and
 // the latency of a tenant that resolves tokens while others request the path on 16 connections as fast as they can.
 
 import { execFile } from 'node:child_process';
@@ -104,7 +104,7 @@ function start({ env }: TestDatabase, more: Record<string, string>): Promise<Ser
 }
 
 interface Figures {
-  /** Of processor time, which includes that of the tenant's requests. */
+  /** Processor time, which includes that of the tenant's requests. */
   microseconds: string;
   bytes: string;
   latencies: number[];

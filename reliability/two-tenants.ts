@@ -36,7 +36,7 @@ export interface CaseFigures extends TurnFigures {
   factor: number;
   /** The call whose 99th percentile under attack is the highest. */
   slowestCall: string;
-  /** Of the victim, with their numbers; empty if there were none. */
+  /** Errors of the victim, with their numbers; empty if there were none. */
   errors: string;
   quietWebhookP99Ms: number;
   attackedWebhookP99Ms: number;
@@ -44,7 +44,7 @@ export interface CaseFigures extends TurnFigures {
   memoryMb: number;
   /** How much the database grew during the attacks. */
   storedMb: number;
-  /** What the attacker received, with the numbers of responses. */
+  /** Responses that the attacker received, with their numbers. */
   attack: string;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Tenant } from './domain/event.ts';
 
 const INTERVAL_MS = 60_000;
-/** Of further environments in an interval, nothing is logged; the metric counts them. */
+/** Maximum environments logged in an interval; the metric counts the others too. */
 const MAX_TENANTS = 100;
 
 export class ReducedEventLog {

@@ -37,7 +37,7 @@ export const http: readonly Mutant[] = [
     tests: ['test/body-admission.test.ts'],
   },
   {
-    name: 'large bodies count for one tenant, whoever sends them',
+    name: 'large bodies of all senders count for one tenant',
     file: bodyAdmission,
     find: 'this.#shares.grant(tenant, bytes) < bytes',
     replace: 'this.#shares.grant(0, bytes) < bytes',

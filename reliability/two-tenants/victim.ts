@@ -10,7 +10,7 @@ import type { CallName } from '../call.ts';
 import { Callers, type CallLoad } from '../call-load.ts';
 import { Connection } from '../connection.ts';
 
-/** What the victim saw during one phase. */
+/** Measurements of the victim during one phase. */
 export interface Seen {
   /** Latencies of the calls that succeeded. */
   tookMs: [CallName, number][];

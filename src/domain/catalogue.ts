@@ -47,11 +47,11 @@ export interface EffectiveMapping {
   unresolved: readonly Unresolved[];
   /** Whether every schema of the catalogue and of the mapping leads to a data source. */
   isComplete: boolean;
-  /** Of the JSON of the data sources and of the unresolved references. */
+  /** Size of the JSON of the data sources and of the unresolved references. */
   bytes: number;
 }
 
-/** Of the data sources that one resolution may contain. */
+/** Maximum size of the data sources in one resolution. */
 export const MAX_RESOLVED_BYTES = 256 * 1024;
 
 /** What is wrong with an entry of a mapping. */

@@ -16,7 +16,7 @@ export interface DocumentKey extends Tenant {
 /** The documents of one kind in a workspace and environment. */
 export interface DocumentTotal {
   readonly documents: number;
-  /** Of their ids and bodies, in UTF-8. */
+  /** Size of their ids and bodies in UTF-8. */
   readonly bytes: number;
 }
 

@@ -4,7 +4,7 @@
 // that a small change of a large group is a small event. `truncated` names what differs but does not fit into the bound
 // of an event. Earlier versions stored whole fields; they ignore `truncated`.
 //
-// As callers see them: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
+// The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
 import {
   type Difference,
@@ -20,7 +20,7 @@ import { membersOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
-/** By name, which needs no escapes in JSON. */
+/** Texts by name; names need no escapes in JSON. */
 type Fields = Readonly<Record<string, JsonText | null>>;
 type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
 

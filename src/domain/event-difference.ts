@@ -1,4 +1,4 @@
-// What differs between two versions of the fields of a user group or a document: a list of members and fields.
+// The difference between two versions of the fields of a user group or a document: a list of members and fields.
 
 import { objectOf, type Pair, pairsOf, smallestPair } from './json-difference.ts';
 import { membersOf } from './json-tree.ts';
@@ -13,7 +13,7 @@ export interface Difference extends Pair {
   readonly isTruncated: boolean;
 }
 
-/** By name, including its quotes. */
+/** Texts by name, including its quotes. */
 export type Texts = ReadonlyMap<string, JsonText>;
 
 const NO_TEXTS: Texts = new Map();

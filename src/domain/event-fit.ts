@@ -54,7 +54,7 @@ function markBytes({ member }: Difference): number {
   return Buffer.byteLength(member ?? '') + MARK_BYTES;
 }
 
-/** What the values add to the name. */
+/** Size of the values, without the name. */
 function extraBytes(difference: Difference): number {
   return valueBytes(difference) - markBytes(difference);
 }

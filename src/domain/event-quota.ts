@@ -22,7 +22,7 @@ export interface EventQuotaOptions {
 export class EventQuota {
   readonly #bytesPerDay: number;
   readonly #onReduced: (tenant: Tenant) => void;
-  /** What is missing from each bucket that is not full, least recently used first. */
+  /** Missing bytes of each bucket that is not full, least recently used first. */
   readonly #used = new Map<string, { bytes: number; at: number }>();
 
   constructor({ bytesPerDay, onReduced }: EventQuotaOptions) {

@@ -1,4 +1,4 @@
-// What differs between two documents, in time linear in their size.
+// The difference between two documents, in time linear in their size.
 
 import { JsonObject, type JsonTree, sameTree, textOf, treeOf } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';

@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts';
 
 /** 64 bodies of the maximum size, about a second of parsing: what one tenant may have while no other sends any. */
 export const MAX_BYTES = 16 * 1024 * 1024;
-/** Of which one tenant gets half. */
+/** Capacity for all tenants, of which one gets half. */
 const CAPACITY_BYTES = 2 * MAX_BYTES;
 
 /** At the limit, a body that arrives more slowly than this and is late by more than MAX_DELAY_MS is evicted. */

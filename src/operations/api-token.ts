@@ -21,7 +21,7 @@ import { firstPage, readCursor } from './list-cursor.ts';
 import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismatch } from './refusals.ts';
 import { ensureWorkspace, WorkspaceDeleted } from './workspace.ts';
 
-/** Of an API token in a list, without its name. */
+/** Size of an API token in a list, without its name. */
 const LISTED_BYTES = 512;
 const PAGE = 1_000;
 const NUMBER = /^\d{1,15}$/;

@@ -15,7 +15,7 @@ export interface PropertySchema {
   mode: PolicyMode;
 }
 
-/** Of a document without its body. */
+/** Estimated size of a document without its body. */
 const DOCUMENT_CHARACTERS = 512;
 
 export class EnvironmentConfig {

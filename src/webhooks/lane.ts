@@ -124,7 +124,7 @@ export class Lane {
     }
   }
 
-  /** What has to wait for longer fails. */
+  /** A context whose queries and commands fail if they have to wait for longer. */
   #contextFor(waitMs: number): DeliveryContext {
     const { context } = this.#options;
     return { ...context, store: context.store.until(performance.now() + waitMs) };

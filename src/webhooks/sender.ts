@@ -12,7 +12,7 @@ import { AddressNotPublic, publicLookup, type Resolve, systemLookup } from './pu
 const TIMEOUT_MS = 15_000;
 /** Shorter than the keep-alive timeout of most servers, which would close the connection as it is reused. */
 const IDLE_MS = 4_000;
-/** As many as an endpoint has concurrent attempts. */
+/** Equals the maximum of concurrent attempts to an endpoint. */
 const MAX_IDLE_PER_HOST = 32;
 /** Idle connections to all hosts together: each takes a file descriptor. */
 const MAX_IDLE = 512;

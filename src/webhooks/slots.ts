@@ -10,7 +10,7 @@ interface Waiting {
 
 export class Slots {
   readonly #share: FairShare;
-  /** By workspace. Workspaces, and the endpoints of each, are in the order of their turns. */
+  /** Waiting calls by workspace. Workspaces, and the calls of each, are in the order of their turns. */
   readonly #waiting = new Map<number, Waiting[]>();
   #isClosed = false;
 

@@ -8,7 +8,7 @@ import { createApiToken, Folder, type Service, serve } from '../support/process.
 import { Receiver } from '../support/webhooks/receiver.ts';
 import { env, PATH } from '../support/webhooks/tenant.ts';
 
-/** As many as a workspace may have. */
+/** Maximum of endpoints in a workspace. */
 const ENDPOINTS = 100;
 const SAMPLES = 100;
 const SAMPLE_MS = 100;
@@ -20,7 +20,7 @@ const WARM_UP_MS = 5_000;
 const PAUSE_MS = 20;
 const STEPS_PER_CHANGE = 10;
 const MAX_RATIO = 2;
-/** What a busy machine adds. If hanging receivers delay the others, they do so for several seconds. */
+/** Allowance for a busy machine. Receivers that hang would delay the others by several seconds. */
 const NOISE_MS = 1_000;
 
 describeOnEachDatabase('A workspace with hanging receivers', (kind) => {

@@ -28,7 +28,7 @@ interface Customer {
   region: unknown;
 }
 
-/** What a token has; null if it is refused. */
+/** Attributes of a token; null if it is refused. */
 function mint({ id, region }: Customer, viewer: string | null = null): UserAttributes | null {
   const properties = parse({ region: { region } }).members.get('region')!;
   const userGroup = { ...keyOf(1, 'Customer', id), name: 'N', mapping: null, properties } as UserGroup;

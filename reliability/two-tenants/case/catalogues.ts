@@ -8,7 +8,7 @@ import { namesOf } from '../tenant.ts';
 
 const SCHEMAS = 1_000;
 const DATA_SOURCES = 10_000;
-/** As many as the attributes may have. */
+/** The largest attributes that a data source may have. */
 const LARGE = { note: 'x'.repeat(16_000) };
 
 /** Schemas with a default data source for each, as many as the limits allow; `attributes` of every data source. */

@@ -102,7 +102,7 @@ class Examples {
     return Object.fromEntries([...members, ...values.map((value, index) => [`k${index}`, value] as const)]);
   }
 
-  /** As many values as fit. */
+  /** Fits as many values as possible. */
   #repeated(allOf: readonly unknown[], place: Place): unknown[] {
     if (allOf.length === 0) return open(place);
     const count = countOf(place);
@@ -161,7 +161,7 @@ const KEYWORDS = {
   number: /^(?:minimum|maximum|exclusive.*|multipleOf)$/,
 } as const;
 
-/** What the schemas are about: composite values have more to check than texts and numbers. */
+/** Type of the example: composite values have more to check than texts and numbers. */
 function typeIn(schemas: readonly JsonObject[]): string | undefined {
   const named = schemas.flatMap(({ type }) => type ?? []);
   const keywords = schemas.flatMap((schema) => Object.keys(schema));

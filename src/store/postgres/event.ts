@@ -53,7 +53,7 @@ export const INSERT: Statement = {
     from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
 };
 
-/** As `Changes` stores all of them: the fields of a new group need not be sent again. */
+/** The stored form of `Changes`: the fields of a new group need not be sent again. */
 const CREATED_FIELDS = `case when $3 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 

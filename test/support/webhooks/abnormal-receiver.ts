@@ -38,7 +38,7 @@ const saysAndResets = (text: string) => async (socket: Socket) => {
   socket.resetAndDestroy();
 };
 
-/** As much as the peer reads. */
+/** Sends as much as the peer reads. */
 const floods = (start: string, more: string) => async (socket: Socket) => {
   const block = more.repeat(Math.ceil(FLOOD_BYTES / more.length));
   let isFull = !socket.write(start);
