@@ -73,8 +73,10 @@ export class WebhookDispatcher {
   }
 
   #newLane(of: WebhookEndpointKey, name: string): Lane {
+    const { workspaceId } = of;
+    const { store, cpu, ...context } = this.#context;
     return new Lane(of, {
-      context: this.#context,
+      context: { ...context, store: store.of(workspaceId), cpu: cpu.of(workspaceId) },
       sender: this.#sender,
       outcomes: this.#outcomes,
       slots: this.#slots,
