@@ -47,7 +47,7 @@ export function pairsOf(from: Members, to: Members): MemberPair[] {
 }
 
 /** The object that has the members of one side. */
-export function sideOf(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
+function sideOf(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
   return objectOf(
     pairs.filter((pair) => pair[side] !== undefined).map((pair) => `${pair.name}:${pair[side]}`),
   );
