@@ -2,6 +2,7 @@
 // are annotations.
 
 import type { Assertion, Evaluated, Evaluation } from './evaluation.ts';
+import { compareNumbers, isNumber, type JsonNumber, multipleTest } from './exact-number.ts';
 import { compilePattern } from './pattern.ts';
 import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
 import {
@@ -51,17 +52,18 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   const: ({ value: constant }) => {
     const text = canonicalText(constant);
-    return (value, evaluation) => canonicalText(value) === text || evaluation.fail(`must be ${text}`);
+    return (value, evaluation) =>
+      canonicalText(value) === text || evaluation.fail(`must be ${JSON.stringify(constant)}`);
   },
   multipleOf: (use) => {
     const divisor = numberIn(use);
-    if (divisor <= 0) throw new SchemaInvalid(use.path, 'must be greater than 0');
-    return ofNumber((value) => isMultiple(value, divisor), `must be multiple of ${divisor}`);
+    if (compareNumbers(divisor, 0) <= 0) throw new SchemaInvalid(use.path, 'must be greater than 0');
+    return ofNumber(multipleTest(divisor), `must be multiple of ${divisor}`);
   },
-  maximum: bound((value, limit) => value <= limit, '<='),
-  exclusiveMaximum: bound((value, limit) => value < limit, '<'),
-  minimum: bound((value, limit) => value >= limit, '>='),
-  exclusiveMinimum: bound((value, limit) => value > limit, '>'),
+  maximum: bound((order) => order <= 0, '<='),
+  exclusiveMaximum: bound((order) => order < 0, '<'),
+  minimum: bound((order) => order >= 0, '>='),
+  exclusiveMinimum: bound((order) => order > 0, '>'),
   maxLength: (use) => {
     const limit = countIn(use);
     return ofText((text) => countCodePoints(text) <= limit, `must have at most ${limit} characters`);
@@ -192,7 +194,8 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   contains: (use) => {
     const assertion = use.subschema(use.value, use.path);
-    const { minContains = 1, maxContains = Infinity } = use.siblings as Record<string, number>;
+    const minContains = countBeside(use, 'minContains') ?? 1;
+    const maxContains = countBeside(use, 'maxContains') ?? Infinity;
     return ofArray((items, evaluation, evaluated) => {
       let count = 0;
       for (const [index, item] of items.entries()) {
@@ -339,20 +342,16 @@ function hasAll(object: JsonObject, names: readonly string[], evaluation: Evalua
   );
 }
 
-function isMultiple(value: number, divisor: number): boolean {
-  const quotient = value / divisor;
-  return Number.isFinite(quotient) ? Number.isInteger(quotient) : value % divisor === 0;
-}
-
-function bound(holds: (value: number, limit: number) => boolean, sign: string): Keyword {
+/** `holds` gets the order of the value and the limit: negative, zero or positive. */
+function bound(holds: (order: number) => boolean, sign: string): Keyword {
   return (use) => {
     const limit = numberIn(use);
-    return ofNumber((value) => holds(value, limit), `must be ${sign} ${limit}`);
+    return ofNumber((value) => holds(compareNumbers(value, limit)), `must be ${sign} ${limit}`);
   };
 }
 
-function ofNumber(holds: (value: number) => boolean, detail: string): Assertion {
-  return (value, evaluation) => typeof value !== 'number' || holds(value) || evaluation.fail(detail);
+function ofNumber(holds: (value: JsonNumber) => boolean, detail: string): Assertion {
+  return (value, evaluation) => !isNumber(value) || holds(value) || evaluation.fail(detail);
 }
 
 function ofText(holds: (value: string) => boolean, detail: string): Assertion {
@@ -376,14 +375,20 @@ function textIn({ value, path }: KeywordUse): string {
   throw new SchemaInvalid(path, 'must be a string');
 }
 
-function numberIn({ value, path }: KeywordUse): number {
-  if (typeof value === 'number') return value;
+function numberIn({ value, path }: KeywordUse): JsonNumber {
+  if (isNumber(value)) return value;
   throw new SchemaInvalid(path, 'must be a number');
 }
 
-function countIn({ value, path }: KeywordUse): number {
-  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
+/** A large one is rounded: nothing has so many parts. */
+function countIn({ value, path }: Pick<KeywordUse, 'value' | 'path'>): number {
+  if (isOfType(value, 'integer') && compareNumbers(value as JsonNumber, 0) >= 0) return Number(value);
   throw new SchemaInvalid(path, 'must be a whole number from 0');
+}
+
+function countBeside({ siblings, path }: KeywordUse, keyword: string): number | undefined {
+  const value = siblings[keyword];
+  return value === undefined ? undefined : countIn({ value, path: [...path.slice(0, -1), keyword] });
 }
 
 function arrayIn({ value, path }: KeywordUse): readonly unknown[] {
@@ -413,7 +418,7 @@ function patternIn(pattern: string, path: SchemaPath): (text: string) => boolean
   } catch (error) {
     throw new SchemaInvalid(
       path,
-      `must be a regular expression in RE2 syntax, without lookaround or backreferences (${(error as Error).message})`,
+      `must be a regular expression of ECMAScript without lookaround or backreferences, which RE2 lacks (${(error as Error).message})`,
     );
   }
 }

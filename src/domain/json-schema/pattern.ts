@@ -1,15 +1,52 @@
-// Patterns in the syntax of ECMAScript, as far as RE2 has it, which matches in linear time.
+// Patterns in the syntax of ECMAScript, as JSON Schema defines them, as far as RE2 has it, which matches in linear time.
 
 import { RE2JS } from 're2js';
 
 /** White space in ECMAScript; in RE2, `\s` is ASCII only. */
 const SPACE = String.raw`\t-\r\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NO_SPACE = String.raw`\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
+/** An escape, a class of POSIX, an empty class, or a bracket. */
+const TOKEN =
+  /\\(?:[pP](?:\{[^}]*\})?|u(?:\{[^}]*\}|.{4})?|x(?:\{[^}]*\}|..)?|c.?|\d+|.)|\[:\^?\w*:\]|\[\^?\]|[[\]]/gs;
+/** Punctuation can be escaped in both syntaxes. */
+const ESCAPE = /^\\[\dA-Za-z]/;
 
-/** Throws if RE2 lacks the syntax. */
+/** Throws if ECMAScript or RE2 lacks the syntax. */
 export function compilePattern(pattern: string): (text: string) => boolean {
+  requireEcmaSyntax(pattern);
   const compiled = RE2JS.compile(withEcmaSpace(RE2JS.translateRegExp(pattern)));
   return (text) => compiled.matcher(text).find();
+}
+
+/** RE2 accepts more, such as `(?i)` and `\A`, which other validators of JSON Schema reject or understand differently. */
+function requireEcmaSyntax(pattern: string): void {
+  let isInClass = false;
+  for (const [token] of pattern.matchAll(TOKEN)) {
+    const isPosixClass = isInClass && token.startsWith('[:');
+    if (isPosixClass || isEmptyClass(token, isInClass) || isForeignEscape(token))
+      throw new Error(`invalid in ECMAScript or in RE2: ${token}`);
+    if (token === '[') isInClass = true;
+    else if (token.endsWith(']')) isInClass = false;
+  }
+  // Without the flag `u`, fewer characters must be escaped.
+  if (!isEcma(pattern, 'u')) new RegExp(pattern);
+}
+
+function isEmptyClass(token: string, isInClass: boolean): boolean {
+  return !isInClass && (token === '[]' || token === '[^]');
+}
+
+function isForeignEscape(token: string): boolean {
+  return ESCAPE.test(token) && !isEcma(token, 'u');
+}
+
+function isEcma(pattern: string, flags: string): boolean {
+  try {
+    new RegExp(pattern, flags);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function withEcmaSpace(pattern: string): string {

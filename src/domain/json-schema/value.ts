@@ -1,9 +1,13 @@
-// Decoded JSON values as JSON Schema sees them.
+// JSON values as JSON Schema sees them, as `parseExactly` returns them.
+
+import { ExactNumber, isNumber } from './exact-number.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
 }
 
 export const types = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'] as const;
@@ -17,8 +21,10 @@ export function isOfType(value: unknown, type: Type): boolean {
       return Array.isArray(value);
     case 'object':
       return isObject(value);
+    case 'number':
+      return isNumber(value);
     case 'integer':
-      return Number.isInteger(value);
+      return value instanceof ExactNumber ? value.isInteger : Number.isInteger(value);
     default:
       return typeof value === type;
   }
@@ -27,6 +33,7 @@ export function isOfType(value: unknown, type: Type): boolean {
 /** Equal values have the same text, regardless of the order of keys: comparing many takes linear time. */
 export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
+  if (value instanceof ExactNumber) return value.canonicalText;
   if (!isObject(value)) return JSON.stringify(value === 0 ? 0 : value);
   const members = Object.keys(value).sort();
   return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join(',')}}`;
