@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { after, before, describe, it } from 'node:test';
+import ipaddr from 'ipaddr.js';
 import { isPublicAddress, urlFault } from '../src/domain/webhook-address.ts';
-import { AddressNotPublic, publicLookup } from '../src/webhooks/public-lookup.ts';
+import { NoPublicAddress, publicLookup } from '../src/webhooks/public-lookup.ts';
 import { WebhookSender } from '../src/webhooks/sender.ts';
 import { sqlite } from './support/database.ts';
 import { assertProblem } from './support/problem.ts';
@@ -40,6 +41,64 @@ const PRIVATE_HOSTS = [
   ...['[ff02::1]', '[3fff::1]', '[5f00::1]'],
   ...['localhost', 'LocalHost', 'localhost.', 'db.localhost', 'db.localhost.'],
 ];
+
+/** IANA's registries of special-purpose addresses, without those that are globally reachable services. */
+const SPECIAL_RANGES = [
+  ...[
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+  ],
+  ...[
+    '192.0.2.0/24',
+    '192.31.196.0/24',
+    '192.52.193.0/24',
+    '192.88.99.0/24',
+    '192.168.0.0/16',
+    '192.175.48.0/24',
+  ],
+  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  ...['::/128', '::1/128', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64'],
+  ...[
+    '2001::/23',
+    '2001::/32',
+    '2001:1::1/128',
+    '2001:2::/48',
+    '2001:3::/32',
+    '2001:4:112::/48',
+    '2001:10::/28',
+  ],
+  ...[
+    '2001:20::/28',
+    '2001:30::/28',
+    '2001:db8::/32',
+    '2002::/16',
+    '2620:4f:8000::/48',
+    '3fff::/20',
+    '5f00::/16',
+  ],
+  ...['fc00::/7', 'fe80::/10', 'ff00::/8'],
+];
+
+/** Metadata services of AWS, Azure, Google Cloud, Oracle, Alibaba, Tencent, Scaleway and Akamai. */
+const CLOUD_SERVICES = [
+  ...[
+    '169.254.169.254',
+    '168.63.129.16',
+    '169.254.169.123',
+    '169.254.170.2',
+    '192.0.0.192',
+    '100.100.100.200',
+  ],
+  ...['169.254.0.23', '169.254.42.42', 'fd00:ec2::254', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'],
+  ...['fd00:a9fe:a9fe::1'],
+];
+
+const NO_PUBLIC_ADDRESS = 'the receiver has no public address';
 
 const PUBLIC_HOSTS = [
   'example.com',
@@ -105,6 +164,27 @@ describe('The URL of a webhook endpoint', () => {
   });
 });
 
+describe('An address is not public', () => {
+  it('if it is in a registry of special-purpose addresses, from the first to the last of each range', () => {
+    for (const range of SPECIAL_RANGES) {
+      for (const address of [range.split('/')[0]!, lastOf(range)])
+        assert.equal(isPublicAddress(address), false, `${address} of ${range}`);
+    }
+  });
+
+  it('if it is the metadata service of a cloud', () => {
+    for (const address of CLOUD_SERVICES) assert.equal(isPublicAddress(address), false, address);
+    assert.match(urlFault('http://168.63.129.16/metadata', false)!, /must have a public address/);
+  });
+});
+
+function lastOf(range: string): string {
+  const [address, bits] = ipaddr.parseCIDR(range);
+  const bytes = address.toByteArray();
+  const last = bytes.map((byte, index) => byte | (0xff >> Math.min(8, Math.max(0, bits - 8 * index))));
+  return ipaddr.fromByteArray(last).toString();
+}
+
 describe('A name', () => {
   const lookUp = (found: LookupAddress[], all: boolean): Promise<string[]> =>
     new Promise((resolve, reject) => {
@@ -121,10 +201,27 @@ describe('A name', () => {
       { address: '::ffff:10.0.0.1', family: 6 },
     ];
     for (const all of [true, false]) assert.deepEqual(await lookUp(mixed, all), ['8.8.8.8']);
-    await assert.rejects(lookUp([{ address: '10.0.0.1', family: 4 }], true), AddressNotPublic);
-    await assert.rejects(lookUp([], true), AddressNotPublic);
+    await assert.rejects(lookUp([{ address: '10.0.0.1', family: 4 }], true), NoPublicAddress);
+    await assert.rejects(lookUp([], true), NoPublicAddress);
     for (const address of ['fe80::1%eth0', 'not an address', ''])
       assert.equal(isPublicAddress(address), false, address);
+  });
+
+  it('fails alike if it does not resolve and if it resolves to an address that is not public', async () => {
+    const answers: Record<string, () => Promise<LookupAddress[]>> = {
+      'private.example': async () => [{ address: '10.0.0.1', family: 4 }],
+      'none.example': async () => [],
+    };
+    for (const code of ['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'ECONNREFUSED'])
+      answers[`${code.toLowerCase()}.example`] = () =>
+        Promise.reject(Object.assign(new Error(code), { code }));
+    const resolve = (name: string) => answers[name]!();
+    const sender = new WebhookSender({ allowsPrivate: false, resolve });
+    for (const name of Object.keys(answers)) {
+      const outcome = await sender.send(`http://${name}/`, {}, '{}');
+      assert.deepEqual(outcome, { status: null, error: NO_PUBLIC_ADDRESS }, name);
+    }
+    sender.close();
   });
 
   it('that resolves to a private address when it is connected to is not connected to', async () => {
@@ -140,12 +237,12 @@ describe('A name', () => {
     const url = `http://rebinding.example:${receiver.port}/`;
     while (answers.length > 0) {
       const outcome = await sender.send(url, {}, '{}');
-      assert.deepEqual(outcome, { status: null, error: 'the address is not public' });
+      assert.deepEqual(outcome, { status: null, error: NO_PUBLIC_ADDRESS });
     }
     for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost']) {
       const literal = `http://${host}:${receiver.port}/`;
       const outcome = await sender.send(literal, {}, '{}');
-      assert.deepEqual(outcome, { status: null, error: 'the address is not public' }, host);
+      assert.deepEqual(outcome, { status: null, error: NO_PUBLIC_ADDRESS }, host);
     }
     assert.equal(receiver.connections, 0);
     sender.close();

@@ -7,6 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import { describeOnEachDatabase } from './support/database.ts';
 import { mapConcurrently, type TestResponse } from './support/http.ts';
 import { assertProblem } from './support/problem.ts';
+import { eventually } from './support/process.ts';
 import { TestService } from './support/service.ts';
 import { runSql } from './support/sql.ts';
 import { type ReceivedWebhook, Receiver, respondWith } from './support/webhooks/receiver.ts';
@@ -30,6 +31,9 @@ describeOnEachDatabase('A webhook', (database) => {
     service.clockAheadMs = 0;
   });
   after(() => service.end());
+
+  const linesAbout = (endpointId: string) =>
+    service.logLines.map((line) => JSON.parse(line)).filter((line) => line.endpointId === endpointId);
 
   const newTenant = () => Tenant.create(service, `workspace ${created++}`);
 
@@ -252,6 +256,11 @@ describeOnEachDatabase('A webhook', (database) => {
     assert.deepEqual(event.actor, { type: 'service', id: null, name: null, via: 'service' });
     assert.deepEqual(event.target, { type: 'webhook_endpoint', id: 'gone' });
     assert.deepEqual(event.changes, { enabled: { from: true, to: false } });
+    const [logged] = linesAbout('gone');
+    assert.deepEqual(
+      [logged.level, logged.msg, typeof logged.workspaceId, logged.environment, logged.reason],
+      [40, 'webhooks: an endpoint was disabled', 'number', 'Customer', 'the receiver returned 410'],
+    );
     const { json } = await tenant.call('GET', `${PATH}/gone`);
     assert.equal(json.webhook_endpoint.enabled, false);
     const { state, next_attempt_at } = await tenant.waitFor('gone', ({ state }) => state === 'failed');
@@ -281,9 +290,19 @@ describeOnEachDatabase('A webhook', (database) => {
     service.clockAheadMs += 2 * DAY;
     await fail('second');
     assert.equal(await isEnabled(), true);
+    assert.deepEqual(linesAbout('failing'), []);
     service.clockAheadMs += 4.9 * DAY;
     await fail('third');
     assert.equal(await isEnabled(), true);
+    const [warning, ...others] = await eventually('a warning', () => {
+      const lines = linesAbout('failing');
+      return lines.length > 0 && lines;
+    });
+    assert.deepEqual(
+      [warning!.msg, warning!.reason, others],
+      ['webhooks: an endpoint has been failing for more than an hour', 'the receiver returned 503', []],
+    );
+    assert.ok(Date.parse(warning!.failingSince) <= Date.now() + service.clockAheadMs - 4.9 * DAY);
     service.clockAheadMs += 0.2 * DAY;
     await tenant.createGroup('fourth');
     for (let attempt = 0; attempt < 300 && (await isEnabled()); attempt++) await sleep(20);

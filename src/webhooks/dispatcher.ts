@@ -1,14 +1,16 @@
-// Delivers webhooks: those of events that this process has recorded immediately, retries and those of other processes by
-// polling. Any number of processes share the work, because each delivery is claimed in the database first.
+// Delivers webhooks: those of events that this process has recorded immediately, its first retries by timers, later ones
+// and those of other processes by polling. Any number of processes share the work, because each delivery is claimed in
+// the database first.
 
 import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
 import type { Context } from '../operations/context.ts';
 import type { DeliveryContext } from '../operations/delivery.ts';
 import { withDeadline } from '../store/timeout.ts';
 import { Lane } from './lane.ts';
-import type { WebhookObserver } from './observer.ts';
+import type { EndpointObserver, WebhookObserver } from './observer.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PendingEndpoints } from './pending-endpoints.ts';
+import { RetryTimers } from './retry-timers.ts';
 import { type SenderOptions, WebhookSender } from './sender.ts';
 import { Slots } from './slots.ts';
 
@@ -27,6 +29,7 @@ const STORING_MS = 1_000;
 
 export interface DispatcherOptions extends SenderOptions {
   context: Context;
+  endpoints: EndpointObserver;
   /** A bug: failures of the database are reported elsewhere. */
   onError: (error: unknown) => void;
 }
@@ -42,6 +45,7 @@ export class WebhookDispatcher {
   readonly #slots = new Slots(MAX_IN_FLIGHT);
   readonly #claims = new Slots(MAX_CLAIMING);
   readonly #lanes = new Map<string, Lane>();
+  readonly #retries = new RetryTimers((of) => this.wake(of));
   #isStopping = false;
   #isAborted = false;
   #timers: NodeJS.Timeout[] = [];
@@ -82,10 +86,12 @@ export class WebhookDispatcher {
       slots: this.#slots,
       claims: this.#claims,
       observer: () => this.observer,
+      endpoints: this.#options.endpoints,
       onError: this.#options.onError,
       isStopping: () => this.#isStopping,
       isAborted: () => this.#isAborted,
       onIdle: () => this.#lanes.delete(name),
+      onRetry: (at) => this.#retries.add(of, at, context.clock()),
     });
   }
 
@@ -101,6 +107,7 @@ export class WebhookDispatcher {
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#retries.clear();
     for (const slots of [this.#slots, this.#claims]) slots.close();
     const idle = Promise.all([...this.#lanes.values()].map((lane) => lane.idle()));
     await endedWithin(timeoutMs, idle);

@@ -15,7 +15,7 @@ import {
   type Outcome,
   recordHealth,
 } from '../operations/delivery.ts';
-import type { WebhookObserver } from './observer.ts';
+import type { EndpointObserver, WebhookObserver } from './observer.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import type { WebhookSender } from './sender.ts';
 import type { Slots } from './slots.ts';
@@ -38,12 +38,15 @@ export interface LaneOptions {
   /** For claims. */
   claims: Slots;
   observer: () => WebhookObserver | null;
+  endpoints: EndpointObserver;
   onError: (error: unknown) => void;
   isStopping: () => boolean;
   /** Whether running attempts were ended. */
   isAborted: () => boolean;
   /** Called when nothing is due and no attempt runs. */
   onIdle: () => void;
+  /** Called when a failed attempt is stored, with the instant of the next one. */
+  onRetry: (at: number) => void;
 }
 
 export class Lane {
@@ -167,6 +170,7 @@ export class Lane {
     const finished = finishedAttempt(delivery, outcome ?? EVENT_DELETED, now, isFinal);
     await outcomes.write(finished);
     if (outcome === null) return;
+    if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);
     observer()?.attempted(finished.state, performance.now() - startedAt);
     await this.#react(outcome, now);
   }
@@ -185,7 +189,7 @@ export class Lane {
   }
 
   async #react(outcome: Outcome, now: number): Promise<void> {
-    const { observer } = this.#options;
+    const { endpoints } = this.#options;
     const context = this.#contextFor(REACTION_WAIT_MS);
     if (outcome.error === null) {
       this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
@@ -196,9 +200,16 @@ export class Lane {
     }
     this.#concurrency = Math.max(1, this.#concurrency >> 1);
     this.#failingSince ??= await recordHealth(context, this.#of, now);
+    endpoints.failing(this.#of, outcome.error, this.#failingSince ?? now, now);
     if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
-    if (await disableEndpoint(context, this.#of)) observer()?.disabled();
+    if (await disableEndpoint(context, this.#of)) this.#disabled(outcome.error);
     this.wake();
+  }
+
+  #disabled(reason: string): void {
+    const { observer, endpoints } = this.#options;
+    observer()?.disabled();
+    endpoints.disabled(this.#of, reason);
   }
 }
 

@@ -5,9 +5,9 @@ import { type LookupAddress, lookup, promises } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from '../domain/webhook-address.ts';
 
-/** The name has no public address. */
-export class AddressNotPublic extends Error {
-  override readonly name = 'AddressNotPublic';
+/** The name has no public address, or does not resolve: the difference would tell which internal names exist. */
+export class NoPublicAddress extends Error {
+  override readonly name = 'NoPublicAddress';
 }
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
@@ -29,11 +29,11 @@ export function publicLookup(resolve: Resolve = resolveName): LookupFunction {
     resolve(hostname).then(
       (found) => {
         const [first, ...rest] = found.filter(({ address }) => isPublicAddress(address));
-        if (first === undefined) callback(new AddressNotPublic(), '');
+        if (first === undefined) callback(new NoPublicAddress(), '');
         else if (options.all) callback(null, [first, ...rest]);
         else callback(null, first.address, first.family);
       },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
+      (cause: NodeJS.ErrnoException) => callback(new NoPublicAddress('', { cause }), ''),
     );
   };
 }

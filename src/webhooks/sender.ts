@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-address.ts';
 import type { Outcome } from '../operations/delivery.ts';
 import { ExchangeFailed, statusOf, UNANSWERED } from './exchange.ts';
-import { AddressNotPublic, publicLookup, type Resolve, systemLookup } from './public-lookup.ts';
+import { NoPublicAddress, publicLookup, type Resolve, systemLookup } from './public-lookup.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Shorter than the keep-alive timeout of most servers, which would close the connection as it is reused. */
@@ -71,7 +71,7 @@ export class WebhookSender {
     const target = new URL(url);
     if (this.#isAborted) return failure(stopped());
     // A literal address is not looked up.
-    if (!this.#allowsPrivate && !isPublicHost(target.hostname)) return failure(new AddressNotPublic());
+    if (!this.#allowsPrivate && !isPublicHost(target.hostname)) return failure(new NoPublicAddress());
     const attempt = new AbortController();
     this.#attempts.add(attempt);
     const timedOut = () =>
@@ -155,7 +155,7 @@ function failure(error: unknown): Outcome {
 }
 
 function textOf(error: unknown): string {
-  if (error instanceof AddressNotPublic) return 'the address is not public';
+  if (error instanceof NoPublicAddress) return 'the receiver has no public address';
   if (error instanceof ExchangeFailed) return error.message;
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { code = 'unknown error' } = first as NodeJS.ErrnoException;

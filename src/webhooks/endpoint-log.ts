@@ -1,0 +1,41 @@
+// Warnings about webhook endpoints that fail for long or were disabled: at most one line an hour for each.
+
+import type { Logger } from 'pino';
+import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
+import type { EndpointObserver } from './observer.ts';
+
+const HOUR_MS = 3_600_000;
+/** Maximum failing endpoints logged in an interval; "webhook list" shows the others too. */
+const MAX_ENDPOINTS = 100;
+
+export class WebhookEndpointLog implements EndpointObserver {
+  readonly #log: Logger;
+  /** The failing endpoints of this interval. */
+  readonly #logged = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  failing(of: WebhookEndpointKey, reason: string, failingSince: number, now: number): void {
+    if (now - failingSince < HOUR_MS) return;
+    const key = endpointKeyToString(of);
+    if (this.#logged.has(key) || this.#logged.size >= MAX_ENDPOINTS) return;
+    this.#logged.add(key);
+    this.#timer ??= setTimeout(() => this.#startInterval(), HOUR_MS).unref();
+    this.#log.warn(
+      { ...of, reason, failingSince: new Date(failingSince).toISOString() },
+      'webhooks: an endpoint has been failing for more than an hour',
+    );
+  }
+
+  disabled(of: WebhookEndpointKey, reason: string): void {
+    this.#log.warn({ ...of, reason }, 'webhooks: an endpoint was disabled');
+  }
+
+  #startInterval(): void {
+    this.#timer = null;
+    this.#logged.clear();
+  }
+}

@@ -1,0 +1,38 @@
+// Timers for the first retries of failed attempts. Polls find retries too, but up to more than a second after they are
+// due.
+
+import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
+
+/** Polls find later retries, which are minutes away. */
+const SOON_MS = 10_000;
+/** Retries to one endpoint within this time share a timer. */
+const SLOT_MS = 100;
+/** Polls find what is beyond it. */
+const MAX_TIMERS = 10_000;
+
+export class RetryTimers {
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #wake: (of: WebhookEndpointKey) => void;
+
+  constructor(wake: (of: WebhookEndpointKey) => void) {
+    this.#wake = wake;
+  }
+
+  /** Wakes the endpoint at the time, if that is soon. */
+  add(of: WebhookEndpointKey, at: number, now: number): void {
+    const slot = Math.ceil(at / SLOT_MS);
+    const name = `${endpointKeyToString(of)}/${slot}`;
+    const delayMs = Math.max(0, slot * SLOT_MS - now);
+    if (delayMs > SOON_MS || this.#timers.size >= MAX_TIMERS || this.#timers.has(name)) return;
+    const wake = () => {
+      this.#timers.delete(name);
+      this.#wake(of);
+    };
+    this.#timers.set(name, setTimeout(wake, delayMs).unref());
+  }
+
+  clear(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}
