@@ -41,6 +41,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ],
   ['src/key-ring-source.ts', ['src/config.ts', 'src/store/', 'src/domain/', 'src/system/']],
   ['src/database-outage.ts', ['src/store/']],
+  ['src/migration-log.ts', ['src/store/']],
   ['src/reduced-event-log.ts', ['src/domain/']],
   [
     'src/app.ts',
@@ -53,6 +54,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/operations/',
       'src/database.ts',
       'src/database-outage.ts',
+      'src/migration-log.ts',
       'src/reduced-event-log.ts',
       'src/key-ring-source.ts',
       'src/store/',

@@ -20,17 +20,20 @@ import { addRoutes } from './http/routes.ts';
 import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { MigrationLog } from './migration-log.ts';
 import { ensureBootstrapApiToken } from './operations/bootstrap-api-token.ts';
 import { type Context, createContext } from './operations/context.ts';
 import { EnvironmentConfigs } from './operations/environment-config.ts';
 import { EventRetention } from './operations/event-retention.ts';
 import { Problem } from './problem.ts';
 import { ReducedEventLog } from './reduced-event-log.ts';
+import type { Migrations } from './store/migration.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { withDeadline } from './store/timeout.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
 import { readVersion } from './version.ts';
 import { WebhookDispatcher } from './webhooks/dispatcher.ts';
+import { WebhookEndpointLog } from './webhooks/endpoint-log.ts';
 
 /** A readiness check that takes longer fails. */
 const READY_TIMEOUT_MS = 2_000;
@@ -56,8 +59,8 @@ export interface App {
 }
 
 /**
- * Starts the service. Throws `ConfigInvalid`, `AlreadyServed`, `StoreUnavailable`, or Node's error if it cannot listen
- * on the port. When `signal` aborts, rejects promptly with any error.
+ * Starts the service. Throws `ConfigInvalid`, `AddressInUse`, `AlreadyServed`, `StoreUnavailable`, or Node's error if
+ * it cannot listen on the port. When `signal` aborts, rejects promptly with any error.
  */
 export async function startApp(
   config: Config,
@@ -105,7 +108,13 @@ async function startWith(
     metrics?.metrics.events.reduced();
   };
   const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
-    open(config, clock, { observer, signal, batches, onReducedEvent }),
+    open(config, clock, {
+      observer,
+      signal,
+      batches,
+      onReducedEvent,
+      migrationObserver: new MigrationLog(log),
+    }),
   );
   try {
     return await serve(config, log, clock, opened, metrics);
@@ -179,6 +188,7 @@ async function serve(
   const metrics = served?.metrics ?? null;
   metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
   if (database.connections) metrics?.watchConnections(database.connections);
+  if (database.storage) metrics?.watchStorage(database.storage);
   const prefetcher = new Prefetcher();
   const publicLimit = PublicLimit.of(config.failedAuthenticationLimitPerMinute, config.trustedProxies);
   const server = createServer({
@@ -187,7 +197,7 @@ async function serve(
     publicLimit,
     phase: () => phase,
     metrics: metrics?.http ?? null,
-    tenantOf: (message) => prefetcher.guessTenant(message),
+    arrivals: { tenantOf: (message) => prefetcher.guessTenant(message), activity: context.activity },
   });
   const running = new InFlight();
   const limit = rateLimit(config.rateLimitPerMinute);
@@ -196,15 +206,27 @@ async function serve(
   const options = { context, limit, running, bodies, prefetcher, unread };
   const isReady = async (): Promise<void> => {
     if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
-    await checkDatabase(context);
+    await checkDatabase(context, database.migrations);
   };
   addRoutes(server, options, { publicLimit, isReady });
+  metrics?.readiness.watch(isReady);
   const demoDirectory = demoDirectoryOf(config.databaseUrl);
   addConsole(server, { ...options, publicLimit, demoDirectory });
-  const eventRetention = new EventRetention({ store, clock, retentionDays: config.eventRetentionDays });
+  const eventRetention = new EventRetention({
+    store,
+    clock,
+    retentionDays: config.eventRetentionDays,
+    onFailure: (error) => {
+      metrics?.events.retentionFailed();
+      const cause = error instanceof StoreUnavailable ? { reason: error.message } : { err: error };
+      log.error(cause, 'events: old ones could not be deleted; the next attempt is in five minutes');
+    },
+  });
+  metrics?.events.watchRetention(() => eventRetention);
   const webhooks = new WebhookDispatcher({
     context,
     allowsPrivate: allowsPrivateWebhooks,
+    endpoints: new WebhookEndpointLog(log),
     onError: (error) => {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
     },
@@ -244,11 +266,14 @@ async function serve(
   return { url, metricsUrl, demoDirectory, context, eventRetention, webhooks, close };
 }
 
-async function checkDatabase({ store }: Context): Promise<void> {
+/** Throws `StoreUnavailable`. */
+async function checkDatabase({ store }: Context, migrations: Migrations): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   const bounded = store.until(deadline);
   const pings = Promise.all([bounded.read({ kind: 'ping' }), bounded.write({ kind: 'pingWrite' })]);
   const timedOut = () => new StoreUnavailable('the readiness check of the database timed out');
-  const [, written] = await withDeadline(deadline, pings, timedOut);
+  const [schema, written] = await withDeadline(deadline, pings, timedOut);
   if (written === 'disk_full') throw new StoreUnavailable('the disk of the database is full');
+  // Processes of other versions may have migrated the database since this one started.
+  migrations.refuseTooNew(schema);
 }

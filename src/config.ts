@@ -15,6 +15,11 @@ export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid';
 }
 
+/** Another process listens on the address of a setting, perhaps not for long. */
+export class AddressInUse extends Error {
+  override readonly name = 'AddressInUse';
+}
+
 export type DatabaseUrl =
   | { engine: 'sqlite'; path: string }
   /** The URL may contain a password. */
@@ -89,8 +94,8 @@ export const settings = {
     env: 'UGS_ACCESS_LOG',
     flag: '--access-log <mode>',
     fallback: 'off',
-    parse: oneOf(['on', 'off']),
-    meaning: 'Whether to log every request at level info: on or off.',
+    parse: oneOf(['on', 'all', 'off']),
+    meaning: 'Whether to log every request at level info: on, all (also health checks that succeed) or off.',
   },
   tokenKeys: {
     env: 'UGS_TOKEN_KEYS',

@@ -4,13 +4,17 @@ import type { Config, DatabaseUrl } from './config.ts';
 import type { Tenant } from './domain/event.ts';
 import { BatchingStore, type BatchObservers } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
-import type { Store, StoreObserver } from './store/port.ts';
+import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
+import type { FileStorage, MigratedStore, Store, StoreObserver } from './store/port.ts';
 import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/postgres/client/options.ts';
 import type { ConnectionCounts } from './store/postgres/client/pool.ts';
 import { inspectPostgres } from './store/postgres/schema/inspect.ts';
+import { migrations as postgresMigrations } from './store/postgres/schema/migrate.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
 import { inspectFile } from './store/sqlite/inspect.ts';
 import { lockForServing } from './store/sqlite/lock.ts';
+import { migrations as sqliteMigrations } from './store/sqlite/migrate.ts';
+import { measureStorage } from './store/sqlite/storage.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
@@ -19,6 +23,7 @@ export { ServerUnfit } from './store/postgres/schema/migrate.ts';
 export { backupFile } from './store/sqlite/backup.ts';
 export { AlreadyServed } from './store/sqlite/lock.ts';
 export { BackupInvalid, restoreFile } from './store/sqlite/restore.ts';
+export { recordBackup } from './store/sqlite/storage.ts';
 
 const MEBIBYTE = 1_048_576;
 export const MAX_BATCH = 256;
@@ -31,16 +36,22 @@ const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
 export interface Database {
   store: BatchingStore;
+  /** Those of this version. */
+  migrations: Migrations;
   /** Findings about the database to log for the operator. */
   warnings: readonly string[];
   /** The connection pool, if there is one. */
   connections?: () => ConnectionCounts;
+  /** The file and its disk, if the database is one. */
+  storage?: () => Promise<FileStorage>;
   close(): Promise<void>;
 }
 
-export interface CommandDatabase extends Omit<Database, 'warnings' | 'connections'> {
-  /** The migrations that were applied on opening. */
-  migrations: string[];
+export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
+  /** The names of the migrations that were applied on opening. */
+  appliedMigrations: string[];
+  /** Says that a newer version has migrated the database, which may have data that this version does not know. */
+  newerVersion: string | null;
 }
 
 export interface ServingOptions {
@@ -48,6 +59,7 @@ export interface ServingOptions {
   batches?: BatchObservers | undefined;
   /** Called for each event whose values the quota of its environment reduces. */
   onReducedEvent: (tenant: Tenant) => void;
+  migrationObserver: MigrationObserver;
   /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
 }
@@ -65,18 +77,24 @@ export async function openForServing(config: Config, options: ServingOptions): P
       ...options,
       eventQuota,
     });
-    const { warnings, connections } = store;
+    const migrations = postgresMigrations;
+    const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
+    const { connections } = store;
     const batching = batched(store, 'postgres', queueLimit, options.batches);
-    return { store: batching, warnings, connections, close: () => store.close() };
+    return { store: batching, migrations, warnings, connections, close: () => store.close() };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
-    const store = openServingStore(databaseUrl.path, eventQuota);
+    const store = openServingStore(databaseUrl.path, eventQuota, options.migrationObserver);
+    const migrations = sqliteMigrations;
+    const warnings = [migrations.newerVersion(store.schema) ?? []].flat();
+    const batching = batched(store, 'sqlite', queueLimit, options.batches);
     const close = async () => {
       await store.close();
       lock.close();
     };
-    return { store: batched(store, 'sqlite', queueLimit, options.batches), warnings: [], close };
+    const storage = () => measureStorage(databaseUrl.path);
+    return { store: batching, migrations, warnings, storage, close };
   } catch (error) {
     lock.close();
     throw error;
@@ -89,18 +107,31 @@ export async function openForServing(config: Config, options: ServingOptions): P
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
   const { databaseUrl, queueLimit } = config;
-  const store =
-    databaseUrl.engine === 'postgres'
-      ? await openPostgresStore({
-          ...postgresOptions(config, databaseUrl),
-          statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS,
-        })
-      : openCommandStore(databaseUrl.path);
+  const appliedMigrations: string[] = [];
+  const store = await openStoreForCommand(config, {
+    ...UNOBSERVED,
+    applied: ({ name }) => void appliedMigrations.push(name),
+  });
+  const migrations = databaseUrl.engine === 'postgres' ? postgresMigrations : sqliteMigrations;
   return {
     store: batched(store, databaseUrl.engine, queueLimit),
-    migrations: store.migrations,
+    appliedMigrations,
+    newerVersion: migrations.newerVersion(store.schema),
     close: () => store.close(),
   };
+}
+
+async function openStoreForCommand(
+  config: Config,
+  migrationObserver: MigrationObserver,
+): Promise<MigratedStore> {
+  const { databaseUrl } = config;
+  if (databaseUrl.engine === 'sqlite') return openCommandStore(databaseUrl.path, migrationObserver);
+  return openPostgresStore({
+    ...postgresOptions(config, databaseUrl),
+    statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS,
+    migrationObserver,
+  });
 }
 
 /**

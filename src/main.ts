@@ -6,6 +6,7 @@ import { backupCommand } from './commands/backup.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
+import { eventCommand } from './commands/event.ts';
 import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
 import { groupCommand } from './commands/group.ts';
@@ -17,6 +18,7 @@ import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { signingKeyCommand } from './commands/signing-key.ts';
 import { startCommand } from './commands/start.ts';
+import { webhookCommand } from './commands/webhook.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { redact } from './domain/secret.ts';
 import { readVersion } from './version.ts';
@@ -56,6 +58,8 @@ function program(): Command {
     .addCommand(apiTokenCommand())
     .addCommand(workspaceCommand())
     .addCommand(groupCommand())
+    .addCommand(webhookCommand())
+    .addCommand(eventCommand())
     .addCommand(keyCommand())
     .addCommand(signingKeyCommand())
     .addCommand(migrateCommand())

@@ -133,7 +133,14 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
     await service.app.webhooks.stop(0);
     const { context } = service.app;
     const onError = (error: unknown) => assert.fail(error as Error);
-    dispatcher = new WebhookDispatcher({ context, allowsPrivate: true, timeoutMs: TIMEOUT_MS, onError });
+    const endpoints = { failing: () => {}, disabled: () => {} };
+    dispatcher = new WebhookDispatcher({
+      context,
+      allowsPrivate: true,
+      timeoutMs: TIMEOUT_MS,
+      endpoints,
+      onError,
+    });
     dispatcher.start();
     hostile = await Tenant.create(service, 'hostile');
     const urls = [...receivers].map(([, { url }], index) => [`endpoint-${index}`, url] as const);

@@ -95,7 +95,21 @@ describeOnEachDatabase('the access log', (database) => {
   it('has requests that no endpoint handles', async () => {
     assert.equal((await entryFor(await service.call('GET', '/%'))).status, 400);
     assert.equal((await entryFor(await service.call('DELETE', '/api/user'))).status, 405);
-    assert.equal((await entryFor(await service.call('GET', '/healthz'))).operation, 'checkAlive');
+  });
+
+  it('has a health check only if it fails', async () => {
+    const ids = ['/healthz', '/readyz'].map(async (path) => {
+      const { status, headers } = await service.call('GET', path);
+      assert.equal(status, 200);
+      return headers['x-request-id'];
+    });
+    const succeeded = await Promise.all(ids);
+    // Logged after the health checks.
+    await entryFor(await service.get({ user_group_id: 'one' }));
+    const logged = entriesOf(service).filter(({ requestId }) => succeeded.includes(String(requestId)));
+    assert.deepEqual(logged, []);
+    const refused = await service.call('POST', '/readyz');
+    assert.deepEqual([refused.status, (await entryFor(refused)).status], [405, 405]);
   });
 
   it('has no status for a request whose client disconnects before the response', async () => {
@@ -114,11 +128,30 @@ describeOnEachDatabase('the access log', (database) => {
 
   it('has a line for each pipelined request', async () => {
     const connection = await RawConnection.open(service.url);
-    const request = (id: string) => `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`;
+    const request = (id: string) => `GET /openapi.json HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`;
     const ids = ['pipelined-1', 'pipelined-2', 'pipelined-3'];
     connection.write(ids.map(request).join(''));
     for (const id of ids) assert.equal((await entryOf(id)).status, 200);
     connection.leave();
+  });
+});
+
+describeOnEachDatabase('with UGS_ACCESS_LOG=all', (database) => {
+  it('health checks that succeed are logged too', async () => {
+    const service = await TestService.start(database, { env: { UGS_ACCESS_LOG: 'all' } });
+    try {
+      await service.call('GET', '/readyz');
+      await service.call('GET', '/healthz');
+      const logged = () => entriesOf(service).filter(({ msg }) => msg === 'request');
+      await eventually('two lines', () => logged().length === 2);
+      const described = logged().map(({ level, operation }) => [level, operation]);
+      assert.deepEqual(described, [
+        [LEVEL_INFO, 'checkReady'],
+        [LEVEL_INFO, 'checkAlive'],
+      ]);
+    } finally {
+      await service.end();
+    }
   });
 });
 

@@ -52,8 +52,8 @@ describeOnEachDatabase('authentication', (database) => {
 
   const status = async (token: string) => (await callWith(`Token ${token}`)).status;
 
-  it('accepts "Token <API_TOKEN>" with the scheme in any case', async () => {
-    for (const scheme of ['Token', 'token', 'TOKEN', 'tOkEn']) {
+  it('accepts "Token <API_TOKEN>" and "Bearer <API_TOKEN>" with the scheme in any case', async () => {
+    for (const scheme of ['Token', 'token', 'TOKEN', 'tOkEn', 'Bearer', 'bearer', 'BEARER']) {
       assert.equal((await callWith(`${scheme} ${service.token}`)).status, 200, scheme);
     }
   });
@@ -69,7 +69,10 @@ describeOnEachDatabase('authentication', (database) => {
         missing: await callWith(),
         'an empty header': await callWith(''),
         'no token': await callWith('Token'),
-        'another scheme': await callWith(`Bearer ${token}`),
+        'another scheme': await callWith(`Digest ${token}`),
+        'two schemes': await callWith(`Bearer Token ${token}`),
+        'a user group token as Bearer': await callWith(`Bearer ${userGroup.token}`),
+        'revoked, as Bearer': await callWith(`Bearer ${revoked.token}`),
         'basic credentials': await callWith(`Basic ${Buffer.from(`${token}:`).toString('base64')}`),
         'no scheme': await callWith(token),
         'no space': await callWith(`Token${token}`),

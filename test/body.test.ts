@@ -120,6 +120,53 @@ describeOnEachDatabase('a body', (database) => {
     }
   });
 
+  it('may be empty whatever its declared type if it is optional, but is rejected with 415 if it is not empty', async () => {
+    const path = '/v1/user-groups/there/rotate';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const more of [{}, chunked.headers])
+      for (const body of [undefined, '']) {
+        const response = await service.call('POST', path, body, { headers: { ...headers, ...more } });
+        assert.equal(response.status, 200, response.text);
+      }
+    const { status, json } = await service.call('POST', path, '{}', { headers });
+    assert.deepEqual([status, json.code], [415, 'unsupported_media_type']);
+  });
+
+  it('may be an empty object if the endpoint has no fields, and nothing else', async () => {
+    const admin = await service.apiToken({ permission: 'admin' });
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token: admin.token });
+    const { json } = await call('POST', '/v1/api-tokens', { name: 'A', permission: 'resolve' });
+    await call('PUT', '/v1/webhook-endpoints/e', {
+      url: 'https://receiver.invalid/',
+      event_types: ['user_group.created'],
+    });
+    const withoutFields: [method: string, path: string][] = [
+      ['GET', '/v1/user-groups/there'],
+      ['GET', '/v1/events'],
+      ['POST', '/v1/user-groups/there/suspend'],
+      ['POST', '/v1/user-groups/there/resume'],
+      ['POST', '/v1/webhook-endpoints/e/test'],
+      ['POST', '/v1/webhook-endpoints/e/rotate'],
+      ['DELETE', '/v1/webhook-endpoints/e'],
+      ['DELETE', '/v1/user-groups/there'],
+      ['DELETE', `/v1/api-tokens/${json.api_token.api_token_id}`],
+    ];
+    for (const [method, path] of withoutFields) {
+      for (const body of ['[]', 'null', '{"a":1}', '{', '{}{}', 'x', '""']) {
+        const refused = await call(method, path, body);
+        assert.deepEqual(
+          [refused.status, refused.json.code],
+          [400, 'invalid_request'],
+          `${method} ${path} ${body}`,
+        );
+      }
+      const { status, text } = await call(method, path, method === 'GET' ? ' { } ' : '{}');
+      assert.ok(status < 300, `${method} ${path}: ${text}`);
+    }
+    await service.get({ user_group_id: 'there', name: 'There' });
+  });
+
   it('is rejected with 415 if it has a content coding, even a correct one', async () => {
     const plain = Buffer.from(JSON.stringify(request));
     for (const [coding, bytes] of [

@@ -308,6 +308,8 @@ describeOnEachDatabase('A property schema', (database) => {
   const path = '/v1/property-schema';
   const put = (schema: unknown, mode = 'enforce') =>
     service.call('PUT', path, { schema, mode }, { token: admin.token });
+  const putExactly = (schema: string) =>
+    service.call('PUT', path, `{"schema":${schema},"mode":"enforce"}`, { token: admin.token });
   const create = (id: string, properties?: unknown) =>
     service.get({ user_group_id: id, name: id, ...(properties !== undefined && { properties }) });
 
@@ -339,6 +341,12 @@ describeOnEachDatabase('A property schema', (database) => {
     'a negative length': [{ properties: { a: { maxLength: -1 } } }, '/schema/properties/a/maxLength'],
     'an unknown type': [{ properties: { a: { type: 'text' } } }, '/schema/properties/a/type'],
     'a lookahead': [{ properties: { a: { pattern: '(?=a)b' } } }, '/schema/properties/a/pattern'],
+    'a flag of RE2': [{ properties: { a: { pattern: '(?i)gold' } } }, '/schema/properties/a/pattern'],
+    'an anchor of RE2': [{ properties: { a: { pattern: '\\Agold\\z' } } }, '/schema/properties/a/pattern'],
+    'a character class of POSIX': [
+      { patternProperties: { '^[[:alpha:]]$': {} } },
+      '/schema/patternProperties/^[[:alpha:]]$',
+    ],
     'a backreference': [{ patternProperties: { '(a)\\1': {} } }, '/schema/patternProperties/(a)\\1'],
     'a reference outside': [{ $ref: 'other.json' }, '/schema/$ref'],
     'an endless reference': [{ $ref: '#' }, '/schema'],
@@ -348,6 +356,38 @@ describeOnEachDatabase('A property schema', (database) => {
       const response = await put(schema);
       assertProblem(response, 'invalid_request');
       assert.equal(response.json.errors[0].pointer, pointer);
+    });
+  }
+
+  /** Texts of the keywords for a member, of a value that they accept, and of one that they reject. */
+  const exact: Record<string, [keywords: string, valid: string, invalid: string]> = {
+    'an enumeration with null': ['"enum":["gold",null]', 'null', '1e400'],
+    'an enumeration of a large number': [
+      '"enum":[9007199254740993]',
+      '9007199254740993.0',
+      '9007199254740992',
+    ],
+    'a constant': ['"const":1e400', '10e399', '1e401'],
+    'a divisor of 0.01': ['"multipleOf":0.01', '19.99', '19.995'],
+    'a divisor of 0.05': ['"multipleOf":0.05', '4.35', '4.36'],
+    'a large maximum': ['"maximum":9007199254740992', '9007199254740992', '9007199254740993'],
+    'a long minimum': ['"minimum":0.30000000000000000001', '0.30000000000000000001', '0.3'],
+    'items that must be unique': [
+      '"uniqueItems":true',
+      '[9007199254740992,9007199254740993]',
+      '[9007199254740993,9007199254740993.00]',
+    ],
+    'an integer': ['"type":"integer"', '9007199254740993.0', '9007199254740993.5'],
+    'a number with a huge exponent': ['"multipleOf":7', '7e1000000000', '1e1000000000'],
+  };
+  for (const [what, [keywords, valid, invalid]] of Object.entries(exact)) {
+    it(`decides exactly on ${what}`, async () => {
+      const createWith = (a: string) =>
+        service.get(`{"user_group_id":"${what}","name":"E","properties":{"a":${a}}}`);
+      assert.ok((await putExactly(`{"properties":{"a":{${keywords}}}}`)).status < 300);
+      assertProblem(await createWith(invalid), 'properties_invalid');
+      const accepted = await createWith(valid);
+      assert.equal(accepted.status, 200, accepted.text);
     });
   }
 

@@ -306,7 +306,7 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     assert.deepEqual([head.status, head.headers.allow], [405, 'GET']);
     const token = await createGroup('body');
     const headers = { 'x-user-group-token': token };
-    assertProblem(await service.call('GET', '/v1/forward-auth', {}, { headers }), 'invalid_request');
+    assertProblem(await service.call('GET', '/v1/forward-auth', { a: 1 }, { headers }), 'invalid_request');
   });
 
   it('never returns a header that the request has', async () => {

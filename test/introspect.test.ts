@@ -150,12 +150,11 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
     assert.equal(texts.size, 1);
   });
 
-  it('rejects Bearer and Basic everywhere else', async () => {
-    for (const authorization of [`Bearer ${service.token}`, basic(`x:${service.token}`)]) {
-      const response = await service.resolve('x', { token: null, headers: { authorization } });
-      assert.deepEqual([response.status, response.json.error], [401, undefined]);
-      assert.equal(response.headers['www-authenticate'], 'Token realm="user-group-service"');
-    }
+  it('rejects Basic everywhere else', async () => {
+    const headers = { authorization: basic(`x:${service.token}`) };
+    const response = await service.resolve('x', { token: null, headers });
+    assert.deepEqual([response.status, response.json.error], [401, undefined]);
+    assert.equal(response.headers['www-authenticate'], 'Token realm="user-group-service"');
   });
 
   it('rejects a revoked API token from the next request on', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { Counter as PromCounter, Histogram as PromHistogram, Registry } from 'prom-client';
@@ -15,6 +16,7 @@ import { parseMetrics, Scrape } from './support/metrics.ts';
 import { eventually, WITHOUT_FAILURE_LIMIT } from './support/process.ts';
 import { exchangeOne, RawConnection } from './support/raw-connection.ts';
 import { TestService } from './support/service.ts';
+import { runSql } from './support/sql.ts';
 
 const ENV = {
   UGS_METRICS_ADDRESS: '127.0.0.1:0',
@@ -25,6 +27,11 @@ const DURATIONS = 'http_server_request_duration_seconds_count';
 const REJECTIONS = 'user_group_service_rejections_total';
 const FAILURES = 'user_group_service_authentication_failures_total';
 const MAX_SERIES = 5_000;
+
+function writeEmpty(path: string): string {
+  writeFileSync(path, '');
+  return path;
+}
 
 describeOnEachDatabase('metrics', (database) => {
   let service: TestService;
@@ -67,6 +74,15 @@ describeOnEachDatabase('metrics', (database) => {
     });
     if (error) t.skip('promtool is not installed: apt install prometheus');
     else assert.deepEqual([status, String(stdout), String(stderr)], [0, '', '']);
+  });
+
+  it('tell whether the process is ready, without any request', async () => {
+    const ready = async () => (await scrape()).sum('user_group_service_ready');
+    assert.equal(await ready(), 1);
+    await runSql(service.database, 'alter table schema_migrations rename to moved_migrations');
+    assert.equal(await ready(), 0);
+    await runSql(service.database, 'alter table moved_migrations rename to schema_migrations');
+    await eventually('a ready process', async () => (await ready()) === 1);
   });
 
   it('count requests by method, route and status', async () => {
@@ -144,16 +160,28 @@ describeOnEachDatabase('metrics', (database) => {
     await eventually('no active request', async () => (await active()) === 0);
   });
 
+  it('are scraped at once, however many connections are idle', async () => {
+    const idle = await Promise.all(
+      Array.from({ length: 100 }, () => RawConnection.open(service.app.metricsUrl!)),
+    );
+    const start = performance.now();
+    await scrape();
+    const tookMs = performance.now() - start;
+    for (const connection of idle) connection.leave();
+    assert.ok(tookMs < 1_000, `took ${Math.round(tookMs)} ms`);
+  });
+
   it('describe batches, queues and connections', async () => {
     const sizes = { queue: 'write' };
-    const count = async (name: string) => (await scrape()).sum(`user_group_service_batch_${name}`, sizes);
-    const [batches, commands] = [await count('size_count'), await count('size_sum')];
+    const earlier = await scrape();
+    const increase = (name: string) => found.sum(name, sizes) - earlier.sum(name, sizes);
     const ids = Array.from({ length: 40 }, (_, number) => `batched-${number}`);
     await mapConcurrently(ids, (id) => service.get({ user_group_id: id, name: 'B' }));
     const found = await scrape();
-    assert.ok((await count('size_sum')) - commands >= 40);
-    assert.ok((await count('size_count')) > batches);
-    assert.equal(await count('size_count'), await count('duration_seconds_count'));
+    const batches = increase('user_group_service_batch_size_count');
+    assert.ok(increase('user_group_service_batch_size_sum') >= 40);
+    assert.ok(batches > 0);
+    assert.equal(increase('user_group_service_batch_duration_seconds_count'), batches);
     // The service may be writing when tokens were last used.
     for (const queue of ['read', 'list', 'write', 'cpu'])
       await eventually(
@@ -164,6 +192,23 @@ describeOnEachDatabase('metrics', (database) => {
     if (database.name === 'SQLite') assert.ok(Number.isNaN(connections));
     else
       assert.ok(connections >= 1 && connections <= found.sum('user_group_service_database_connections_max'));
+  });
+
+  it('describe the file of SQLite, its disk and its last backup', async () => {
+    const sum = async (name: string, labels = {}) =>
+      (await scrape()).sum(`user_group_service_${name}`, labels);
+    if (database.name !== 'SQLite') {
+      for (const name of ['database_bytes', 'database_disk_free_bytes', 'backup_timestamp_seconds'])
+        assert.ok(Number.isNaN(await sum(name)), name);
+      return;
+    }
+    const file = service.database.url.slice('sqlite:'.length);
+    assert.equal(await sum('database_bytes', { file: 'database' }), statSync(file).size);
+    assert.ok((await sum('database_bytes', { file: 'wal' })) > 0);
+    assert.ok((await sum('database_disk_free_bytes')) > 0);
+    assert.equal(await sum('backup_timestamp_seconds'), 0);
+    utimesSync(writeEmpty(`${file}.last-backup`), 1_000, 1_000);
+    assert.equal(await sum('backup_timestamp_seconds'), 1_000);
   });
 
   it('count attempts to deliver webhooks by outcome', async () => {
@@ -296,8 +341,8 @@ describeOnEachDatabase('an address of metrics that is in use', (database) => {
     const { port } = await eventually('the port', () => other.address() as { port: number } | null);
     const env = { UGS_METRICS_ADDRESS: `127.0.0.1:${port}` };
     await assert.rejects(TestService.start(database, { env }), {
-      name: 'ConfigInvalid',
-      message: /UGS_METRICS_ADDRESS/,
+      name: 'AddressInUse',
+      message: `UGS_METRICS_ADDRESS 127.0.0.1:${port} is already in use; each process needs an address of its own`,
     });
     other.close();
   });

@@ -112,6 +112,16 @@ describe('The description of the API', () => {
     }
   });
 
+  it('says what each permission allows, and who accepts Bearer', () => {
+    const { apiToken } = document.components!.securitySchemes as Record<string, { description: string }>;
+    for (const permission of permissions)
+      assert.match(apiToken!.description, new RegExp(`^- \`${permission}\`: `, 'm'));
+    for (const { operationId, security } of description.operations) {
+      const names = security.flatMap((each) => Object.keys(each));
+      assert.equal(names.includes('bearer'), names.length > 0 && operationId !== 'forwardAuth', operationId);
+    }
+  });
+
   it('has an example of every error code', () => {
     const shown = description.operations.flatMap((operation) => description.errorCodes(operation));
     assert.deepEqual(new Set(shown), new Set(Object.keys(problems)));

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { it } from 'node:test';
+import { codeBlocks, pageText } from './support/page.ts';
 import { Folder, Program } from './support/process.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -30,6 +31,13 @@ function examples(): { prelude: string; calls: Example[] } {
 function normalize(json: string): unknown {
   return JSON.parse(json.replace(/ugt_\w+/g, 'ugt_…').replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"…"'));
 }
+
+it('No example replaces the dependencies of the clone, from which the service may be running', () => {
+  const pages = globSync(['examples/*/README.md', 'client/README.md']);
+  assert.ok(pages.length > 1);
+  for (const page of pages)
+    for (const block of codeBlocks(pageText(page), 'sh')) assert.doesNotMatch(block, /npm ci/, page);
+});
 
 it('README.md shows requests that work when pasted, and their responses', async () => {
   using folder = new Folder();

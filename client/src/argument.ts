@@ -21,7 +21,7 @@ export function checkedUrl(url: string | URL | undefined): string {
 const TOKEN_FAULTS: readonly (readonly [RegExp, string])[] = [
   [UNSET, 'is not set: check the environment variable that it is read from, such as process.env.API_TOKEN.'],
   [/^token\s/i, 'starts with "Token ", which the client adds itself: pass the token alone.'],
-  [/^bearer\s/i, 'starts with "Bearer ", which the service does not use: pass the token alone.'],
+  [/^bearer\s/i, 'starts with "Bearer ", which the client does not use: pass the token alone.'],
   [/^authorization:/i, 'starts with "Authorization:", which the client adds itself: pass the token alone.'],
   [/^\s|\s$/, 'starts or ends with whitespace: trim it, for example after reading it from a file.'],
   [/^["']|["']$/, 'is in quotation marks: pass the token alone.'],

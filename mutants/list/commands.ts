@@ -58,7 +58,7 @@ export const commands: readonly Mutant[] = [
   {
     name: 'exit code: a file that another process serves is 1',
     file: exitCode,
-    find: 'if (error instanceof AlreadyServed) return exitCodes.busy;',
+    find: 'if (error instanceof AlreadyServed || error instanceof AddressInUse) return exitCodes.busy;',
     replace: '',
     tests: ['test/process/database-file.test.ts'],
   },
@@ -180,5 +180,26 @@ export const commands: readonly Mutant[] = [
     find: 'await running.allEnded();',
     replace: '',
     tests: ['test/process/raw-http.test.ts', 'test/process/shutdown.test.ts'],
+  },
+  {
+    name: 'serve: an address of metrics that is in use is an invalid setting',
+    file: 'src/http/metrics-server.ts',
+    find: "if (code !== 'EADDRINUSE') return",
+    replace: 'return',
+    tests: ['test/metrics.test.ts'],
+  },
+  {
+    name: 'backup: its time is not recorded',
+    file: 'src/commands/backup.ts',
+    find: '    recordBackup(path);',
+    replace: '',
+    tests: ['test/process/backup.test.ts'],
+  },
+  {
+    name: 'webhook disable: --environment is ignored',
+    file: 'src/commands/webhook.ts',
+    find: 'options.environment ? [options.environment] : environments',
+    replace: 'environments',
+    tests: ['test/cli/webhook.test.ts'],
   },
 ];

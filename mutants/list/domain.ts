@@ -372,4 +372,25 @@ export const domain: readonly Mutant[] = [
     replace: '',
     tests: ['test/forward-auth.test.ts'],
   },
+  {
+    name: 'a number of 16 digits in a property schema is rounded',
+    file: 'src/domain/json-schema/exact-number.ts',
+    find: 'if (digitsAround(text, place) > MAX_SHORT_DIGITS) return true;',
+    replace: 'if (digitsAround(text, place) > MAX_SHORT_DIGITS + 1) return true;',
+    tests: ['test/domain/exact-number.test.ts'],
+  },
+  {
+    name: 'a multiple is recognized by dividing rounded numbers',
+    file: 'src/domain/json-schema/exact-number.ts',
+    find: 'return scaled / scale === value && Number.isInteger(scaled / units);',
+    replace: 'return Number.isInteger(value / Number(divisor));',
+    tests: ['test/domain/exact-number.test.ts'],
+  },
+  {
+    name: 'a pattern may have a character class of POSIX',
+    file: 'src/domain/json-schema/pattern.ts',
+    find: "const isPosixClass = isInClass && token.startsWith('[:');",
+    replace: 'const isPosixClass = false;',
+    tests: ['test/catalogue.test.ts'],
+  },
 ];

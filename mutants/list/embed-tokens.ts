@@ -45,8 +45,15 @@ export const embedTokens: readonly Mutant[] = [
   {
     name: 'a value that Superset would evaluate is written into a clause',
     file: clause,
-    find: 'TextRule[] = [CONTROL, TEMPLATE_SYNTAX]',
-    replace: 'TextRule[] = [CONTROL]',
+    find: 'TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE]',
+    replace: 'TextRule[] = [CONTROL, OUTER_SPACE]',
+    tests: ['test/domain/sql-clause.test.ts'],
+  },
+  {
+    name: 'a space at the end of a value is written into a clause',
+    file: clause,
+    find: 'TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE]',
+    replace: 'TextRule[] = [CONTROL, TEMPLATE_SYNTAX]',
     tests: ['test/domain/sql-clause.test.ts'],
   },
   {

@@ -368,11 +368,18 @@ export const http: readonly Mutant[] = [
     tests: ['test/metrics.test.ts'],
   },
   {
-    name: 'credentials: Bearer and Basic are accepted everywhere',
+    name: 'credentials: Basic is accepted everywhere',
     file: credentials,
-    find: "token === undefined && protocol === 'oauth'",
-    replace: 'token === undefined',
+    find: "if (protocol === 'oauth') token",
+    replace: 'token',
     tests: ['test/introspect.test.ts'],
+  },
+  {
+    name: 'credentials: forward authentication accepts the API token as Bearer',
+    file: credentials,
+    find: "if (protocol !== 'forward-auth') token",
+    replace: 'token',
+    tests: ['test/forward-auth.test.ts'],
   },
   {
     name: 'form: a repeated parameter is accepted',
@@ -457,5 +464,12 @@ export const http: readonly Mutant[] = [
     find: '\t\trequest_header -Connection\n',
     replace: '',
     tests: ['test/client-matrix/forward-auth-headers.test.ts'],
+  },
+  {
+    name: 'metrics: a process whose check fails is ready',
+    file: 'src/metrics/readiness.ts',
+    find: '() => false,',
+    replace: '() => true,',
+    tests: ['test/metrics.test.ts'],
   },
 ];

@@ -87,18 +87,18 @@ export const operations: readonly Mutant[] = [
     equivalent: 'the database finds the token by this digest; the comparison guards against a defect there',
   },
   {
-    name: 'a token is visible in another workspace',
+    name: 'a token rotates in another workspace',
     file: context,
     find: 'return userGroup.workspaceId === caller.workspaceId && userGroup.environment === caller.environment;',
     replace: 'return userGroup.environment === caller.environment;',
-    tests: ['test/resolve.test.ts'],
+    tests: ['test/rotate.test.ts'],
   },
   {
-    name: 'a token is visible in another environment',
+    name: 'a token rotates in another environment',
     file: context,
     find: 'return userGroup.workspaceId === caller.workspaceId && userGroup.environment === caller.environment;',
     replace: 'return userGroup.workspaceId === caller.workspaceId;',
-    tests: ['test/resolve.test.ts'],
+    tests: ['test/rotate.test.ts'],
   },
   {
     name: 'a read-only API token creates groups',
@@ -190,13 +190,6 @@ export const operations: readonly Mutant[] = [
     find: 'if (previous !== undefined) await store.inTime(previous);',
     replace: '',
     tests: ['test/patch.test.ts'],
-  },
-  {
-    name: 'the token of a suspended group resolves',
-    file: resolve,
-    find: 'if (userGroup.suspendedAt !== null) return null;',
-    replace: '',
-    tests: ['test/suspend.test.ts'],
   },
   {
     name: 'a filtered page skips the matches that do not fit on it',
@@ -297,6 +290,13 @@ export const operations: readonly Mutant[] = [
     tests: ['test/operations/property-validator/tenant-queue.test.ts'],
   },
   {
+    name: 'a check that a pause has interrupted counts as one that takes too long',
+    file: `${validator}/validator-thread.ts`,
+    find: 'if (spentMs !== null && spentMs >= running.limitMs) return',
+    replace: 'if (performance.now() - running.startedAt >= running.limitMs) return',
+    tests: ['test/process/pause.test.ts'],
+  },
+  {
     name: 'a property schema is tried with the empty object only',
     file: 'src/domain/json-schema/example.ts',
     find: 'for (const only of [null, ...examples.longestMembers()])',
@@ -309,5 +309,27 @@ export const operations: readonly Mutant[] = [
     find: 'return events[0]?.type === TYPE;',
     replace: 'return false;',
     tests: ['test/load/property-schema.test.ts'],
+  },
+  {
+    name: 'the retention of events: a failure is not reported',
+    file: 'src/operations/event-retention.ts',
+    find: 'this.#options.onFailure(error);',
+    replace: '',
+    tests: ['test/faults/event-retention.test.ts'],
+  },
+  {
+    name: 'the retention of events: the lag is not looked up before the deletion',
+    file: 'src/operations/event-retention.ts',
+    find: `    await this.#measure();
+    const purged`,
+    replace: '    const purged',
+    tests: ['test/faults/event-retention.test.ts'],
+  },
+  {
+    name: 'the purge of events ends after a batch',
+    file: 'src/operations/purge-events.ts',
+    find: 'for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {',
+    replace: 'for (let deleted = BATCH; total === 0 && deleted === BATCH; total += deleted) {',
+    tests: ['test/cli/event.test.ts'],
   },
 ];

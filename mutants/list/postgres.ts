@@ -24,6 +24,20 @@ const userGroup = 'src/store/postgres/user-group.ts';
 
 export const postgres: readonly Mutant[] = [
   {
+    name: 'PostgreSQL: the token of a suspended group resolves',
+    file: userGroup,
+    find: 'OF_SENT_TENANT = `suspended_at is null',
+    replace: 'OF_SENT_TENANT = `true',
+    tests: ['test/suspend.test.ts'],
+  },
+  {
+    name: 'PostgreSQL: a token resolves in another workspace and environment',
+    file: userGroup,
+    find: 'and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)',
+    replace: '',
+    tests: ['test/resolve.test.ts'],
+  },
+  {
     name: 'PostgreSQL: a lookup by id finds the group of another workspace',
     file: userGroup,
     find: 'join user_groups using (bucket, workspace_id, environment, provided_id)',

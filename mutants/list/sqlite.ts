@@ -17,6 +17,27 @@ const writerThread = 'src/store/sqlite/writer-thread.ts';
 
 export const sqlite: readonly Mutant[] = [
   {
+    name: 'SQLite: the token of a suspended group resolves',
+    file: userGroup,
+    find: "'suspended_at is null and +workspace_id",
+    replace: "'+workspace_id",
+    tests: ['test/suspend.test.ts'],
+  },
+  {
+    name: 'SQLite: a token resolves in another workspace',
+    file: userGroup,
+    find: 'and +workspace_id = ?',
+    replace: 'and (workspace_id = ? or true)',
+    tests: ['test/resolve.test.ts'],
+  },
+  {
+    name: 'SQLite: a token resolves in another environment',
+    file: userGroup,
+    find: 'and +environment = ?',
+    replace: 'and (environment = ? or true)',
+    tests: ['test/resolve.test.ts'],
+  },
+  {
     name: 'SQLite: a lookup by id finds the group of another workspace',
     file: userGroup,
     find: 'where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?',

@@ -93,10 +93,24 @@ export const store: readonly Mutant[] = [
     tests: ['test/load/overload.test.ts'],
   },
   {
-    name: 'the schema of a newer version is accepted',
+    name: 'a schema that is too new is accepted',
     file: migration,
-    find: 'if (newest > files.length) {',
-    replace: 'if (false) {',
+    find: 'if (number <= newest) return;',
+    replace: 'return;',
     tests: ['test/process/migrate.test.ts'],
+  },
+  {
+    name: 'the schema of the next version is refused',
+    file: migration,
+    find: 'const SERVED_BEYOND = 1;',
+    replace: 'const SERVED_BEYOND = 0;',
+    tests: ['test/process/next-schema.test.ts'],
+  },
+  {
+    name: 'a process whose schema became too new stays ready',
+    file: 'src/app.ts',
+    find: 'migrations.refuseTooNew(schema);',
+    replace: 'void schema;',
+    tests: ['test/process/next-schema.test.ts'],
   },
 ];

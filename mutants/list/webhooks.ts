@@ -120,4 +120,18 @@ export const webhooks: readonly Mutant[] = [
     replace: '',
     tests: ['test/webhook-slots.test.ts'],
   },
+  {
+    name: 'an endpoint that has just begun to fail is logged as failing for long',
+    file: 'src/webhooks/endpoint-log.ts',
+    find: 'if (now - failingSince < HOUR_MS) return;',
+    replace: '',
+    tests: ['test/webhook.test.ts'],
+  },
+  {
+    name: 'the first retry waits for a poll',
+    file: 'src/webhooks/dispatcher.ts',
+    find: 'onRetry: (at) => this.#retries.add(of, at, context.clock()),',
+    replace: 'onRetry: () => {},',
+    tests: ['test/load/webhook-retry.test.ts'],
+  },
 ];

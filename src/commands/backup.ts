@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
-import { backupFile } from '../database.ts';
+import { backupFile, recordBackup } from '../database.ts';
 import { configOf, type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson } from './output.ts';
@@ -36,9 +36,21 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
     bar.show(pages);
     if (pages === of) bar.end();
   });
+  record(databaseUrl.path);
   if (options.json) printJson({ file, user_groups: userGroups });
   else
     console.log(
       `Backed up ${userGroups} user groups to ${file}. The key ring is not included: keep a copy of it elsewhere.`,
     );
+}
+
+/** The service reports the time of the backup as a metric. */
+function record(path: string): void {
+  try {
+    recordBackup(path);
+  } catch (error) {
+    console.error(
+      `The backup is complete, but its time cannot be recorded beside the database: ${(error as Error).message}.`,
+    );
+  }
 }

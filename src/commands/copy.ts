@@ -4,8 +4,8 @@ import { Command, Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
 import { type CommandDatabase, openExclusively } from '../database.ts';
 import { keyFileOf, loadKeyRing } from '../key-ring-source.ts';
-import { type CopiedDatabase, type CopiedTable, type CopyStep, copyDatabase } from '../operations/copy.ts';
-import { jsonOption } from './database-option.ts';
+import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/copy.ts';
+import { jsonOption, refuseNewerVersion } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printTable } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
@@ -19,12 +19,23 @@ interface CopyOptions {
 const source = { ...settings.databaseUrl, env: 'SOURCE_DATABASE_URL', flag: '--from <url>', fallback: '' };
 const target = { ...settings.databaseUrl, env: 'TARGET_DATABASE_URL', flag: '--to <url>', fallback: '' };
 
+/** `name`: in JSON; `title`: in the printed table. */
+const tables: readonly { key: keyof CopiedDatabase; name: string; title: string }[] = [
+  { key: 'workspaces', name: 'workspaces', title: 'workspaces' },
+  { key: 'apiTokens', name: 'api_tokens', title: 'API tokens' },
+  { key: 'userGroups', name: 'user_groups', title: 'user groups' },
+  { key: 'documents', name: 'documents', title: 'documents' },
+  { key: 'events', name: 'events', title: 'events' },
+  { key: 'deliveries', name: 'deliveries', title: 'webhook deliveries' },
+  { key: 'failingEndpoints', name: 'failing_webhook_endpoints', title: 'failing endpoints' },
+];
+
 export function copyCommand(): Command {
   const command = new Command('copy')
     .summary('copy all data to another database, such as from SQLite to PostgreSQL')
     .description(
-      'Copies workspaces, API tokens, user groups with their tokens, documents and events to an empty database, then verifies that source ' +
-        'and target are identical. All tokens keep working. If the copy is interrupted, run it again: it resumes where ' +
+      'Copies workspaces, API tokens, user groups with their tokens, documents, events and webhook deliveries to an empty ' +
+        'database, then verifies that source and target are identical. All tokens keep working. If the copy is interrupted, run it again: it resumes where ' +
         'it stopped.' +
         '\n\nStop every process that serves either database first, or changes are lost. A SQLite file in use by a serving ' +
         'process is refused; processes that serve a PostgreSQL database cannot be detected.' +
@@ -44,14 +55,15 @@ async function copy({ json, ...flags }: CopyOptions): Promise<void> {
   const to = { ...config, databaseUrl: readUrl(target, flags.to) };
   refuseInvalidPair(from.databaseUrl, to.databaseUrl);
   const copied = await copyBetween(from, to);
-  const { workspaces, apiTokens, userGroups, documents, events } = copied;
-  if (json) printJson({ workspaces, api_tokens: apiTokens, user_groups: userGroups, documents, events });
+  if (json) printJson(Object.fromEntries(tables.map(({ name, key }) => [name, copied[key]])));
   else print(copied, from);
 }
 
 async function copyBetween(fromConfig: Config, toConfig: Config): Promise<CopiedDatabase> {
   await using from = await open(fromConfig);
+  refuseNewerVersion(from);
   await using to = await open(toConfig);
+  refuseNewerVersion(to);
   const keyRing = await loadKeyRing(fromConfig, from.store);
   using bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
   const job = { from: from.store, to: to.store, keyRing, now: Date.now() };
@@ -81,23 +93,12 @@ async function open(config: Config): Promise<CommandDatabase & AsyncDisposable> 
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-function print({ workspaces, apiTokens, userGroups, documents, events }: CopiedDatabase, from: Config): void {
-  const row = (table: string, { count, copied, digest }: CopiedTable) => [
-    table,
-    String(count),
-    String(copied),
-    digest,
-  ];
-  printTable(
-    ['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'],
-    [
-      row('workspaces', workspaces),
-      row('API tokens', apiTokens),
-      row('user groups', userGroups),
-      row('documents', documents),
-      row('events', events),
-    ],
-  );
+function print(database: CopiedDatabase, from: Config): void {
+  const rows = tables.map(({ title, key }) => {
+    const { count, copied, digest } = database[key];
+    return [title, String(count), String(copied), digest];
+  });
+  printTable(['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'], rows);
   const keyFile = keyFileOf(from);
   const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;
   console.log(`\nServe the target with ${ring}, and stop serving the source.`);

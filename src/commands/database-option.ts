@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { type Config, readConfig, settings, variablesOf } from '../config.ts';
-import { type CommandDatabase, openForCommand } from '../database.ts';
+import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
 import { NotFound } from './exit-code.ts';
 
 export interface DatabaseOptions {
@@ -45,6 +45,15 @@ export async function withExistingDatabase<Result>(
 ): Promise<Result> {
   requireDatabase(configOf(options));
   return withDatabase(options, work);
+}
+
+/** For commands that must know all data of the database. Throws `SchemaTooNew` if a newer version has migrated it. */
+export function refuseNewerVersion({ newerVersion }: CommandDatabase): void {
+  if (newerVersion !== null) {
+    throw new SchemaTooNew(
+      `${newerVersion}, but this command must know all data: use the newer version for it`,
+    );
+  }
 }
 
 /** Throws `NotFound` if a SQLite database does not exist. */

@@ -1,7 +1,7 @@
 // Exit codes of the command line. Those from 64 on follow sysexits.h.
 
 import { CommanderError } from 'commander';
-import { ConfigInvalid } from '../config.ts';
+import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { AlreadyServed, BackupInvalid, SchemaTooNew, ServerUnfit } from '../database.ts';
 import { BootstrapApiTokenUnusable } from '../operations/bootstrap-api-token.ts';
 import { DatabasesDiffer } from '../operations/copy.ts';
@@ -30,7 +30,7 @@ export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   notFound: 'database, file, workspace, API token or user group not found',
   data: 'import refused lines, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
   unavailable: 'database unavailable: it cannot be opened or does not respond',
-  busy: 'port already in use, or another process is serving the database file',
+  busy: 'port or UGS_METRICS_ADDRESS already in use, or another process is serving the database file',
   config: 'invalid setting or key ring, or incompatible versions of database and service',
 };
 
@@ -80,7 +80,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;
-  if (error instanceof AlreadyServed) return exitCodes.busy;
+  if (error instanceof AlreadyServed || error instanceof AddressInUse) return exitCodes.busy;
   if (error instanceof StoreUnavailable) return exitCodes.unavailable;
   if (error instanceof Problem) return exitCodes.unavailable;
   const { code } = error as NodeJS.ErrnoException;

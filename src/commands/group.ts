@@ -9,6 +9,7 @@ import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { createContext } from '../operations/context.ts';
 import { openStoredToken } from '../operations/open-stored-token.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
+import { HistoryErasures } from '../operations/user-group/erase-history.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
 import { findUserGroup } from '../operations/user-group/read.ts';
 import { rotateTokenById } from '../operations/user-group/rotate-by-id.ts';
@@ -207,7 +208,8 @@ function deleteCommand(): Command {
   return withCommonOptions(command).action((id: string, options: DeleteOptions) =>
     withUserGroup(id, options, async ({ store, config, caller, userGroup }) => {
       if (!options.yes) await confirmDeletion(userGroup, options);
-      await deleteUserGroup(commandContext(store, config), caller, id, undefined);
+      const context = { ...commandContext(store, config), erasures: new HistoryErasures() };
+      await deleteUserGroup(context, caller, id, undefined);
       if (options.json) printJson({ user_group_id: id, status: 'deleted' });
       else console.log(`Deleted user group ${id}.`);
     }),

@@ -7,6 +7,7 @@ import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
 import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { createContext } from '../operations/context.ts';
+import { atCurrentConfig } from '../operations/environment-config.ts';
 import type { LineResult, RefusedLine } from '../operations/import.ts';
 import { gatherStatistics } from '../operations/statistics.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace.ts';
@@ -33,6 +34,7 @@ import {
 type ImportOptions = DatabaseOptions & NewWorkspaceOptions & { update?: boolean; dryRun?: boolean };
 
 type ImportOne = (line: Buffer) => Promise<LineResult>;
+type StartBatch = () => Promise<ImportOne>;
 
 /** Limits the lines that are in memory at a time. */
 const BATCH = { lineBytes: limits.lineBytes, maxLines: MAX_BATCH, maxBytes: 1024 * 1024 };
@@ -70,12 +72,12 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const open = options.dryRun ? withExistingDatabase : withDatabase;
   await open(options, async (database, config) => {
     await refuseUnknownWorkspace(database.store, options);
-    const importOne = await (options.dryRun ? previewer : importer)(database, config, options);
+    const startBatch = await (options.dryRun ? previewer : importer)(database, config, options);
     using bar = progressBar('bytes', input.size);
     for await (const lines of linesOf(input.chunks, BATCH)) {
-      const results = await Promise.all(lines.map((line) => resultOf(line, importOne))).catch((error) =>
-        explainInterruption(error, lines[0]!),
-      );
+      const results = await startBatch()
+        .then((importOne) => Promise.all(lines.map((line) => resultOf(line, importOne))))
+        .catch((error) => explainInterruption(error, lines[0]!));
       report.add(lines, results, bar);
       bar.show(lines.at(-1)!.end);
     }
@@ -88,7 +90,7 @@ async function importer(
   { store }: CommandDatabase,
   config: Config,
   { workspace: name, environment, update = false }: ImportOptions,
-): Promise<ImportOne> {
+): Promise<StartBatch> {
   const keyRing = await loadKeyRing(config, store);
   await registerActiveKey(keyRing, store, Date.now());
   const { workspace, created } = await ensureWorkspace(store, name, Date.now());
@@ -100,21 +102,23 @@ async function importer(
     via: 'command_line',
   });
   const caller = operator(workspace.workspaceId, environment);
-  const job = { context, caller, replaces: update };
   // Imported on demand: compiling its validators takes as long as starting any other command.
   const { importLine } = await import('../operations/import.ts');
-  return (line) => importLine(job, line);
+  return async () => {
+    const job = { context, caller: await atCurrentConfig(store, caller), replaces: update };
+    return (line) => importLine(job, line);
+  };
 }
 
 async function previewer(
   { store }: CommandDatabase,
   _config: Config,
   { workspace: name, environment, update = false }: ImportOptions,
-): Promise<ImportOne> {
+): Promise<StartBatch> {
   const workspaceId = (await findWorkspace(store, name))?.workspaceId ?? null;
   const job = { context: { store }, workspaceId, environment, replaces: update };
   const { previewLine } = await import('../operations/import.ts');
-  return (line) => previewLine(job, line);
+  return async () => (line) => previewLine(job, line);
 }
 
 async function resultOf({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {

@@ -10,6 +10,7 @@ import {
   type DatabaseOptions,
   databaseOption,
   jsonOption,
+  refuseNewerVersion,
   requireDatabase,
   withExistingDatabase,
 } from './database-option.ts';
@@ -96,7 +97,9 @@ function reencryptCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }, config) => {
+      withExistingDatabase(options, async (database, config) => {
+        refuseNewerVersion(database);
+        const { store } = database;
         const keyRing = await loadKeyRing(config, store);
         await registerActiveKey(keyRing, store, Date.now());
         using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of: null }));

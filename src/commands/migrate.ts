@@ -12,11 +12,11 @@ export function migrateCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((options: DatabaseOptions) =>
-      withDatabase(options, async ({ migrations }) => {
-        if (options.json) return printJson({ applied: migrations });
-        console.log(
-          migrations.length === 0 ? 'The schema is up to date.' : `Applied ${migrations.join(', ')}.`,
-        );
+      withDatabase(options, async ({ appliedMigrations: applied, newerVersion }) => {
+        if (options.json) return printJson({ applied });
+        const done =
+          newerVersion === null ? 'The schema is up to date.' : `Nothing to apply: ${newerVersion}.`;
+        console.log(applied.length === 0 ? done : `Applied ${applied.join(', ')}.`);
       }),
     );
 }

@@ -1,11 +1,19 @@
 // Shared by `start` and `serve`: runs the service until a signal shuts it down gracefully.
 
+import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 
-/** A terminal sends SIGHUP when it is closed. */
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** A terminal sends SIGHUP when it is closed. Without one, it asks a program to read or open its files again. */
+const isInTerminal = [0, 1, 2].some((file) => isatty(file));
+const SIGNALS: readonly NodeJS.Signals[] = [
+  'SIGTERM',
+  'SIGINT',
+  ...(isInTerminal ? ['SIGHUP' as const] : []),
+];
+/** SIGHUP ends a process by default, and SIGUSR1 opens Node's inspector, which can read the keys. */
+const IGNORED: readonly NodeJS.Signals[] = ['SIGUSR1', ...(isInTerminal ? [] : ['SIGHUP' as const])];
 /** A repeated signal within this time is a duplicate: npm forwards signals that the terminal also sends to the process. */
 const DUPLICATE_SIGNAL_MS = 1_000;
 
@@ -22,6 +30,10 @@ export async function serveUntilSignal(
     log.fatal({ err: error }, 'uncaught exception (a bug): the process exits');
     process.exit(1);
   });
+  for (const each of IGNORED)
+    process.on(each, (signal) =>
+      log.warn({ signal }, 'signal ignored; restart the process to read its files again'),
+    );
   const signalled = firstSignal();
   const app = await startUnlessSignalled(log, config, signalled);
   if (app === null) return;

@@ -8,7 +8,7 @@ export function serveCommand(): Command {
   const command = new Command('serve')
     .summary('run the service in production')
     .description(
-      'Serves the API until SIGTERM, SIGINT or SIGHUP. Each setting is read from its flag or its environment variable; ' +
+      'Serves the API until SIGTERM, SIGINT or, in a terminal, SIGHUP. Each setting is read from its flag or its environment variable; ' +
         'secrets only from the environment variable or from the file named by NAME_FILE. Never prints a secret.',
     );
   for (const setting of Object.values(settings) as Setting<unknown>[]) {

@@ -2,7 +2,13 @@ import { Command } from 'commander';
 import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
-import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import {
+  type DatabaseOptions,
+  databaseOption,
+  jsonOption,
+  refuseNewerVersion,
+  withExistingDatabase,
+} from './database-option.ts';
 import { UsageError, WorkspaceNotEmpty } from './exit-code.ts';
 import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
 import { parseName, unknownWorkspace } from './workspace-option.ts';
@@ -74,8 +80,9 @@ function deleteCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action((name: string, options: DatabaseOptions) =>
-      withExistingDatabase(options, async ({ store }) => {
-        await deleteEmpty(store, name);
+      withExistingDatabase(options, async (database) => {
+        refuseNewerVersion(database);
+        await deleteEmpty(database.store, name);
         if (options.json) printJson({ name, status: 'deleted' });
         else console.log(`Deleted workspace ${name}.`);
       }),

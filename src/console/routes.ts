@@ -137,7 +137,7 @@ export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, '
   for (const page of pages) addPage(app, { ...options, assets }, page);
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     `${FOLDER}/:digest/:name`,
-    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options.publicLimit)] },
+    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options)] },
     async (request, reply) =>
       (await loaded()).send(request, reply, `${request.params.digest}/${request.params.name}`),
   );

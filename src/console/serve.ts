@@ -56,6 +56,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
         return askToSignIn(request, reply);
       }
       const { workspaceId } = signedIn.caller;
+      options.context.activity.seen(workspaceId);
       options.unread.admit(workspaceId, page.access);
       permit(signedIn.caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
       const call = await callOf(options, signedIn, { query, request, reply });

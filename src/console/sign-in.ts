@@ -30,7 +30,7 @@ const MAX_BYTES = 65_536;
 export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   const { context, publicLimit, assets } = options;
   const config = { operationId: 'console sign-in' };
-  const page = { config, onRequest: pageLimitOf(publicLimit) };
+  const page = { config, onRequest: pageLimitOf(options) };
   app.get('/console', page, (_request, reply) => redirect(reply, HOME));
 
   app.get('/console/sign-in', page, async (request, reply) => {

@@ -79,6 +79,10 @@ export interface Tenant {
   readonly environment: Environment;
 }
 
+export function isSameTenant(a: Tenant, b: Tenant): boolean {
+  return a.workspaceId === b.workspaceId && a.environment === b.environment;
+}
+
 /** An event before its change: an adapter completes it, and stores it in the transaction of the change. */
 export interface NewEvent extends Tenant {
   bucket: Bucket;

@@ -23,6 +23,9 @@ const RING_LINE = /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 /** The row of the token. Its digest prevents an older ciphertext of the same row from decrypting. */
 export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId' | 'tokenDigest'>;
 
+/** The row of the token, with the token. */
+export type StoredToken = TokenOwner & Pick<UserGroup, 'sealedToken'>;
+
 /** What a browser keeps, in no row: a cookie, or a field of a form. */
 export interface SessionOwner {
   session: 'console' | 'new-api-token';

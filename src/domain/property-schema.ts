@@ -12,7 +12,7 @@ export type PropertyCheck = (properties: unknown) => FieldError[];
 
 /**
  * Compiling and checking take time that only a deadline bounds: call them in a thread. Both call `step` again and again,
- * which may throw to stop them. Throws `SchemaInvalid`.
+ * which may throw to stop them. The schema and the properties are values of `parseExactly`. Throws `SchemaInvalid`.
  */
 export function compilePropertySchema(schema: unknown, step: () => void): PropertyCheck {
   return compileSchema(schema, { maxFaults: MAX_FAULTS, step });

@@ -30,7 +30,7 @@ export interface ImportedUserGroupBody extends UserGroupBody {
 export interface BodyType<Body> {
   /** Names the schema in the API description. */
   readonly name: string;
-  /** null if the request must not have a body. */
+  /** null if the request must have no body but an empty object. */
   readonly schema: BodySchema | null;
   /** Whether an empty body is rejected. */
   readonly isRequired: boolean;
@@ -48,6 +48,7 @@ interface BodySchema {
 /** The body itself is one level more than `properties`. */
 const MAX_LEVELS = field.limits.propertiesLevels + 1;
 const MAX_ERRORS = 20;
+const EMPTY_OBJECT = /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/;
 
 const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
 ajv.addFormat('date-time', (text) => parseInstant(text) !== null);
@@ -99,8 +100,12 @@ export const noBody: BodyType<null> = {
   schema: null,
   isRequired: false,
   read: (bytes) => {
-    if (bytes.length === 0) return null;
-    throw new Problem('invalid_request', 'This endpoint accepts no body: send the request without one.');
+    // Generated clients send an empty object.
+    if (bytes.length === 0 || EMPTY_OBJECT.test(bytes.toString('latin1'))) return null;
+    throw new Problem(
+      'invalid_request',
+      'This endpoint has no fields: send no body, or an empty JSON object.',
+    );
   },
 };
 
@@ -270,7 +275,10 @@ function faultOf(error: ErrorObject): FieldError {
           'must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z, with a + percent-encoded as %2B',
       };
     case 'minLength':
-      return { pointer, detail: 'must not be empty' };
+      return {
+        pointer,
+        detail: schema === 1 ? 'must not be empty' : `must have at least ${schema} characters`,
+      };
     case 'maxLength':
       return { pointer, detail: `must have at most ${schema} characters` };
     case 'maxProperties':

@@ -8,6 +8,8 @@ export const MAX_URL_LENGTH = 2_048;
 /** Lower ports, apart from those of HTTP, belong to other protocols. */
 const FIRST_USER_PORT = 1_024;
 const INVISIBLE = /[^\x21-\u{10ffff}]|[\x7f-\xa0]/u;
+/** Azure: metadata and DNS of a virtual machine, on an address that is not reserved. */
+const CLOUD_SERVICES = new Set(['168.63.129.16']);
 const GLOBAL_UNICAST_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /** What is wrong with the URL of an endpoint, or null. Names are resolved, and their addresses checked, on connecting. */
@@ -40,6 +42,6 @@ function addressOf(hostname: string): string | null {
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || CLOUD_SERVICES.has(parsed.toString())) return false;
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST_IPV6);
 }

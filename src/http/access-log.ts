@@ -4,15 +4,27 @@
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import { clientAddressOf } from './client-address.ts';
+import { HEALTH_CHECKS } from './endpoints/service/health.ts';
 import type { RequestObserver } from './request-observer.ts';
 import { traceIdOf } from './trace-context.ts';
 
-export function accessLog(log: Logger, level: 'info' | 'debug', trustedProxies: BlockList): RequestObserver {
+interface AccessLogOptions {
+  level: 'info' | 'debug';
+  /** Whether health checks that succeed are logged too. */
+  hasHealthChecks: boolean;
+  trustedProxies: BlockList;
+}
+
+export function accessLog(
+  log: Logger,
+  { level, hasHealthChecks, trustedProxies }: AccessLogOptions,
+): RequestObserver {
   return (request) => {
     // Unknown once the client has disconnected.
     const address = clientAddressOf(request.raw, trustedProxies);
     return (status, durationMs) => {
       const { url: path, config } = request.routeOptions;
+      if (!hasHealthChecks && status === 200 && HEALTH_CHECKS.has(config.operationId ?? '')) return;
       log[level](
         {
           requestId: request.id,

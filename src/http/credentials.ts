@@ -12,8 +12,9 @@ const BASIC = /^basic[ \t]+([0-9A-Za-z+/]+=*)[ \t]*$/i;
 export function apiTokenDigestOf({ headers }: IncomingMessage, protocol?: Protocol): TokenDigest | null {
   const { authorization = '' } = headers;
   let token = TOKEN.exec(authorization)?.[1];
-  if (token === undefined && protocol === 'oauth')
-    token = bearerTokenOf(authorization) ?? passwordOf(authorization);
+  // In forward authentication, a proxy that forgets its own API token may pass on the viewer's `Bearer`.
+  if (protocol !== 'forward-auth') token ??= bearerTokenOf(authorization);
+  if (protocol === 'oauth') token ??= passwordOf(authorization);
   return token === undefined ? null : digestOfApiToken(token);
 }
 

@@ -178,8 +178,9 @@ async function callOf(
   });
   const caller = await authorize(context, endpoint, options, { digest, request, reply, prefetch });
   const query = endpoint.query.read(request.url);
-  const acceptsBody = endpoint.body.schema !== null;
-  if (acceptsBody) checkMediaType(request.raw, endpoint.mediaTypes ?? JSON_ONLY);
+  const { isRequired, schema } = endpoint.body;
+  const mediaTypes = endpoint.mediaTypes ?? JSON_ONLY;
+  if (isRequired) checkMediaType(request.raw, mediaTypes);
   const isComplete = request.raw.complete;
   // Not `using`, which would cost every request as much as reading a header.
   const { workspaceId } = caller;
@@ -189,7 +190,9 @@ async function callOf(
       reservation === null
         ? await prefetch.receiving!
         : { bytes: await receiveLarge(context.cpu.of(workspaceId), request.raw, reservation) };
-    if (endpoint.body.isRequired) requireBody(received.bytes, request.method);
+    if (isRequired) requireBody(received.bytes, request.method);
+    // Clients declare a type without sending a body: curl -d '' does.
+    else if (schema !== null && received.bytes.length > 0) checkMediaType(request.raw, mediaTypes);
     // Time that the client spent sending the body does not count against the database.
     const handling = isComplete
       ? ofTenant(context, workspaceId)
@@ -223,6 +226,7 @@ async function authorize(
   try {
     const caller = await authenticate(context, digest);
     request.apiTokenId = caller.apiTokenId;
+    context.activity.seen(caller.workspaceId);
     if (limit !== null) await limit(caller, reply);
     permit(caller, permissions, purpose);
     prefetch.confirm(caller);

@@ -1,10 +1,10 @@
 // GET /metrics, on an address of its own: metrics are for the operator, not for callers, and need no API token.
 
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { ConfigInvalid } from '../config.ts';
+import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
 import { PROBLEM_TYPE, problemBody, problemOf, statusOf } from './problem.ts';
 import { requestIds } from './request-id.ts';
@@ -23,7 +23,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Throws `ConfigInvalid` if it cannot listen on the address. */
+/** Throws `AddressInUse`, and `ConfigInvalid` if it cannot listen on the address for another reason. */
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
   metrics: RenderedMetrics,
@@ -55,10 +55,10 @@ export async function startMetricsServer(
       }
     },
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server);
   server.listen(port, host);
-  await once(server, 'listening').catch(({ message }: Error) => {
-    throw new ConfigInvalid(`UGS_METRICS_ADDRESS cannot be used: ${message}`);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw listenError(error, `${host}:${port}`);
   });
   const { family, address, port: actual } = server.address() as AddressInfo;
   return {
@@ -69,6 +69,33 @@ export async function startMetricsServer(
       await once(server, 'close');
     },
   };
+}
+
+function listenError({ code, message }: NodeJS.ErrnoException, address: string): Error {
+  if (code !== 'EADDRINUSE') return new ConfigInvalid(`UGS_METRICS_ADDRESS cannot be used: ${message}`);
+  return new AddressInUse(
+    `UGS_METRICS_ADDRESS ${address} is already in use; each process needs an address of its own`,
+  );
+}
+
+/** Beyond the limit the oldest connection without a request is closed: idle ones must not keep a scraper out. */
+function limitConnections(server: Server): void {
+  /** In the order in which they were opened or completed a request. */
+  const idle = new Set<Socket>();
+  let open = 0;
+  server.on('connection', (socket) => {
+    open++;
+    idle.add(socket);
+    socket.once('close', () => {
+      open--;
+      idle.delete(socket);
+    });
+    if (open > MAX_CONNECTIONS) idle.values().next().value!.destroy();
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    idle.delete(socket);
+    response.once('close', () => !socket.destroyed && idle.add(socket));
+  });
 }
 
 function refuseOther(method = '', url = ''): void {

@@ -18,7 +18,12 @@ import { apiTokenDigestOf } from './credentials.ts';
 import { userGroupIdOf } from './path-parameter.ts';
 
 /** The first query of an endpoint for this caller; null if there is none. */
-export type FirstQuery<Body> = (caller: Caller, body: Body, request: FastifyRequest) => PrefetchQuery | null;
+export type FirstQuery<Body> = (
+  caller: Caller,
+  body: Body,
+  request: FastifyRequest,
+  now: number,
+) => PrefetchQuery | null;
 
 /** For endpoints on the user group whose id is in the body. */
 export function groupOfBody(caller: Caller, body: { userGroupId: string }): PrefetchQuery {
@@ -36,6 +41,15 @@ export function groupOfId({ workspaceId, environment }: Caller, userGroupId: str
 
 export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null {
   return address && { kind: 'findUserGroupByToken', address };
+}
+
+/** The same for endpoints that resolve it. */
+export function resolutionOf(
+  { workspaceId, environment }: Caller,
+  { address }: PresentedToken,
+  now: number,
+): PrefetchQuery | null {
+  return address && { kind: 'resolveToken', address, of: { workspaceId, environment }, now };
 }
 
 export interface ReceivedBody {
@@ -124,7 +138,7 @@ export class Prefetch {
   #send(caller: Caller, body: unknown): void {
     const { endpoint, context, request } = this.#options;
     try {
-      const query = endpoint.prefetch!(caller, body, request);
+      const query = endpoint.prefetch!(caller, body, request, context.clock());
       if (query !== null) context.store.prefetch(query);
     } catch {
       // The endpoint reports the same error after authentication.

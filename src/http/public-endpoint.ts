@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operations/context.ts';
+import { UNKNOWN_TENANT } from '../store/fair-queue.ts';
 import type { EndpointDescription } from './description.ts';
 import { refusePreconditionOf } from './entity-tag.ts';
 import type { PublicLimit } from './public-limit.ts';
@@ -39,15 +40,18 @@ export function addPublicEndpoint(
 ): void {
   const onRequest = [
     ...(isConditional ? [] : [refusePreconditionOf]),
-    ...(isUnlimited ? [] : [pageLimitOf(publicLimit)]),
+    ...(isUnlimited ? [] : [pageLimitOf({ publicLimit, ...options })]),
   ];
   const route = { exposeHeadRoute: true, onRequest, config: { operationId } };
   app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
 }
 
+export type PageLimitOptions = Pick<PublicOptions, 'publicLimit' | 'context'>;
+
 /** The limit of pages as a hook. */
-export function pageLimitOf(publicLimit: PublicLimit | null) {
+export function pageLimitOf({ publicLimit, context }: PageLimitOptions) {
   return ({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    context.activity.seen(UNKNOWN_TENANT);
     publicLimit?.countPage(raw);
     done();
   };

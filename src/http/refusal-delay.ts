@@ -1,7 +1,7 @@
-// Delays the refusals of addresses beyond their limit: a refusal costs as much as a small response, so callers that repeat
-// their requests immediately would otherwise keep the process busy.
+// Delays refusals: one costs as much as a small response, and its body has to be read, so callers that repeat their requests
+// immediately would otherwise keep the process busy.
 
-const DELAY_MS = 250;
+const MIN_MS = 250;
 /** A tenth of the default of UGS_MAX_CONNECTIONS: each occupies a connection, of a proxy perhaps. */
 const MAX_DELAYED = 1_024;
 
@@ -15,9 +15,11 @@ export class RefusalDelay {
       return;
     }
     this.#delayed++;
+    // Jitter: refusals of a burst would otherwise cause the next burst.
+    const delayMs = MIN_MS * (1 + Math.random());
     setTimeout(() => {
       this.#delayed--;
       send();
-    }, DELAY_MS);
+    }, delayMs);
   }
 }

@@ -152,7 +152,7 @@ export function addRoutes(
   for (const each of endpoints) addEndpoint(app, options, each);
   for (const each of publicEndpoints)
     addPublicEndpoint(app, { ...publicOptions, context, openApi: openApiText }, each);
-  addAssets(app, publicOptions.publicLimit);
+  addAssets(app, { ...publicOptions, context });
 }
 
 /** Loads the generator on first use: start-up does not wait for it. */

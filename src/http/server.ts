@@ -8,8 +8,10 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
+import { UNKNOWN_TENANT } from '../store/fair-queue.ts';
 import { accessLog } from './access-log.ts';
-import { ArrivalLimit, type GuessTenant } from './arrival-limit.ts';
+import { ArrivalLimit, type ArrivalOptions } from './arrival-limit.ts';
+import { hasSmallBody } from './body.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './header-checks.ts';
 import type { ParserError } from './node-internals.ts';
 import { logRefusedConnections } from './open-files.ts';
@@ -53,7 +55,7 @@ export interface ServerOptions {
   phase: () => Phase;
   publicLimit?: PublicLimit | null;
   metrics?: ServerMetrics | null;
-  tenantOf?: GuessTenant;
+  arrivals?: ArrivalOptions;
 }
 
 export function createServer({
@@ -62,7 +64,7 @@ export function createServer({
   phase,
   publicLimit = null,
   metrics = null,
-  tenantOf,
+  arrivals = {},
 }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
   const problems = new ProblemLog(log, config.trustedProxies);
@@ -71,11 +73,16 @@ export function createServer({
     const refused = problemOf(error);
     // Also absent if the router rejects the path.
     const isPublic = !request.apiTokenId;
+    if (isPublic) arrivals.activity?.seen(UNKNOWN_TENANT);
     const problem = (isPublic && publicLimit?.refuse(request.raw, refused)) || refused;
     problems.add(problem, request);
     metrics?.rejected(problem);
     const send = () => respondWithProblem(problem, request, reply);
-    if (isPublic && problem.code === 'rate_limited') delay.run(send);
+    const isFlood =
+      problem.code === 'rate_limited'
+        ? isPublic
+        : problem.code === 'overloaded' && arrivals.activity?.isShared && !hasSmallBody(request.raw);
+    if (isFlood) delay.run(send);
     else send();
   };
   const identify = (problem: Problem): string => {
@@ -117,7 +124,7 @@ export function createServer({
   metrics?.watch(app.server);
   resetSlowReaders(app.server, config.answerTimeoutMs);
   logRefusedConnections(app.server, log);
-  addReception(app, new ArrivalLimit(tenantOf), observe, receive);
+  addReception(app, new ArrivalLimit(arrivals), observe, receive);
   app.addHook('onClose', async () => problems.close());
   app.setErrorHandler(respond);
   addNotFound(app, respond);
@@ -129,10 +136,11 @@ function requestObservers(
   { accessLog: mode, trustedProxies }: ServerConfig,
   metrics: ServerMetrics | null,
 ): RequestObserver[] {
-  const level = mode === 'on' ? 'info' : 'debug';
+  const level = mode === 'off' ? 'debug' : 'info';
+  const hasHealthChecks = mode !== 'on';
   return [
     ...(metrics === null ? [] : [metrics.request.bind(metrics)]),
-    ...(log.isLevelEnabled(level) ? [accessLog(log, level, trustedProxies)] : []),
+    ...(log.isLevelEnabled(level) ? [accessLog(log, { level, hasHealthChecks, trustedProxies })] : []),
   ];
 }
 

@@ -1,19 +1,56 @@
-// Events whose values the quota of their environment reduces.
+// Events whose values the quota of their environment reduces, and the deletion of old events.
 
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export interface RetentionState {
+  isFailing: boolean;
+  lagMs: number;
+}
 
 export class EventMetrics {
+  readonly #registry: Registry;
   readonly #reduced: Counter;
+  readonly #retentionFailures: Counter;
 
   constructor(registry: Registry) {
+    this.#registry = registry;
     this.#reduced = new Counter({
       name: 'user_group_service_events_reduced_total',
       help: 'Events that were stored without their larger values, because the quota of their environment was used up.',
+      registers: [registry],
+    });
+    this.#retentionFailures = new Counter({
+      name: 'user_group_service_event_retention_failures_total',
+      help: 'Failed runs of the deletion of old events.',
       registers: [registry],
     });
   }
 
   reduced(): void {
     this.#reduced.inc();
+  }
+
+  retentionFailed(): void {
+    this.#retentionFailures.inc();
+  }
+
+  watchRetention(state: () => RetentionState): void {
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'user_group_service_event_retention_failing',
+      help: '1 if the last deletion of old events failed, otherwise 0.',
+      registers,
+      collect() {
+        this.set(state().isFailing ? 1 : 0);
+      },
+    });
+    new Gauge({
+      name: 'user_group_service_event_retention_lag_seconds',
+      help: 'For how long the oldest event should have been deleted; NaN in the first minute of a process.',
+      registers,
+      collect() {
+        this.set(state().lagMs / 1_000);
+      },
+    });
   }
 }

@@ -4,9 +4,12 @@
 import { Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers } from '../store/batching-store.ts';
+import type { FileStorage } from '../store/port.ts';
 import { EventMetrics } from './event-metrics.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { addProcessMetrics, type Build } from './process-metrics.ts';
+import { Readiness } from './readiness.ts';
+import { addStorage } from './storage-metrics.ts';
 import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
 import { addPendingDeliveries, WebhookMetrics } from './webhook-metrics.ts';
 
@@ -16,6 +19,7 @@ export class Metrics {
   readonly batches: BatchObservers = batchMetrics(this.#registry);
   readonly events = new EventMetrics(this.#registry);
   readonly webhooks = new WebhookMetrics(this.#registry);
+  readonly readiness = new Readiness(this.#registry);
 
   constructor(build: Build) {
     addProcessMetrics(this.#registry, build);
@@ -33,6 +37,11 @@ export class Metrics {
 
   watchConnections(counts: () => ConnectionCounts): void {
     addConnections(this.#registry, counts);
+  }
+
+  /** `measure` returns the sizes of the database file and its disk. */
+  watchStorage(measure: () => Promise<FileStorage>): void {
+    addStorage(this.#registry, measure);
   }
 
   get contentType(): string {

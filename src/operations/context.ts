@@ -7,6 +7,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import { TenantActivity } from '../store/tenant-activity.ts';
 import { CpuQueue } from './cpu-queue.ts';
 import { EnvironmentConfigs } from './environment-config.ts';
 import { IdLease } from './id-lease.ts';
@@ -15,12 +16,15 @@ import { PropertyValidator } from './property-validator/validator.ts';
 import { SignatureQueue } from './signature-queue.ts';
 import { TimedOutSchemas } from './timed-out-schemas.ts';
 import { Usage } from './usage.ts';
+import { HistoryErasures } from './user-group/erase-history.ts';
 
 export interface Context {
   store: BatchingStore;
   keyRing: KeyRing;
   teamIds: IdLease;
   groupMutex: KeyedMutex;
+  activity: TenantActivity;
+  erasures: HistoryErasures;
   cpu: CpuQueue;
   signatures: SignatureQueue;
   /** Milliseconds since 1970. */
@@ -60,6 +64,7 @@ export function createContext({
   ...options
 }: ContextOptions): Context {
   const configs = new EnvironmentConfigs();
+  const activity = new TenantActivity();
   return {
     defaultGracePeriodSeconds: 0,
     keepsEvents,
@@ -70,7 +75,9 @@ export function createContext({
     clock,
     teamIds: new IdLease(store, 'team_id'),
     groupMutex: new KeyedMutex(),
-    cpu: CpuQueue.create(),
+    erasures: new HistoryErasures(),
+    activity,
+    cpu: CpuQueue.create(activity),
     signatures: new SignatureQueue(),
     configs,
     usage: new Usage(store),

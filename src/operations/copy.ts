@@ -3,13 +3,14 @@
 // its end.
 
 import { createHash } from 'node:crypto';
+import type { Delivery } from '../domain/delivery.ts';
 import type { Document } from '../domain/document.ts';
-import type { StoredEvent, Tenant } from '../domain/event.ts';
+import { isSameTenant, type StoredEvent } from '../domain/event.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { isImported } from '../domain/token.ts';
 import type { UserGroup } from '../domain/user-group.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import type { ApiTokenRow, EventPage, IdSequence, Workspace } from '../store/port.ts';
+import type { ApiTokenRow, EventPage, FailingEndpoint, IdSequence, Workspace } from '../store/port.ts';
 import { openStoredToken } from './open-stored-token.ts';
 import { gatherStatistics } from './statistics.ts';
 
@@ -32,6 +33,8 @@ export interface CopiedDatabase {
   userGroups: CopiedTable;
   documents: CopiedTable;
   events: CopiedTable;
+  deliveries: CopiedTable;
+  failingEndpoints: CopiedTable;
 }
 
 export interface CopiedTable {
@@ -62,12 +65,15 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   const apiTokens = new TableCopy(apiTokenTable, from, to);
   const documents = new TableCopy(documentTable, from, to);
   const events = new TableCopy(eventTable, from, to);
-  for (const table of [userGroups, workspaces, apiTokens, documents, events]) await table.compare();
+  const deliveries = new TableCopy(deliveryTable, from, to);
+  const failingEndpoints = new TableCopy(failingEndpointTable, from, to);
+  const others = [documents, events, deliveries, failingEndpoints];
+  for (const table of [userGroups, workspaces, apiTokens, ...others]) await table.compare();
   await refuseOtherKeys(job);
   await copyKeyIds(job);
   await copyIds(job);
   // API tokens come last: a target that is served before the copy is complete rejects every caller.
-  for (const table of [userGroups, workspaces, documents, events, apiTokens]) await table.copyMissing();
+  for (const table of [userGroups, workspaces, ...others, apiTokens]) await table.copyMissing();
   await gatherStatistics(to);
   return {
     workspaces: await workspaces.verify(),
@@ -75,6 +81,8 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
     userGroups: await userGroups.verify(),
     documents: await documents.verify(),
     events: await events.verify(),
+    deliveries: await deliveries.verify(),
+    failingEndpoints: await failingEndpoints.verify(),
   };
 }
 
@@ -203,11 +211,25 @@ const eventTable: Table<StoredEvent> = {
   contentOf: ({ position: _, ...event }) => event,
 };
 
-const PAGE_BYTES = 1024 * 1024;
+const deliveryTable: Table<Delivery> = {
+  rows: 'webhook deliveries',
+  page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
+  add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
+  // The position of the event.
+  contentOf: ({ position: _, ...delivery }) => delivery,
+};
 
-function isSameTenant(a: Tenant, b: Tenant): boolean {
-  return a.workspaceId === b.workspaceId && a.environment === b.environment;
-}
+/** The time of the first failure decides when an endpoint is disabled. */
+const failingEndpointTable: Table<FailingEndpoint> = {
+  rows: 'failing webhook endpoints',
+  page: (store, after, limit) => store.read({ kind: 'scanFailingEndpoints', after, limit }),
+  add: (store, endpoints) =>
+    Promise.all(
+      endpoints.map(({ failingSince: since, ...of }) => store.write({ kind: 'setFailingSince', of, since })),
+    ),
+};
+
+const PAGE_BYTES = 1024 * 1024;
 
 class TableCopy<Row> {
   readonly #table: Table<Row>;

@@ -5,6 +5,7 @@
 import { Problem } from '../problem.ts';
 import { FairQueue, UNKNOWN_TENANT } from '../store/fair-queue.ts';
 import { StartedTooLate } from '../store/port.ts';
+import { TenantActivity } from '../store/tenant-activity.ts';
 
 /** The most expensive 64 KiB take 3 to 5 ms. The most expensive body, 256 KiB in a turn of its own, takes 10 to 20 ms. */
 export const TURN_BYTES = 65_536;
@@ -23,6 +24,13 @@ const FREE_TURNS = 32;
  * with the large work, which so has at most half of the time, but not before the most expensive body would be parsed.
  */
 const FREE_MS = 20;
+/**
+ * Pause of a tenant relative to the turn with its large work, while several tenants are active: such a turn takes up to
+ * 20 ms, and a request of another tenant should meet at most one.
+ */
+const REST_FACTOR = 4;
+/** A shorter pause is a turn: timers count whole milliseconds. */
+const MIN_PAUSE_MS = 1;
 /** Work that no query follows may start this much later. */
 export const GRACE_MS = 1_600;
 
@@ -59,6 +67,7 @@ const OVERLOADED = new Problem(
 );
 
 class Scheduler {
+  readonly #activity: TenantActivity;
   readonly #small = new FairQueue<Waiting>(isDueBefore);
   readonly #large = new FairQueue<Waiting>(isDueBefore);
   /** Since the budget was last exceeded, across turns: resetting it every turn would cost more. */
@@ -66,10 +75,18 @@ class Scheduler {
   /** Turns until the next large work. */
   #freeTurns = 0;
   #freeUntil = Number.NEGATIVE_INFINITY;
-  /** The start of the last turn, if it had large work. */
-  #largeAt: number | null = null;
+  /** The large work of the last turn. */
+  #lastLarge: { tenant: number; at: number } | null = null;
+  /** Until when tenants start no large work. */
+  readonly #restUntil = new Map<number, number>();
   #isRunning = false;
+  /** Set while the queue waits until a tenant has rested. */
+  #pause: NodeJS.Timeout | null = null;
   #waitedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(activity: TenantActivity) {
+    this.#activity = activity;
+  }
 
   get hasWaited(): boolean {
     return performance.now() - this.#waitedAt < REQUEST_MS;
@@ -90,34 +107,64 @@ class Scheduler {
     return new Promise((resolve, reject) => {
       const queue = isSmall ? this.#small : this.#large;
       queue.push(tenant, { ...work, resolve, reject });
-      if (this.#isRunning) return;
+      if (this.#isRunning && this.#pause === null) return;
       this.#isRunning = true;
-      setImmediate(() => this.#next());
+      this.#continueAfter(0);
     });
+  }
+
+  #continueAfter(ms: number): void {
+    clearTimeout(this.#pause ?? undefined);
+    this.#pause = null;
+    if (ms < MIN_PAUSE_MS) setImmediate(() => this.#next());
+    else this.#pause = setTimeout(() => this.#continueAfter(0), ms);
   }
 
   #next(): void {
     this.#spentBytes = 0;
     const now = performance.now();
-    if (this.#largeAt !== null) this.#freeUntil = now + Math.max(FREE_MS, now - this.#largeAt);
-    this.#largeAt = null;
-    if (this.#freeTurns > 0 && now < this.#freeUntil) this.#freeTurns--;
-    else if (this.#start(this.#large)) {
-      this.#freeTurns = FREE_TURNS;
-      this.#largeAt = now;
-    } else this.#freeTurns = 0;
+    this.#rest(now);
+    const isFree = this.#freeTurns > 0 && now < this.#freeUntil;
+    if (isFree) this.#freeTurns--;
+    else this.#startLarge(now);
     while (this.#start(this.#small));
     const { waiting } = this;
     if (waiting > 0) this.#waitedAt = performance.now();
     this.#isRunning = waiting + this.#freeTurns > 0;
-    if (this.#isRunning) setImmediate(() => this.#next());
+    if (this.#isRunning) this.#continueAfter(isFree ? 0 : this.#pauseMs(now));
   }
 
-  /** Starts the first that still has time. Returns false if there is none, or if rejections have used up the turn. */
-  #start(queue: FairQueue<Waiting>): boolean {
+  /** After a turn with large work. */
+  #rest(now: number): void {
+    if (this.#lastLarge === null) return;
+    const { tenant, at } = this.#lastLarge;
+    this.#lastLarge = null;
+    const tookMs = now - at;
+    this.#freeUntil = now + Math.max(FREE_MS, tookMs);
+    if (this.#activity.isShared) this.#restUntil.set(tenant, now + REST_FACTOR * tookMs);
+  }
+
+  #startLarge(now: number): void {
+    for (const [tenant, until] of this.#restUntil) if (until <= now) this.#restUntil.delete(tenant);
+    const started = this.#start(this.#large, (tenant) => !this.#restUntil.has(tenant));
+    this.#freeTurns = started === null ? 0 : FREE_TURNS;
+    if (started !== null) this.#lastLarge = { tenant: started.tenant, at: now };
+  }
+
+  /** Until the first tenant has rested, if only large work of resting tenants waits. */
+  #pauseMs(now: number): number {
+    const isBusy = this.#lastLarge !== null || this.#small.length > 0 || this.#spentBytes >= TURN_BYTES;
+    return isBusy ? 0 : Math.min(...this.#restUntil.values()) - now;
+  }
+
+  /**
+   * Starts and returns the first that still has time. Returns null if there is none, or if rejections have used up the
+   * turn.
+   */
+  #start(queue: FairQueue<Waiting>, mayStart?: (tenant: number) => boolean): Work | null {
     while (this.#spentBytes < TURN_BYTES) {
-      const next = queue.shift();
-      if (next === undefined) return false;
+      const next = queue.shift(mayStart);
+      if (next === undefined) return null;
       if (next.startBy < performance.now()) {
         next.reject(OVERLOADED);
         this.#spentBytes += STEP_BYTES;
@@ -125,9 +172,9 @@ class Scheduler {
       }
       this.#spentBytes += next.bytes;
       next.resolve();
-      return true;
+      return next;
     }
-    return false;
+    return null;
   }
 }
 
@@ -137,8 +184,8 @@ export class CpuQueue {
   /** A workspace id. */
   readonly tenant: number;
 
-  static create(): CpuQueue {
-    return new CpuQueue(new Scheduler(), Number.POSITIVE_INFINITY, UNKNOWN_TENANT);
+  static create(activity = new TenantActivity()): CpuQueue {
+    return new CpuQueue(new Scheduler(activity), Number.POSITIVE_INFINITY, UNKNOWN_TENANT);
   }
 
   private constructor(scheduler: Scheduler, startBy: number, tenant: number) {

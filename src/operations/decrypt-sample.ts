@@ -12,9 +12,9 @@ export async function decryptSample(
 ): Promise<number> {
   let decrypted = 0;
   for (const keyId of keyIds) {
-    const userGroups = await inspection.sampleGroups(keyId, limit);
-    for (const userGroup of userGroups) openStoredToken(userGroup, keyRing);
-    decrypted += userGroups.length;
+    const tokens = await inspection.sampleTokens(keyId, limit);
+    for (const token of tokens) openStoredToken(token, keyRing);
+    decrypted += tokens.length;
   }
   return decrypted;
 }

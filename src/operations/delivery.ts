@@ -14,7 +14,7 @@ import type { WebhookSecrets } from '../domain/webhook-signature.ts';
 import type { ClaimedDeliveries } from '../store/port.ts';
 import type { Context } from './context.ts';
 import { withoutTarget } from './document.ts';
-import { newEvent } from './event.ts';
+import { type EventContext, newEvent } from './event.ts';
 import { openSecrets } from './webhook-endpoint.ts';
 
 export type DeliveryContext = Pick<
@@ -48,14 +48,22 @@ export async function claimDue(
   }
   const { url, enabled } = webhookEndpointOf(document);
   if (!enabled) {
-    const error = 'the endpoint is disabled';
-    await inBatches((limit) => store.write({ kind: 'cancelDeliveries', of, error, limit }));
+    await giveUpDeliveries(context, of);
     return null;
   }
   const secrets = openSecrets(context, document);
   const now = clock();
   const claimed = await store.write({ kind: 'claimDeliveries', of, now, until: now + CLAIM_MS, limit });
   return { ...claimed, url, secrets };
+}
+
+/** Gives up the deliveries of a disabled endpoint. */
+export async function giveUpDeliveries(
+  { store }: Pick<EventContext, 'store'>,
+  of: WebhookEndpointKey,
+): Promise<void> {
+  const error = 'the endpoint is disabled';
+  await inBatches((limit) => store.write({ kind: 'cancelDeliveries', of, error, limit }));
 }
 
 async function inBatches(change: (limit: number) => Promise<number>): Promise<void> {
@@ -96,7 +104,7 @@ export function finishedAttempt(
 
 /** Records a failure or, with null, a success. Returns since when the endpoint has been failing. */
 export async function recordHealth(
-  { store }: DeliveryContext,
+  { store }: Pick<EventContext, 'store'>,
   of: WebhookEndpointKey,
   since: number | null,
 ): Promise<number | null> {
@@ -108,7 +116,7 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
 }
 
 /** Does nothing if it is disabled already, or is changed at this moment. Returns whether it was disabled. */
-export async function disableEndpoint(context: DeliveryContext, of: WebhookEndpointKey): Promise<boolean> {
+export async function disableEndpoint(context: EventContext, of: WebhookEndpointKey): Promise<boolean> {
   const { store, clock } = context;
   const key = documentKeyOf(of);
   const document = await store.read({ kind: 'findDocument', key });

@@ -97,6 +97,13 @@ interface Loading {
   config: Promise<EnvironmentConfig>;
 }
 
+/** The caller with the current version, which the lookup of an API token returns: for commands, once for each batch. */
+export async function atCurrentConfig(store: BatchingStore, caller: Caller): Promise<Caller> {
+  const { workspaceId, environment } = caller;
+  const configVersion = await store.read({ kind: 'findConfigVersion', of: { workspaceId, environment } });
+  return { ...caller, configVersion };
+}
+
 export class EnvironmentConfigs {
   /** In the order in which they were read: keeping the order of their last use would cost every request more. */
   readonly #kept = new Map<string, EnvironmentConfig>();

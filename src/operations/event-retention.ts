@@ -1,45 +1,42 @@
-// Deletes old events and webhook deliveries in the background: one small batch at a time, with pauses. Any number of
-// processes may do so at once: a row is deleted once.
+// Deletes old events and webhook deliveries in the background.
 
-import type { Tenant } from '../domain/event.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import { findOldestEvent, type Purged, purgeEvents } from './purge-events.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Rows per batch. SQLite deletes as many in a few milliseconds. */
-const BATCH = 200;
+const MINUTE_MS = 60_000;
 /** Between batches: at most a few per cent of the capacity of the database. */
 const PAUSE_MS = 100;
-/** If batches do not catch up in this time, the next run continues. */
-const MAX_RUN_MS = HOUR_MS / 2;
+/** Not at once: a process that starts is busy. */
+const FIRST_RUN_MS = MINUTE_MS;
+/** Processes start at different times, so they rarely run together. */
+const INTERVAL_MS = HOUR_MS;
+/** After a failure. */
+const RETRY_MS = 5 * MINUTE_MS;
 
 export interface RetentionOptions {
   store: BatchingStore;
   clock: () => number;
   retentionDays: number;
-  /** Between runs. Processes start at different times, so they rarely run together. */
-  intervalMs?: number;
-  pauseMs?: number;
+  onFailure: (error: unknown) => void;
 }
 
 export class EventRetention {
-  readonly #options: Required<RetentionOptions>;
+  readonly #options: RetentionOptions;
   readonly #stopped = new AbortController();
   #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> = Promise.resolve();
+  #running: Promise<unknown> = Promise.resolve();
+  #isFailing = false;
+  /** undefined until it was looked up; null without events. */
+  #oldestAt: number | null | undefined;
 
   constructor(options: RetentionOptions) {
-    this.#options = { intervalMs: HOUR_MS, pauseMs: PAUSE_MS, ...options };
+    this.#options = options;
   }
 
   start(): void {
-    // Not at once: a process that starts is busy.
-    this.#timer = setTimeout(() => {
-      this.#running = this.run()
-        // The database is unreachable or busy; the next run tries again.
-        .catch(() => {})
-        .finally(() => this.#isStopped || this.start());
-    }, this.#options.intervalMs).unref();
+    this.#schedule(FIRST_RUN_MS);
   }
 
   /** Returns when the current batch is done. */
@@ -49,49 +46,57 @@ export class EventRetention {
     await this.#running;
   }
 
-  /** Deletes what is older than the retention of each environment that has events. */
-  async run(): Promise<void> {
-    const { store, clock, retentionDays } = this.#options;
-    const before = clock() - retentionDays * DAY_MS;
-    const end = performance.now() + MAX_RUN_MS;
-    for (
-      let tenant = await this.#nextTenant(null);
-      tenant !== null;
-      tenant = await this.#nextTenant(tenant)
-    ) {
-      for (const kind of ['deleteOldDeliveries', 'deleteOldEvents'] as const) {
-        for (let deleted = BATCH; deleted === BATCH && !this.#isStopped && performance.now() < end; ) {
-          deleted = await store.write({ kind, of: tenant, before, limit: BATCH });
-          await this.#pause();
-        }
-      }
+  /** Whether the last run failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** For how long the oldest event should have been deleted, in milliseconds; NaN until it was looked up. */
+  get lagMs(): number {
+    if (this.#oldestAt === undefined) return Number.NaN;
+    return this.#oldestAt === null ? 0 : Math.max(0, this.#before - this.#oldestAt);
+  }
+
+  /** Deletes what is older than the retention, of each environment. Reports a failure, and throws it. */
+  async run(): Promise<Purged> {
+    try {
+      const purged = await this.#purge();
+      this.#isFailing = false;
+      return purged;
+    } catch (error) {
+      this.#isFailing = true;
+      this.#options.onFailure(error);
+      throw error;
     }
-    // Values of deleted groups and events leave the files of the database.
-    if (!this.#isStopped) await store.write({ kind: 'scrub' });
   }
 
-  get #isStopped(): boolean {
-    return this.#stopped.signal.aborted;
-  }
-
-  #nextTenant(after: Tenant | null): Promise<Tenant | null> {
-    return this.#isStopped
-      ? Promise.resolve(null)
-      : this.#options.store.read({ kind: 'findNextTenant', after });
-  }
-
-  /** Ends early when the job is stopped. */
-  #pause(): Promise<void> {
+  async #purge(): Promise<Purged> {
+    const { store } = this.#options;
     const { signal } = this.#stopped;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, this.#options.pauseMs).unref();
-      signal.addEventListener('abort', done, { once: true });
-      function done(): void {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      }
-    });
+    await this.#measure();
+    const purged = await purgeEvents({ store, before: this.#before, pauseMs: PAUSE_MS, signal });
+    await this.#measure();
+    return purged;
+  }
+
+  /** The instant before which events are not kept. */
+  get #before(): number {
+    const { clock, retentionDays } = this.#options;
+    return clock() - retentionDays * DAY_MS;
+  }
+
+  async #measure(): Promise<void> {
+    this.#oldestAt = await findOldestEvent(this.#options.store, this.#stopped.signal);
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      const next = this.run().then(
+        () => INTERVAL_MS,
+        () => RETRY_MS,
+      );
+      this.#running = next.then((nextMs) => this.#schedule(nextMs));
+    }, delayMs).unref();
   }
 }

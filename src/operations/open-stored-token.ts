@@ -1,9 +1,8 @@
 // Decrypts the stored token of a group, or the secret of a document, for a command, with an error that names it.
 
 import type { Document } from '../domain/document.ts';
-import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
+import { type KeyRing, type StoredToken, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { UserGroup } from '../domain/user-group.ts';
 
 /** A stored token or secret cannot be decrypted; the message names the group or the document. */
 export class StoredTokenUnreadable extends Error {
@@ -11,9 +10,9 @@ export class StoredTokenUnreadable extends Error {
 }
 
 /** Throws `StoredTokenUnreadable`. */
-export function openStoredToken(userGroup: UserGroup, keyRing: KeyRing): Secret {
-  const id = JSON.stringify(userGroup.providedId);
-  return naming(`the token of user group ${id}`, () => keyRing.open(userGroup.sealedToken, userGroup));
+export function openStoredToken(stored: StoredToken, keyRing: KeyRing): Secret {
+  const id = JSON.stringify(stored.providedId);
+  return naming(`the token of user group ${id}`, () => keyRing.open(stored.sealedToken, stored));
 }
 
 /** null if the document has none. Throws `StoredTokenUnreadable`. */

@@ -1,7 +1,7 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
 import type { WebhookEndpointKey } from '../domain/delivery.ts';
-import type { Tenant } from '../domain/event.ts';
+import { isSameTenant, type Tenant } from '../domain/event.ts';
 import { isSameAddress } from '../domain/token.ts';
 import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
@@ -22,16 +22,25 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'scanDocuments',
   'listEvents',
   'listDeliveries',
+  'scanDeliveries',
+  'scanFailingEndpoints',
 ]);
 
 /** A lookup of one group, which can be sent before it is known whether it is needed. */
-export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken'>;
+export type PrefetchQuery = Query<'findUserGroup' | 'findUserGroupByToken' | 'resolveToken'>;
 
 function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
   if (prefetched.kind === 'findUserGroup') {
     return query.kind === 'findUserGroup' && isSameKey(prefetched.key, query.key);
   }
-  return query.kind === 'findUserGroupByToken' && isSameAddress(prefetched.address, query.address);
+  if (prefetched.kind === 'findUserGroupByToken') {
+    return query.kind === 'findUserGroupByToken' && isSameAddress(prefetched.address, query.address);
+  }
+  return (
+    query.kind === 'resolveToken' &&
+    isSameAddress(prefetched.address, query.address) &&
+    isSameTenant(prefetched.of, query.of)
+  );
 }
 
 /** JSON that a command carries. */

@@ -44,9 +44,10 @@ export class FairQueue<Item> {
     queue.splice(index, 0, item);
   }
 
-  /** Removes the next item. */
-  shift(): Item | undefined {
+  /** Removes the next item, or the next one of a tenant that `mayStart`. */
+  shift(mayStart: (tenant: number) => boolean = () => true): Item | undefined {
     for (const [tenant, queue] of this.#queues) {
+      if (!mayStart(tenant)) continue;
       const item = queue.shift()!;
       this.#length--;
       this.#queues.delete(tenant);

@@ -1,7 +1,11 @@
 // Migrations are numbered SQL files, forward only. An adapter runs each in a transaction that first inserts its
 // number: of processes that start at the same time, one migrates and the others find it done.
+//
+// A migration is additive, so the version before it serves the new schema too: processes of both versions can share the
+// database during an upgrade, and an upgrade can be undone by starting the earlier version.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { StoreUnavailable } from './port.ts';
 
 export interface Migration {
   number: number;
@@ -10,22 +14,58 @@ export interface Migration {
   sql: string;
 }
 
-/** The database was written by a newer version of the service. */
-export class SchemaTooNew extends Error {
+export interface MigrationObserver {
+  started(migration: Migration): void;
+  applied(migration: Migration, tookMs: number): void;
+}
+
+export const UNOBSERVED: MigrationObserver = { started: () => {}, applied: () => {} };
+
+/** How many schemas beyond its own a version serves. */
+const SERVED_BEYOND = 1;
+
+/** The database has a schema that this version cannot serve. */
+export class SchemaTooNew extends StoreUnavailable {
   override readonly name = 'SchemaTooNew';
 }
 
-/** The migrations in `folder` that come after number `newest`. Throws `SchemaTooNew`. */
-export function pendingMigrations(folder: URL, newest: number): Migration[] {
-  const files = readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort();
-  if (newest > files.length) {
+/** The migrations of a version, which are the files in a folder. The number of a schema is that of its last migration. */
+export class Migrations {
+  readonly #folder: URL;
+  readonly #files: string[];
+
+  constructor(folder: URL) {
+    this.#folder = folder;
+    this.#files = readdirSync(folder)
+      .filter((file) => file.endsWith('.sql'))
+      .sort();
+  }
+
+  /** Those that a database with the schema `number` lacks. Throws `SchemaTooNew`. */
+  pending(number: number): Migration[] {
+    this.refuseTooNew(number);
+    return this.#files
+      .map((name, index) => ({
+        number: index + 1,
+        name,
+        sql: readFileSync(new URL(name, this.#folder), 'utf8'),
+      }))
+      .slice(number);
+  }
+
+  /** Throws `SchemaTooNew`. */
+  refuseTooNew(number: number): void {
+    const newest = this.#files.length + SERVED_BEYOND;
+    if (number <= newest) return;
     throw new SchemaTooNew(
-      `the schema of the database (${newest}) is newer than this version of the service (${files.length}): use a newer version`,
+      `the schema of the database (${number}) is newer than this version of the service can serve (up to ${newest}): use a newer version`,
     );
   }
-  return files
-    .map((name, index) => ({ number: index + 1, name, sql: readFileSync(new URL(name, folder), 'utf8') }))
-    .slice(newest);
+
+  /** Says that a newer version has migrated the database to the schema `number`; null if none has. */
+  newerVersion(number: number): string | null {
+    const known = this.#files.length;
+    if (number <= known) return null;
+    return `a newer version of the service has migrated the database to schema ${number}; this version serves it without what is new after schema ${known}`;
+  }
 }

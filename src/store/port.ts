@@ -4,7 +4,13 @@
 import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
-import type { Delivery, EndpointPosition, FinishedAttempt, WebhookEndpointKey } from '../domain/delivery.ts';
+import type {
+  Delivery,
+  DeliveryKey,
+  EndpointPosition,
+  FinishedAttempt,
+  WebhookEndpointKey,
+} from '../domain/delivery.ts';
 import type { Document, DocumentKey, DocumentTotal } from '../domain/document.ts';
 import type {
   EventKey,
@@ -34,9 +40,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A store whose database was migrated when it was opened. */
+export interface MigratedStore extends Store {
+  /** The number of the schema. */
+  schema: number;
+}
+
 /** The database is unreachable or failing; a retry may succeed. */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
 
   /** Whether it may resolve itself without an operator, for example a database that starts later than the service. */
   get isTransient(): boolean {
@@ -63,6 +75,8 @@ interface Queries {
   findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
+  /** The same if it is a group of the tenant, is not suspended, and the token is valid at this instant; otherwise null. */
+  resolveToken: { query: { address: TokenAddress; of: Tenant; now: number }; result: UserGroup | null };
   /** The bucket of the group that has the imported token; null if there is none. */
   findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
   /** In the order of their ids; of the installation, or of one workspace and environment. */
@@ -90,22 +104,34 @@ interface Queries {
   };
   /** The documents of one environment, with the version that every change of one increments. */
   findConfig: { query: { of: Tenant }; result: Config };
+  findConfigVersion: { query: { of: Tenant }; result: number };
   findDocument: { query: { key: DocumentKey }; result: Document | null };
   /** All documents in key order, after `after`; from the first if it is null. */
   scanDocuments: { query: { after: DocumentKey | null; limit: number }; result: Document[] };
   /** A page of one feed or history. */
   listEvents: { query: EventSearch; result: EventPage };
   findEvent: { query: { key: EventKey }; result: StoredEvent | null };
+  /** Whether the target has more events than this. */
+  hasMoreEvents: { query: { of: Tenant; target: EventTarget; than: number }; result: boolean };
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
   listDeliveries: { query: DeliverySearch; result: Delivery[] };
+  /** All deliveries in key order, after `after`; from the first if it is null. */
+  scanDeliveries: { query: { after: DeliveryKey | null; limit: number }; result: Delivery[] };
+  /** All endpoints whose last delivery did not succeed, in key order, after `after`; from the first if it is null. */
+  scanFailingEndpoints: {
+    query: { after: WebhookEndpointKey | null; limit: number };
+    result: FailingEndpoint[];
+  };
   /** The first webhook endpoint after `after` that has pending deliveries, and when its first one is due; or null. */
   findPendingEndpoint: { query: { after: EndpointPosition }; result: PendingEndpoint | null };
   /** Counts at most `atMost`. */
   countPendingDeliveries: { query: { atMost: number }; result: number };
+  /** Counts at most `atMost` pending deliveries. */
+  findEndpointHealth: { query: { of: WebhookEndpointKey; atMost: number }; result: EndpointHealth };
   /** The first environment after `after` that has events; null if there is none. */
-  findNextTenant: { query: { after: Tenant | null }; result: Tenant | null };
-  /** Fails if the database does not respond. */
-  ping: { query: object; result: null };
+  findNextTenant: { query: { after: Tenant | null }; result: TenantWithEvents | null };
+  /** The number of the schema. Fails if the database does not respond. */
+  ping: { query: object; result: number };
 }
 
 interface Commands {
@@ -185,6 +211,8 @@ interface Commands {
   copyDocuments: { command: { documents: readonly Document[] }; result: null };
   /** Stores events of another database, whose order is kept. */
   copyEvents: { command: { events: readonly StoredEvent[] }; result: null };
+  /** Stores deliveries of copied events; skips those whose key exists. */
+  copyDeliveries: { command: { deliveries: readonly Delivery[] }; result: null };
   /** When tokens were last used. Does not change the version of a group. */
   markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
@@ -208,9 +236,18 @@ interface Commands {
   deleteOldEvents: { command: { of: Tenant; before: number; limit: number }; result: number };
   /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
   deleteOldDeliveries: { command: { of: Tenant; before: number; limit: number }; result: number };
-  /** Removes the changes from the next `limit` events of the target; returns the position of the last one, or null. */
+  /**
+   * Removes the changes from up to `limit` of the next `scanLimit` events of the target. Returns the position of the last
+   * event that has none now; null if no event follows `after`.
+   */
   eraseChanges: {
-    command: Tenant & { bucket: Bucket; target: EventTarget; after: number; limit: number };
+    command: Tenant & {
+      bucket: Bucket;
+      target: EventTarget;
+      after: number;
+      limit: number;
+      scanLimit: number;
+    };
     result: number | null;
   };
   /** Overwrites what deleted rows have left in files of the database, where that needs a command. */
@@ -240,6 +277,20 @@ export type CommandKind = keyof Commands;
 /** A change that is recorded in its transaction; undefined: no event is kept. */
 export interface Recorded {
   event?: NewEvent | undefined;
+}
+
+export interface TenantWithEvents extends Tenant {
+  oldestEventAt: number;
+}
+
+/** The disk of a database that is a file. */
+export interface FileStorage {
+  databaseBytes: number;
+  /** The write-ahead log. */
+  logBytes: number;
+  diskFreeBytes: number;
+  /** null if never. */
+  backedUpAt: number | null;
 }
 
 export interface Config {
@@ -280,6 +331,16 @@ export interface DeliverySearch {
 export interface PendingEndpoint {
   endpoint: WebhookEndpointKey;
   dueAt: number;
+}
+
+export interface EndpointHealth {
+  pendingDeliveries: number;
+  /** Since when no delivery has succeeded; null if the last one did. */
+  failingSince: number | null;
+}
+
+export interface FailingEndpoint extends WebhookEndpointKey {
+  failingSince: number;
 }
 
 export interface DeliveryClaim {
@@ -364,6 +425,8 @@ export interface UserGroupUpdate extends Recorded {
 /** Removes the changes from the earlier events of the group. */
 export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
+  /** Position up to which no event of the group has changes; 0 if absent. */
+  erasedTo?: number;
   precondition?: Precondition | undefined;
 }
 

@@ -5,6 +5,7 @@ import type { Bucket } from '../domain/bucket.ts';
 import type { Delivery, DeliveryState } from '../domain/delivery.ts';
 import type { Document, DocumentKind } from '../domain/document.ts';
 import type { Actor, EventType, NewEvent, StoredEvent, TargetType } from '../domain/event.ts';
+import type { StoredToken } from '../domain/key-ring.ts';
 import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenDigest } from '../domain/token.ts';
 import type { Environment, UserGroup, UserGroupKey } from '../domain/user-group.ts';
@@ -96,6 +97,20 @@ export function fromUserGroup(userGroup: UserGroup): UserGroupRow {
     userGroup.suspendedAt,
     userGroup.lastSeenAt,
   ];
+}
+
+/** Every schema has these columns. */
+export const STORED_TOKEN_COLUMNS =
+  'workspace_id, environment, provided_id, team_id, token_digest, token_key_id, token_ciphertext';
+
+type StoredTokenRow = [number, Environment, string, number, TokenDigest, string, string];
+
+/** Maps a row of `STORED_TOKEN_COLUMNS`. */
+export function toStoredToken(row: readonly unknown[]): StoredToken {
+  const [workspaceId, environment, providedId, teamId, tokenDigest, keyId, ciphertext] =
+    row as StoredTokenRow;
+  const sealedToken = { keyId, ciphertext };
+  return { workspaceId, environment, providedId, teamId, tokenDigest, sealedToken };
 }
 
 /** What a create has stored, without reading it back. */
@@ -292,6 +307,28 @@ export function toDelivery(row: readonly unknown[]): Delivery {
     createdAt: columns[14],
     position: columns[15],
   };
+}
+
+/** The values of a row, in the order of `DELIVERY_COLUMNS`. */
+export function fromDelivery(delivery: Delivery): DeliveryRow {
+  return [
+    delivery.bucket,
+    delivery.workspaceId,
+    delivery.environment,
+    delivery.endpointId,
+    delivery.eventId,
+    delivery.eventType,
+    delivery.target.type,
+    delivery.target.id,
+    delivery.state,
+    delivery.attempts,
+    delivery.nextAttemptAt,
+    delivery.lastAttemptAt,
+    delivery.responseStatus,
+    delivery.error,
+    delivery.createdAt,
+    delivery.position,
+  ];
 }
 
 export const DOCUMENT_COLUMNS =

@@ -9,6 +9,7 @@ import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { checkMarkup } from '../support/console-page.ts';
 import { describeOnEachDatabase, sqlite } from '../support/database.ts';
 import type { Element } from '../support/html.ts';
+import { mapConcurrently } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 type Body = Record<string, unknown>;
@@ -117,6 +118,11 @@ const INPUTS = 50;
 const isTrimmed = (text: string) => text !== '' && text.trim() === text;
 const at = (id: string) => `/${encodeURIComponent(id)}`;
 
+/** Changes of one environment conflict with each other, so more at a time are slower. */
+const CONCURRENCY = 4;
+const forEach = <Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) =>
+  mapConcurrently(items, work, CONCURRENCY);
+
 describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
   let service: TestService;
   let browser: ConsoleBrowser;
@@ -181,14 +187,14 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
     const ids: string[] = [];
     for (let start = 0; start < naughtyStrings.length; start += limit) {
       const shown = new Map<string, string>();
-      for (const text of naughtyStrings.slice(start, start + limit)) {
+      await forEach(naughtyStrings.slice(start, start + limit), async (text) => {
         const resource = await putFirst(path + at(text), bodies(text));
         if (resource !== null) shown.set(text, String(resource.name ?? resource.url ?? text));
         // As fields of another.
         else for (const body of bodies(text)) await put(path + at('x'), body);
-      }
+      });
       await assertLists(list, [...shown].flat());
-      for (const text of [...shown.keys(), 'x']) await call('DELETE', path + at(text));
+      await forEach([...shown.keys(), 'x'], (text) => call('DELETE', path + at(text)));
       ids.push(...shown.keys());
     }
     await assertLists('/console/events', ids);
@@ -201,7 +207,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
       await signIn(name);
       const ids = await listEach(kind);
       assert.ok(ids.length > LEAST);
-      for (const text of joined(ids)) {
+      await forEach(joined(ids), async (text) => {
         assert.ok(await putFirst(path + at(text), bodies(text)), text);
         for (const page of pages) {
           const elements = await elementsAt(`${list}${at(text)}${page}`);
@@ -211,14 +217,14 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
           );
         }
         await call('DELETE', path + at(text));
-      }
+      });
     });
   }
 
   it('is the name of an API token, also of the one that a person is signed in with', async () => {
     await signIn('API tokens');
     const names: string[] = [];
-    for (const name of naughtyStrings) {
+    await forEach(naughtyStrings, async (name) => {
       const { status, json } = await call('POST', '/v1/api-tokens', { name, permission: 'read-only' });
       if (status === 201) {
         names.push(name);
@@ -230,7 +236,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
           name,
         );
       } else assert.deepEqual([status, json.errors[0].pointer], [400, '/name'], name);
-    }
+    });
     assert.ok(names.length > LEAST);
     await assertLists('/console/api-tokens', names);
     await assertLists(
@@ -264,7 +270,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
   it('is shown again as it was typed into a form or an address', async () => {
     await signIn('forms');
     const path = '/console/user-groups/-/new';
-    for (const text of naughtyStrings) {
+    await forEach(naughtyStrings, async (text) => {
       const typed = { user_group_id: ` ${text}`, name: text, mapping: text, properties: text };
       const rejected = await browser.submit(path, path, typed);
       assert.equal(rejected.status, 400, text);
@@ -275,7 +281,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
         const query = new URLSearchParams(names.map((name) => [name, text.slice(0, 255)]));
         checkMarkup(await browser.get(`${page}?${query}`));
       }
-    }
+    });
   });
 
   if (database === sqlite) {

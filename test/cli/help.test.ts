@@ -28,6 +28,11 @@ const commands = [
   ['group', 'suspend'],
   ['group', 'resume'],
   ['group', 'delete'],
+  ['webhook'],
+  ['webhook', 'list'],
+  ['webhook', 'disable'],
+  ['event'],
+  ['event', 'purge'],
   ['key'],
   ['key', 'generate'],
   ['key', 'list'],
@@ -84,7 +89,16 @@ describe('--help', { concurrency: 2 }, () => {
   });
 
   it('lists exactly the commands of this test', async () => {
-    for (const parent of [[], ['api-token'], ['workspace'], ['group'], ['key'], ['signing-key']]) {
+    for (const parent of [
+      [],
+      ['api-token'],
+      ['workspace'],
+      ['group'],
+      ['webhook'],
+      ['event'],
+      ['key'],
+      ['signing-key'],
+    ]) {
       const [, listed = ''] = (await help(...parent)).split('\nCommands:\n');
       const names = [...listed.split('\n\n')[0]!.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!);
       const known = commands.filter((command) => parent.every((part, index) => command[index] === part));

@@ -124,6 +124,8 @@ describeOnEachDatabase('View as a user group', (database) => {
     const keys = createLocalJWKSet((await site.keySet()).json);
     const { payload } = await jwtVerify(token, keys, { audience: 'cube', currentDate: new Date(site.now) });
     assert.ok(payload.exp! >= startedAt + 59 && payload.exp! <= payload.iat! + 60);
+    const end = new Date(payload.exp! * 1_000).toISOString();
+    assert.ok(page.text.includes(`It works until <time datetime="${end}">`));
     assert.deepEqual(blocks(page)[0], payload);
     assert.equal((await site.service.resolve(token)).json.user_group.provided_id, acme.user_group_id);
     site.service.clockAheadMs += 61_000;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { compileSchema } from '../../src/domain/json-schema/compile.ts';
+import { parseExactly } from '../../src/domain/json-schema/exact-number.ts';
 
 interface SchemaCase {
   description: string;
@@ -12,7 +13,7 @@ interface SchemaCase {
 }
 
 const file = new URL('../support/domain/json-schema/cases.json', import.meta.url);
-const cases: SchemaCase[] = JSON.parse(readFileSync(file, 'utf8'));
+const cases = parseExactly(readFileSync(file, 'utf8')) as SchemaCase[];
 
 const compile = (schema: unknown, maxFaults = 20) => compileSchema(schema, { maxFaults, step: () => {} });
 const faultsOf = (schema: unknown, value: unknown) => compile(schema)(value);

@@ -62,6 +62,13 @@ describe('The condition of a row-level security rule', () => {
     assert.equal(clause('{ } }} %} #}'), "customer = '{ } }} %} #}'");
   });
 
+  it('refuses a space at the start or the end, which databases ignore in a comparison', () => {
+    for (const escapes of ['standard', 'backslash', null] as const)
+      for (const value of ['acme ', ' acme', ' ', 'acme\u00a0', '\u3000acme', '\ufeffacme'])
+        assert.throws(() => clause(value, { escapes }), /start or end with a space/, JSON.stringify(value));
+    assert.equal(clause('Acme  Ltd.'), "customer = 'Acme  Ltd.'");
+  });
+
   it('refuses every other type', () => {
     for (const value of [true, null, [], ['a'], {}]) assert.throws(() => clause(value), NotQuotable);
   });

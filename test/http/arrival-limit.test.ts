@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
-import { ArrivalLimit, MAX_PER_TURN } from '../../src/http/arrival-limit.ts';
+import { ArrivalLimit, MAX_PER_PERIOD, MAX_PER_TURN } from '../../src/http/arrival-limit.ts';
+import type { TenantActivity } from '../../src/store/tenant-activity.ts';
+import { block } from '../support/block.ts';
 import { eventually } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
+import { severalTenants } from '../support/tenant-activity.ts';
 
 const CONNECTIONS = 400;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
@@ -52,14 +55,7 @@ describe('Requests that arrive at the same time', () => {
   });
 
   it('start in turns of their tenants', async () => {
-    const order: number[] = [];
-    const tenantOf = new Map<IncomingMessage, number>();
-    const limit = new ArrivalLimit((message) => tenantOf.get(message)!);
-    const arrive = (tenant: number): void => {
-      const message = new IncomingMessage(new Socket());
-      tenantOf.set(message, tenant);
-      limit.admit(message, () => order.push(tenant));
-    };
+    const { order, arrive } = arrivals();
     for (let request = 0; request < 10 * MAX_PER_TURN; request++) arrive(1);
     arrive(2);
     await nextTurn();
@@ -67,4 +63,38 @@ describe('Requests that arrive at the same time', () => {
     assert.ok(order.length <= 3 * MAX_PER_TURN, `${order.length} started`);
     assert.ok(order.includes(2), 'the request of the other tenant has started');
   });
+
+  it('start immediately if few are from their tenant, however many another tenant has sent', async () => {
+    const { order, arrive } = arrivals(severalTenants());
+    for (let request = 0; request < 10 * MAX_PER_PERIOD; request++) arrive(1);
+    assert.equal(order.length, MAX_PER_PERIOD);
+    arrive(2);
+    assert.equal(order.at(-1), 2);
+    while (order.length <= 10 * MAX_PER_PERIOD) await nextTurn();
+  });
+
+  it('leave a third of the event loop idle while several tenants are active', async () => {
+    const busyMs = 20 * MAX_PER_PERIOD;
+    const { order, arrive } = arrivals(severalTenants(), () => block(1));
+    const before = performance.eventLoopUtilization();
+    for (let request = 0; request < busyMs; request++) arrive(1);
+    while (order.length < busyMs) await sleep(1);
+    const { utilization } = performance.eventLoopUtilization(before);
+    assert.ok(utilization < 0.75, `${utilization}`);
+  });
 });
+
+function arrivals(activity?: TenantActivity, work: () => void = () => {}) {
+  const order: number[] = [];
+  const tenants = new Map<IncomingMessage, number>();
+  const limit = new ArrivalLimit({ tenantOf: (message) => tenants.get(message)!, activity });
+  const arrive = (tenant: number): void => {
+    const message = new IncomingMessage(new Socket());
+    tenants.set(message, tenant);
+    limit.admit(message, () => {
+      order.push(tenant);
+      work();
+    });
+  };
+  return { order, arrive };
+}

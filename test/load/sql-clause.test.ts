@@ -60,7 +60,11 @@ const pieces = [
 const value = textWith(pieces);
 /** What must be refused, written independently of the implementation. */
 const refused = (text: string) =>
-  text.includes('{{') || text.includes('{%') || text.includes('{#') || /\p{Cc}/u.test(text);
+  text.includes('{{') ||
+  text.includes('{%') ||
+  text.includes('{#') ||
+  text.trim() !== text ||
+  /\p{Cc}/u.test(text);
 
 describe('Conditions of row-level security rules on PostgreSQL', () => {
   let database: TestDatabase;

@@ -6,6 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CpuQueue, SMALL_BYTES, STEP_BYTES, TURN_BYTES } from '../../src/operations/cpu-queue.ts';
 import type { Problem } from '../../src/problem.ts';
 import { StartedTooLate, StoreUnavailable } from '../../src/store/port.ts';
+import { block } from '../support/block.ts';
+import { severalTenants } from '../support/tenant-activity.ts';
 
 const LARGE_BYTES = 4 * TURN_BYTES;
 const NO_LIMIT = Number.POSITIVE_INFINITY;
@@ -100,6 +102,43 @@ describe('The CPU queue', () => {
     }
   });
 
+  it('lets a tenant with large work rest while others are active, but not the others', async () => {
+    const queue = CpuQueue.create(severalTenants());
+    const startedAt = new Map<string, number>();
+    const work = async (tenant: number, name: string): Promise<void> => {
+      await queue.of(tenant).turn(LARGE_BYTES);
+      startedAt.set(name, performance.now());
+      block(10);
+    };
+    await queue.turn(TURN_BYTES);
+    const busy = ['first', 'second', 'third'].map((name) => work(1, name));
+    const other = work(2, 'other');
+    const cpu = process.threadCpuUsage();
+    await Promise.all([...busy, other]);
+    const { user, system } = process.threadCpuUsage(cpu);
+    const at = (name: string): number => startedAt.get(name)!;
+    assert.ok(at('other') < at('second'), 'the other tenant does not wait for a pause');
+    assert.ok(at('third') - at('second') >= 45, `${at('third') - at('second')} ms`);
+    assert.ok((user + system) / 1_000 < 80, 'the queue does not keep the processor busy during a pause');
+  });
+
+  it('does not let small work wait while a tenant rests', async () => {
+    const queue = CpuQueue.create(severalTenants()).of(1);
+    await queue.turn(TURN_BYTES);
+    const work = async (): Promise<void> => {
+      await queue.turn(LARGE_BYTES);
+      block(20);
+    };
+    await work();
+    const waiting = queue.turn(LARGE_BYTES);
+    await nextTurn();
+    await nextTurn();
+    const before = performance.now();
+    await Promise.all(Array.from({ length: 20 }, () => queue.turn(SMALL_BYTES)));
+    assert.ok(performance.now() - before < 40, `${performance.now() - before} ms`);
+    await waiting;
+  });
+
   it('lets large work start after some time if turns are long', async () => {
     const queue = CpuQueue.create();
     await queue.turn(LARGE_BYTES);
@@ -107,7 +146,7 @@ describe('The CPU queue', () => {
     const all = Promise.all(waits).then(() => true);
     let turns = 0;
     for (let isDone = false; !isDone; turns++) {
-      for (const end = performance.now() + 15; performance.now() < end; );
+      block(15);
       isDone = await Promise.race([all, nextTurn(false)]);
     }
     assert.ok(turns < 12, `${turns} turns`);

@@ -16,6 +16,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../support/database.ts';
+import { Scrape } from '../support/metrics.ts';
+import { freePort } from '../support/postgres/server.ts';
 import { assertProblem } from '../support/problem.ts';
 import {
   createApiToken,
@@ -76,6 +78,36 @@ describe('backup', () => {
     }
     await using restarted = await serve(folder);
     assert.equal((await create(restarted)).status, 201);
+  });
+
+  it('records its time, which the service exports as a metric', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    const metricsAddress = `127.0.0.1:${await freePort()}`;
+    await using _service = await serve(folder, { env: { UGS_METRICS_ADDRESS: metricsAddress } });
+    const backedUpAt = async () =>
+      (await Scrape.of(`http://${metricsAddress}/metrics`)).sum(
+        'user_group_service_backup_timestamp_seconds',
+      );
+    assert.equal(await backedUpAt(), 0);
+    const startedAt = Date.now();
+    assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 0);
+    assert.ok((await backedUpAt()) * 1_000 >= startedAt - 10);
+    const recorded = await backedUpAt();
+    assert.equal((await run(folder, ['backup', 'groups.backup'])).code, 2);
+    assert.equal(await backedUpAt(), recorded, 'a failed backup is not recorded');
+  });
+
+  it('succeeds with a warning if its time cannot be recorded', async () => {
+    using folder = new Folder();
+    await createApiToken(folder);
+    mkdirSync(folder.join('data/user-groups.db.last-backup'));
+    const { code, stderr } = await run(folder, ['backup', 'groups.backup']);
+    assert.equal(code, 0);
+    assert.match(
+      stderr,
+      /^The backup is complete, but its time cannot be recorded beside the database: EISDIR/,
+    );
   });
 
   it('creates a file that only its owner can read, and no other file', async () => {

@@ -6,11 +6,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { digestOfImportedToken } from '../../src/domain/token.ts';
 import {
   type DatabaseKind,
   describeOnEachDatabase,
   postgres,
+  sqlite,
   type TestDatabase,
 } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -25,6 +27,8 @@ import {
   serve,
 } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
+import { Receiver, respondWith } from '../support/webhooks/receiver.ts';
+import { PATH } from '../support/webhooks/tenant.ts';
 
 const GROUPS_A_CALLER = 1_000;
 const TOTAL = 3 * GROUPS_A_CALLER;
@@ -92,7 +96,7 @@ describe('A copy from SQLite to PostgreSQL, and back', () => {
     const tables = Object.values(JSON.parse(stdout)) as { copied: number }[];
     assert.deepEqual(
       tables.map(({ copied }) => copied),
-      [0, 0, 0, 0, 0],
+      tables.map(() => 0),
     );
   });
 
@@ -329,6 +333,67 @@ describeOnEachDatabase('A copy of imported tokens', (kind) => {
     }
   });
 });
+
+for (const [source, target] of [
+  [sqlite, postgres],
+  [postgres, sqlite],
+] as const) {
+  it(`A copy from ${source.name} to ${target.name} delivers the webhooks that were pending`, async () => {
+    using folder = new Folder();
+    await using receiver = await Receiver.start(respondWith(503));
+    const [from, to] = [await source.create(), await target.create()];
+    try {
+      const settings = { UGS_WEBHOOK_ALLOW_PRIVATE: 'on', UGS_TOKEN_KEYS: generateKeyLine().reveal() };
+      const [fromEnv, toEnv] = [from, to].map(({ url }) => ({ ...settings, DATABASE_URL: url }));
+      const { token } = await createApiToken(folder, ['--permission', 'admin'], { env: fromEnv! });
+      let listed: unknown;
+      let failing = '';
+      {
+        await using service = await serve(folder, { env: fromEnv! });
+        const endpoint = { url: receiver.url, event_types: ['user_group.created'] };
+        await service.call(token, 'PUT', `${PATH}/moved`, endpoint);
+        const create = (id: string) =>
+          service.call(token, 'POST', '/v1/user-groups', { user_group_id: id, name: id });
+        await Promise.all(Array.from({ length: PENDING }, (_, index) => create(`group-${index}`)));
+        await receiver.waitFor(PENDING);
+        await eventually('every attempt to be recorded', async () => {
+          listed = (await service.call(token, 'GET', `${PATH}/moved/deliveries`)).json.deliveries;
+          return (listed as { attempts: number }[]).every(({ attempts }) => attempts === 1);
+        });
+        failing = await failingEndpoints(from);
+      }
+      const env = { ...settings, SOURCE_DATABASE_URL: from.url, TARGET_DATABASE_URL: to.url };
+      const { code, stdout } = await run(folder, ['copy', '--json'], { env });
+      assert.equal(code, 0);
+      assert.equal(JSON.parse(stdout).deliveries.count, PENDING);
+      assert.deepEqual(await failingEndpoints(to), failing);
+      const refused = idsOf(receiver);
+      receiver.received.length = 0;
+      receiver.respond = respondWith(204);
+      await using service = await serve(folder, { env: toEnv! });
+      const { json } = await service.call(token, 'GET', `${PATH}/moved/deliveries`);
+      assert.deepEqual(json.deliveries, listed);
+      await receiver.waitFor(PENDING, 20_000);
+      assert.deepEqual(idsOf(receiver), refused);
+    } finally {
+      await from.drop();
+      await to.drop();
+    }
+  });
+}
+
+const PENDING = 8;
+
+async function failingEndpoints(database: TestDatabase): Promise<string> {
+  const sql = 'select endpoint_id, cast(failing_since as text) as since from failing_webhook_endpoints';
+  return JSON.stringify(await runSql(database, sql));
+}
+
+/** The events of the bodies, which must be those that the headers name. */
+function idsOf({ received }: Receiver): string[] {
+  for (const { headers, body } of received) assert.equal(JSON.parse(body).event_id, headers['webhook-id']);
+  return received.map(({ headers }) => headers['webhook-id']!).sort();
+}
 
 /** SQL after which the database loses this imported token without an error. */
 function losing({ name }: DatabaseKind, digest: string): string {

@@ -1,12 +1,28 @@
 // At most one process serves a SQLite file, and the file can be served again however the process exited.
 
 import assert from 'node:assert/strict';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { describe, it } from 'node:test';
-import { createApiToken, Folder, Program, run, serve } from '../support/process.ts';
+import { createApiToken, Folder, PROGRAM, Program, run, serve } from '../support/process.ts';
 
 /** Linux lists all file locks here. */
 const LOCKS = '/proc/locks';
+const DATABASE = 'data/user-groups.db';
+const OTHER_USER = 65_534;
+const cannotChangeUser =
+  (process.getuid?.() !== 0 || !existsSync('/usr/bin/setpriv')) &&
+  'only root can run a process as another user';
 const GROUP = { user_group_id: 'one', name: 'One' };
 
 describe('A SQLite file in use by a process', () => {
@@ -51,6 +67,31 @@ describe('A SQLite file in use by a process', () => {
         'is a directory: name a file in it, such as data/user-groups.db',
       );
       await assertNotAFile(folder, args, '/dev/null', 'is not a regular file');
+    }
+  });
+
+  describe('whose log belongs to another user', { skip: cannotChangeUser }, () => {
+    for (const [message, mode, command] of [
+      ['unable to open database file', 0o600, ['migrate']],
+      ['attempt to write a readonly database', 0o644, ['api-token', 'create', '--workspace', 'default']],
+    ] as const) {
+      it(`is named with what to do: ${message}`, async () => {
+        using folder = new Folder();
+        const { token } = await createApiToken(folder);
+        await using service = await serve(folder);
+        await service.call(token, 'GET', '/api/user', GROUP);
+        for (const file of ['', 'data', DATABASE]) chownSync(folder.join(file), OTHER_USER, OTHER_USER);
+        for (const file of ['-wal', '-shm']) chmodSync(folder.join(DATABASE + file), mode);
+        const args = [`--reuid=${OTHER_USER}`, '--clear-groups', process.execPath, PROGRAM];
+        const { code, stdout, stderr } = await run(folder, [...args, ...command], { command: 'setpriv' });
+        assert.deepEqual([code, stdout], [69, '']);
+        const remedy = 'must be writable for this user, on a disk that is not mounted read-only';
+        const path = realpathSync(folder.join(DATABASE));
+        assert.equal(
+          stderr,
+          `user-group-service: SQLite: ${message}: ${path}, its -wal and -shm files and their directory ${remedy}\n`,
+        );
+      });
     }
   });
 

@@ -13,6 +13,7 @@ import { parse } from 'yaml';
 import { UserGroupClient } from '../../client/src/index.ts';
 import { settings } from '../../src/config.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { postgres, sqlite, type TestDatabase } from '../support/database.ts';
 import { send, type TestResponse } from '../support/http.ts';
 import { createApiToken, eventually, Folder, Program, type Service, serve } from '../support/process.ts';
@@ -21,12 +22,13 @@ import { TestService } from '../support/service.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = read('Dockerfile');
 const haproxy = read('deploy/haproxy.cfg');
-const { services, secrets } = parse(read('compose.yaml'), { merge: true }) as Composition;
+const { services, secrets, networks } = parse(read('compose.yaml'), { merge: true }) as Composition;
 const processes = Object.entries(services).filter(([, { image }]) => image === 'user-group-service');
 
 interface Composition {
   services: Record<string, ComposedService>;
   secrets: Record<string, { file: string }>;
+  networks: Record<string, { ipam: { config: { subnet: string }[] } }>;
 }
 
 interface ComposedService {
@@ -110,6 +112,11 @@ describe('The Compose file', () => {
         if (secret !== undefined) assert.ok(own.includes(secret) && secret in secrets, secret);
       }
     }
+  });
+
+  it('trusts the addresses that its containers report, and no others', () => {
+    for (const [, { environment }] of processes)
+      assert.equal(environment?.UGS_TRUSTED_PROXIES, networks.default?.ipam.config[0]?.subnet);
   });
 
   it('keeps secrets in a directory that is neither committed nor part of the image', () => {
@@ -204,7 +211,9 @@ describe('The load balancer', { skip }, () => {
   /** Starts a process with the settings of the Compose file, except for those that name files. */
   function start({ environment = {} }: ComposedService, port = '0'): Promise<Service> {
     const plain = Object.entries(environment).filter(([name]) => !name.endsWith('_FILE'));
-    return serve(folder, { env: { ...database.env, ...Object.fromEntries(plain), PORT: port } });
+    // The load balancer of the test is not in a network of containers.
+    const own = { PORT: port, UGS_TRUSTED_PROXIES: '127.0.0.1', ...LIMITED };
+    return serve(folder, { env: { ...database.env, ...Object.fromEntries(plain), ...own } });
   }
 
   /** Returns null without a response. */
@@ -225,6 +234,22 @@ describe('The load balancer', { skip }, () => {
       properties: { big: 'x'.repeat(60_000) },
     });
     assert.equal(big?.json.user_group.properties.big.length, 60_000);
+  });
+
+  it('reports the address of the client, so that the failures of one do not limit another', async () => {
+    // One process, because each counts on its own.
+    const port = await freePort();
+    const [{ url: process }] = running as [Service, Service];
+    await using one = balance(folder, port, [process, process]);
+    const address = `http://127.0.0.1:${port}`;
+    await eventually('a response', () =>
+      send(address, { path: '/readyz' }).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    await assertLimitedByClient(address);
+    await one.kill();
   });
 
   it('loses no call during a rolling restart', async () => {

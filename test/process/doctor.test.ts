@@ -111,6 +111,11 @@ describe('doctor on SQLite', () => {
     using empty = new Folder();
     await assertFound('warning', 'database', /does not exist/, await doctor(empty));
     assert.deepEqual(globSync('*', { cwd: empty.path }), []);
+    const aboutDatabase = checksOf(await doctor(empty)).filter(({ name }) => name.startsWith('database'));
+    assert.deepEqual(
+      aboutDatabase.map(({ status }) => status),
+      ['warning', 'skipped'],
+    );
   });
 
   it('reports a file that is not a database', async () => {
@@ -158,6 +163,45 @@ describe('doctor on SQLite', () => {
       await assertFound(status, name, new RegExp(`other users can .* ${file}`), await doctor(folder));
       chmodSync(folder.join(file), 0o600);
     }
+  });
+
+  it('checks the limit of open files of the service that is running', async () => {
+    const limited = ['-c', `ulimit -n 700; exec "${process.execPath}" "${PROGRAM}" serve`];
+    using served = new Folder();
+    const env = { PORT: '0', LOG_LEVEL: 'info' };
+    await using service = new Program(served, limited, { command: '/bin/sh', env });
+    await service.says(/"msg":"listening"/);
+    const exit = await doctor(folder, {}, ['--pid', String(service.id)]);
+    await assertFound('failed', 'open files', new RegExp(`^process ${service.id} may open 700 files`), exit);
+    const unknown = await doctor(folder, {}, ['--pid', '2147483647']);
+    await assertFound('failed', 'open files', /process 2147483647 is not running/, unknown);
+    assert.equal((await doctor(folder, {}, ['--pid', 'self'])).code, 2);
+  });
+
+  it('reads the settings of a systemd unit', async () => {
+    const file = folder.join('environment');
+    const lines = [
+      '# comment',
+      '; comment',
+      '',
+      'LOG_LEVEL=debug',
+      'UGS_MAX_CONNECTIONS="300"',
+      "HOST='a#b'",
+    ];
+    writeFileSync(file, lines.join('\n'));
+    const env = { LOG_LEVEL: 'info' };
+    const [settings] = checksOf(await doctor(folder, { env }, ['--environment-file', file]));
+    for (const name of ['HOST', 'LOG_LEVEL', 'UGS_MAX_CONNECTIONS'])
+      assert.ok(settings!.message.includes(name), settings!.message);
+    writeFileSync(file, 'PORT=99999\n');
+    const invalid = await doctor(folder, {}, ['--environment-file', file]);
+    await assertFound('failed', 'settings', /^PORT must be/, invalid);
+    writeFileSync(file, 'LOG_LEVEL=debug\nsecret-without-a-name\n');
+    const exit = await doctor(folder, {}, ['--environment-file', file]);
+    assert.equal(exit.code, 2);
+    assert.match(exit.stderr, /line 2 of .*environment is not NAME=VALUE/);
+    assert.doesNotMatch(exit.stderr, /secret-without/);
+    assert.equal((await doctor(folder, {}, ['--environment-file', 'missing'])).code, 2);
   });
 
   it('reports a limit of open files that is too low', async () => {

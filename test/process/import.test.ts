@@ -2,8 +2,10 @@
 // unchanged.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -30,6 +32,8 @@ import { runSql } from '../support/sql.ts';
 const LINES = 6_000;
 /** Fewer, because on Citus each batch involves all shards. */
 const LINES_ON_CITUS = 300;
+/** Lines that are imported together. */
+const BATCH = 256;
 const KILLS = 6;
 const MAX_LIFETIME_MS = 1_500;
 const CONNECTIONS = 4;
@@ -59,8 +63,11 @@ function newGroups(count: number, name = 'group'): Required<Group>[] {
 }
 
 function write(folder: Folder, file: string, lines: readonly (object | string)[]): void {
-  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
-  writeFileSync(folder.join(file), `${texts.join('\n')}\n`);
+  writeFileSync(folder.join(file), textOf(lines));
+}
+
+function textOf(lines: readonly (object | string)[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 }
 
 function countsOf({ stdout }: Exit) {
@@ -126,6 +133,34 @@ describeOnEachDatabase('import', (kind: DatabaseKind) => {
     assert.deepEqual(countsOf(again), { created: 0, updated: 0, unchanged: count, refused: 0 });
     await using service = await serve(folder, { env });
     await assertServed(service, groups.slice(0, 100));
+  });
+
+  it('checks each batch of lines against the policies of that moment', async () => {
+    const [permitted, refused] = [newGroups(BATCH, 'permitted'), newGroups(1, 'refused')];
+    execFileSync('mkfifo', [folder.join('pipe')]);
+    const place = ['--workspace', 'policies'];
+    const options = [...place, '--create-workspace', '--permission', 'admin'];
+    const { token: admin } = await createApiToken(folder, options, { env });
+    await using service = await serve(folder, { env });
+    const call = (method: string, path: string, body?: object) => service.call(admin, method, path, body);
+    await call('PUT', '/v1/schemas/other', { name: 'Other', default_data_source: null });
+    await using program = new Program(folder, ['import', 'pipe', ...place, '--json'], { env });
+    const pipe = await open(folder.join('pipe'), 'w');
+    await pipe.write(textOf(permitted));
+    const { user_group_id: last } = permitted.at(-1)!;
+    await eventually('the first batch to be imported', async () => {
+      const { status } = await call('GET', `/v1/user-groups/${encodeURIComponent(last)}`);
+      return status === 200;
+    });
+    assert.equal((await call('PUT', '/v1/mapping-policy', { mode: 'enforce' })).status, 200);
+    await pipe.write(textOf(refused));
+    await pipe.close();
+    assert.deepEqual(countsOf(await program.exit()), {
+      created: BATCH,
+      updated: 0,
+      unchanged: 0,
+      refused: 1,
+    });
   });
 
   it('creates no duplicates when imports run concurrently', async () => {

@@ -22,7 +22,7 @@ const isKubectlInstalled = spawnSync('kubectl', ['version', '--client']).status 
 
 interface Kustomization {
   resources: string[];
-  images: { name: string }[];
+  images: { name: string; newTag: string }[];
 }
 
 /** Kubernetes reads YAML 1.1, where 0440 is octal. */
@@ -72,6 +72,14 @@ describe('The Kubernetes manifests', () => {
     const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', FOLDER], { encoding: 'utf8' });
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
     assert.equal(stdout.match(/^kind: /gm)?.length, kustomization.resources.length);
+  });
+
+  it('name an image by a tag that docs/operations.md builds, and not latest', () => {
+    const docs = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    for (const { newTag } of kustomization.images) {
+      assert.notEqual(newTag, 'latest');
+      assert.ok(docs.includes(`docker push registry.example.com/user-group-service:${newTag}\n`));
+    }
   });
 
   it('select the same pods', () => {

@@ -10,6 +10,7 @@ import type { Target } from '../../reliability/rolling-caller.ts';
 import { settings } from '../../src/config.ts';
 import { problems } from '../../src/http/problem.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
+import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { sqlite } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -20,6 +21,15 @@ const skip = !isNginxInstalled && 'nginx is not installed (apt-get install nginx
 const serverAt = (url: string): Target => ({ url, state: 'running' });
 
 describe('deploy/nginx.conf', () => {
+  it('is on a machine that the systemd unit trusts', () => {
+    const unit = readFileSync(
+      new URL('../../deploy/systemd/user-group-service@.service', import.meta.url),
+      'utf8',
+    );
+    assert.match(configuration, /^ +server 127\.0\.0\.1:8081 /m);
+    assert.match(unit, /^Environment=UGS_TRUSTED_PROXIES=127\.0\.0\.1$/m);
+  });
+
   it('closes an idle connection before the service does', () => {
     const [, seconds] = /^ +keepalive_timeout (\d+)s;$/m.exec(configuration) ?? [];
     assert.ok(Number(seconds) * 1_000 < Number(settings.keepAliveTimeoutMs.fallback));
@@ -33,7 +43,7 @@ describe('nginx with deploy/nginx.conf', { skip }, () => {
   let client: UserGroupClient;
 
   before(async () => {
-    service = await TestService.start(sqlite);
+    service = await TestService.start(sqlite, { env: { ...LIMITED, UGS_TRUSTED_PROXIES: '127.0.0.1' } });
     proxy = await FaultyProxy.start(service.url);
     nginx = await startNginx('recommended', [serverAt(proxy.url), serverAt(proxy.url)]);
     client = new UserGroupClient({ url: nginx.url, apiToken: service.token, maxRetries: 0 });
@@ -73,6 +83,10 @@ describe('nginx with deploy/nginx.conf', { skip }, () => {
     assert.equal((await client.read('done')).user_group.name, 'B');
     proxy.faults = ['lose response'];
     await assert.rejects(client.delete('done'), { code: 'user_group_not_found' });
+  });
+
+  it('reports the address of the client, so that the failures of one do not limit another', async () => {
+    await assertLimitedByClient(nginx.url);
   });
 
   it('responds in the format of the service if no server is reachable', async () => {

@@ -1,4 +1,4 @@
-// SIGTERM, SIGINT and SIGHUP shut the service down gracefully: accepted requests are completed, and the shutdown takes
+// SIGTERM, SIGINT and the SIGHUP of a terminal shut the service down gracefully: accepted requests are completed, and the shutdown takes
 // no longer than configured.
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,15 @@ import { connect, type Socket } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiToken, type Exit, eventually, Folder, type Service, serve } from '../support/process.ts';
+import {
+  createApiToken,
+  type Exit,
+  eventually,
+  Folder,
+  Program,
+  type Service,
+  serve,
+} from '../support/process.ts';
 import { inTerminal, noTerminal } from '../support/terminal.ts';
 
 /** Much shorter than the time for which an idle connection or a request in flight would keep the process alive. */
@@ -22,7 +30,7 @@ const LOCKED_MS = 300;
 const DUPLICATE_SIGNAL_MS = 1_000;
 const APART_MS = 1.1 * DUPLICATE_SIGNAL_MS;
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   describe(signal, () => {
     it('first reports not ready while serving for the shutdown delay, then exits with 0', async () => {
       using folder = new Folder();
@@ -87,6 +95,30 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     });
   });
 }
+
+describe('Without a terminal', () => {
+  for (const signal of ['SIGHUP', 'SIGUSR1'] as const)
+    it(`${signal} is ignored, and logged`, async () => {
+      using folder = new Folder();
+      await using service = await serve(folder);
+      service.signal(signal);
+      await service.says(new RegExp(`"signal":"${signal}","msg":"signal ignored`));
+      service.signal(signal);
+      assert.equal((await service.send({ path: '/readyz', token: null })).status, 200);
+      service.signal('SIGTERM');
+      const { code, stderr } = await service.exit(PROMPT_MS);
+      // Node announces its inspector on standard error.
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    });
+
+  it('SIGUSR1 opens no inspector for a command', async () => {
+    using folder = new Folder();
+    await using program = new Program(folder, ['import', '-', '--workspace', 'a', '--create-workspace']);
+    await sleep(200);
+    program.signal('SIGUSR1');
+    assert.doesNotMatch((await program.exit()).stderr, /[Dd]ebugger/);
+  });
+});
 
 describe('A shutdown', () => {
   // On Ctrl-C, npm forwards the signal that the process has already received from the terminal.
@@ -202,7 +234,10 @@ describe('A shutdown', () => {
     const messages = stdout
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line).msg);
+      .map((line) => JSON.parse(line))
+      // Details have a lower level, such as the creation of the schema.
+      .filter(({ level }) => level >= 30)
+      .map(({ msg }) => msg);
     assert.deepEqual(messages, ['listening', 'shutting down: draining requests in flight', 'stopped']);
   });
 });

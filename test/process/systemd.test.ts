@@ -2,11 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
 import { exitCodes } from '../../src/commands/exit-code.ts';
 import { settings } from '../../src/config.ts';
-import { Folder, run } from '../support/process.ts';
+import { postgres, type TestDatabase } from '../support/database.ts';
+import { Scrape } from '../support/metrics.ts';
+import { freePort } from '../support/postgres/server.ts';
+import { Folder, run, serve } from '../support/process.ts';
 
 const UNIT = 'deploy/systemd/user-group-service@.service';
 const USER = 'deploy/systemd/user-group-service.conf';
@@ -20,6 +23,90 @@ const MAX_EXPOSURE = 2;
 function valuesOf(directive: string): string[] {
   return Array.from(unit.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm')), ([, value]) => value!);
 }
+
+/** The environment that systemd gives an instance, with `folder` as /etc/user-group-service and as its credentials. */
+function environmentOf(instance: string, folder: Folder): Record<string, string> {
+  const replaced = (text: string) => text.replaceAll('%i', instance).replaceAll('%d', folder.path);
+  const assignments = valuesOf('Environment').flatMap((value) => replaced(value).split(' '));
+  const files = valuesOf('EnvironmentFile').map((value) =>
+    replaced(value).replace(/^-\/etc\/user-group-service/, folder.path),
+  );
+  const lines = files
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  return Object.fromEntries(
+    [...assignments, ...lines.filter((line) => line !== '')].map((each) => {
+      const at = each.indexOf('=');
+      return [each.slice(0, at), each.slice(at + 1)];
+    }),
+  );
+}
+
+describe('Two instances of the systemd unit', () => {
+  let folder: Folder;
+  let database: TestDatabase;
+  let ports: string[];
+  const write = (name: string, text: string) => writeFileSync(folder.join(name), text, { mode: 0o600 });
+  const start = (port: string) => serve(folder, { env: environmentOf(port, folder) });
+
+  before(async () => {
+    folder = new Folder();
+    database = await postgres.create();
+    write('database-url', database.url);
+    write('token-keys', database.env.UGS_TOKEN_KEYS!);
+    ports = [String(await freePort()), String(await freePort())];
+  });
+  after(async () => {
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  async function assertExits75(port: string, message: RegExp): Promise<void> {
+    const { code, stderr } = await run(folder, ['serve'], { env: environmentOf(port, folder) });
+    assert.equal(code, 75);
+    assert.match(stderr, message);
+    assert.ok(!valuesOf('RestartPreventExitStatus')[0]!.split(' ').includes('75'));
+  }
+
+  it('serve side by side, each with the metrics of its own file', async () => {
+    const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+    write('environment', 'LOG_LEVEL=debug\nUGS_METRICS_ADDRESS=127.0.0.1:1\n');
+    for (const [index, port] of ports.entries())
+      write(`${port}.environment`, `UGS_METRICS_ADDRESS=${addresses[index]}\n`);
+    await using first = await start(ports[0]!);
+    await using second = await start(ports[1]!);
+    for (const [index, service] of [first, second].entries()) {
+      assert.equal(new URL(service.url).port, ports[index]);
+      assert.equal((await service.send({ method: 'GET', path: '/readyz' })).status, 200);
+      const scrape = await Scrape.of(`http://${addresses[index]}/metrics`);
+      assert.equal(scrape.sum('user_group_service_ready'), 1);
+    }
+    await assertExits75(ports[0]!, /UGS_METRICS_ADDRESS .* is already in use/);
+  });
+
+  it('with one address of metrics: the second exits with 75, which systemd retries, until it is free', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    write('environment', `UGS_METRICS_ADDRESS=${address}\n`);
+    for (const port of ports) rmSync(folder.join(`${port}.environment`), { force: true });
+    {
+      await using _first = await start(ports[0]!);
+      await assertExits75(
+        ports[1]!,
+        new RegExp(
+          `^user-group-service: UGS_METRICS_ADDRESS ${address} is already in use; each process needs`,
+        ),
+      );
+    }
+    await using second = await start(ports[1]!);
+    assert.equal((await second.send({ method: 'GET', path: '/healthz' })).status, 200);
+  });
+
+  it('with one port: the second exits with 75, which systemd retries', async () => {
+    rmSync(folder.join('environment'), { force: true });
+    await using _first = await start(ports[0]!);
+    await assertExits75(ports[0]!, /^user-group-service: port \d+ is already in use/);
+  });
+});
 
 describe('The systemd unit', () => {
   /** Runs systemd-analyze on an instance of the unit. */

@@ -25,6 +25,15 @@ describe('A fair queue', () => {
     assert.equal(queue.length, 997);
   });
 
+  it('skips tenants that may not start, which keep their place', () => {
+    const queue = new FairQueue<string>();
+    for (const item of ['a1', 'b1', 'a2']) queue.push(item.charCodeAt(0), item);
+    const notA = (tenant: number): boolean => tenant !== 'a'.charCodeAt(0);
+    assert.equal(queue.shift(notA), 'b1');
+    assert.equal(queue.shift(notA), undefined);
+    assert.deepEqual(drain(queue), ['a1', 'a2']);
+  });
+
   it('orders only the items of one tenant by the given order', () => {
     const queue = new FairQueue<number>((item, other) => item < other);
     for (const item of [30, 10, 20]) queue.push(1, item);

@@ -70,6 +70,7 @@ export class ConsoleBrowser {
         }),
       },
     });
+    assert.doesNotMatch(response.text, /\[object \w+\]/, path);
     const [cookie] = response.headers['set-cookie'] ?? [];
     if (cookie !== undefined) this.#cookie = cookie.split(';', 1)[0]!;
     return response;

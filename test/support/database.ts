@@ -45,9 +45,18 @@ const databases: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
   ? [sqlite, postgres, citus]
   : [sqlite, postgres];
 
+interface SuiteOptions {
+  /** Runs the tests of the suite concurrently: for independent tests that mostly wait. */
+  concurrency?: boolean;
+}
+
 /** Runs the same suite on every database: every promise must hold on all of them. */
-export function describeOnEachDatabase(title: string, suite: (database: DatabaseKind) => void): void {
-  for (const database of databases) describe(`${title} (${database.name})`, () => suite(database));
+export function describeOnEachDatabase(
+  title: string,
+  suite: (database: DatabaseKind) => void,
+  options: SuiteOptions = {},
+): void {
+  for (const database of databases) describe(`${title} (${database.name})`, options, () => suite(database));
 }
 
 type OnServer = (server: URL, name: string) => Promise<void>;

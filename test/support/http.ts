@@ -12,6 +12,8 @@ export interface TestRequest {
   body?: unknown;
   /** An array repeats a header; undefined removes a default header. */
   headers?: Record<string, string | string[] | undefined>;
+  /** The address of the client, of this machine. */
+  localAddress?: string;
 }
 
 export interface TestResponse {
@@ -27,7 +29,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
 export function send(
   url: string,
-  { method = 'GET', path = '/api/user', token, body, headers = {} }: TestRequest,
+  { method = 'GET', path = '/api/user', token, body, headers = {}, localAddress }: TestRequest,
 ): Promise<TestResponse> {
   const bytes = bytesOf(body);
   const all: Record<string, string | string[] | undefined> = {
@@ -45,7 +47,7 @@ export function send(
   >;
   watch.sent([sent.authorization ?? []].flat(), bytes);
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(url + path, { method, headers: sent, agent }, (response) => {
+    const outgoing = httpRequest(url + path, { method, headers: sent, agent, localAddress }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
@@ -73,13 +75,14 @@ const CONCURRENCY = 32;
 export async function mapConcurrently<Item, Result>(
   items: Iterable<Item>,
   work: (item: Item, index: number) => Promise<Result>,
+  concurrency = CONCURRENCY,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const remaining = [...items].entries();
   const worker = async (): Promise<void> => {
     for (const [index, item] of remaining) results[index] = await work(item, index);
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return results;
 }
 

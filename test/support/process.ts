@@ -39,6 +39,8 @@ export interface ProgramOptions {
   env?: Record<string, string>;
   /** An executable to run instead of the program of this checkout. */
   command?: string;
+  /** The executable script of another version of the program. */
+  program?: string;
 }
 
 export interface Exit {
@@ -57,8 +59,9 @@ export class Program implements AsyncDisposable {
   stdout = '';
   stderr = '';
 
-  constructor(folder: Folder, args: readonly string[], { env = {}, command }: ProgramOptions = {}) {
-    this.#child = spawn(command ?? process.execPath, command ? args : [PROGRAM, ...args], {
+  constructor(folder: Folder, args: readonly string[], options: ProgramOptions = {}) {
+    const { env = {}, command, program = PROGRAM } = options;
+    this.#child = spawn(command ?? process.execPath, command ? args : [program, ...args], {
       cwd: folder.path,
       env: environment(env),
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,12 +8,15 @@ import { explainFileError } from '../explain-file-error.ts';
 import { printJson } from '../output.ts';
 import { type Check, failed, ok } from './check.ts';
 import { checkDatabase } from './database-checks.ts';
+import { readEnvironmentFile } from './environment-file.ts';
 import { checkMachine } from './machine-checks.ts';
 import { checkProxy } from './proxy-checks.ts';
 
 interface DoctorOptions extends DatabaseOptions {
   url?: string;
   apiTokenFile?: string;
+  environmentFile?: string;
+  pid?: number;
 }
 
 const NAME_WIDTH = 21;
@@ -24,9 +27,19 @@ export function doctorCommand(): Command {
     .description(
       'Checks the settings, the database and its schema, privileges, the key ring, the clock, file permissions, disk space ' +
         'and the limit of open files; with --url also the proxy in front. Prints one line per check: ok, warning, failed or ' +
-        'skipped. Changes nothing; the schema is not migrated. Run it with the settings of the service, as its user.',
+        'skipped. Changes nothing; the schema is not migrated. Run it with the settings of the service, as its user; --environment-file ' +
+        'reads them from the file of a systemd unit.',
     )
     .addOption(databaseOption())
+    .addOption(
+      new Option(
+        '--environment-file <file>',
+        'file with settings as for EnvironmentFile= of systemd, which replace those of the environment',
+      ),
+    )
+    .addOption(
+      new Option('--pid <pid>', 'process id of the running service, to check its limits').argParser(parsePid),
+    )
     .addOption(
       new Option('--url <url>', 'URL that callers use; also checks what is between them and the service'),
     )
@@ -43,6 +56,8 @@ export function doctorCommand(): Command {
 async function runDoctor(options: DoctorOptions): Promise<void> {
   const url = parseUrl(options.url);
   const apiToken = readApiToken(options);
+  if (options.environmentFile !== undefined)
+    Object.assign(process.env, readEnvironmentFile(options.environmentFile));
   const checks: Check[] = [];
   for await (const check of checksOf(options, url, apiToken)) {
     checks.push(check);
@@ -62,7 +77,7 @@ async function* checksOf(
   yield read.check;
   if (read.config !== null) {
     yield* await checkDatabase(read.config);
-    yield* await checkMachine(read.config);
+    yield* await checkMachine(read.config, options.pid ?? null);
   }
   if (url !== null) yield* await checkProxy(url, apiToken);
 }
@@ -88,6 +103,11 @@ function parseUrl(text: string | undefined): URL | null {
   throw new UsageError(
     '--url must be an http or https URL without a query, such as https://groups.example.com',
   );
+}
+
+function parsePid(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new UsageError('--pid must be a process id, such as that of "systemctl show --property MainPID"');
 }
 
 function readApiToken({ url, apiTokenFile }: DoctorOptions): Secret | null {

@@ -14,14 +14,14 @@ const DISK_WARNING_BYTES = 1_000 * MEGABYTE;
 /** Files besides client connections; docs/operations.md recommends the same. */
 const OTHER_FILES = 100;
 const MIN_FILES = 1_024;
-const LIMITS = '/proc/self/limits';
 
-export async function checkMachine(config: Config): Promise<Check[]> {
+/** `pid`: of the service; null if it is not known. */
+export async function checkMachine(config: Config, pid: number | null): Promise<Check[]> {
   return [
     checkSecretFiles(config),
     await attempt('database file', 'run doctor as the user of the service', () => checkDatabaseFile(config)),
     await attempt('disk space', 'run doctor as the user of the service', () => checkDisk(config)),
-    await attempt('open files', 'check "ulimit -n" instead', () => checkOpenFiles(config)),
+    await attempt('open files', 'check "ulimit -n" instead', () => checkOpenFiles(config, pid)),
   ];
 }
 
@@ -44,6 +44,7 @@ function checkSecretFiles(config: Config): Check {
 function checkDatabaseFile({ databaseUrl }: Config): Check {
   if (databaseUrl.engine !== 'sqlite') return skipped('database file', 'the database is PostgreSQL');
   const { path } = databaseUrl;
+  if (!existsSync(path)) return skipped('database file', `${path} does not exist`);
   const files = ['', '-wal', '-shm'].map((suffix) => path + suffix).filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
   if (exposed.length === 0) return ok('database file', `only its owner can read ${path}`);
@@ -67,12 +68,22 @@ function checkDisk({ databaseUrl }: Config): Check {
   return ok('disk space', message);
 }
 
-function checkOpenFiles({ maxConnections }: Config): Check {
-  if (!existsSync(LIMITS)) return skipped('open files', `this system has no ${LIMITS}; check "ulimit -n"`);
-  const text = /^Max open files +(\S+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1];
+function checkOpenFiles({ maxConnections }: Config, pid: number | null): Check {
+  const limits = `/proc/${pid ?? 'self'}/limits`;
+  if (!existsSync('/proc/self/limits'))
+    return skipped('open files', `this system has no ${limits}; check "ulimit -n"`);
+  if (!existsSync(limits))
+    return failed(
+      'open files',
+      `process ${pid} is not running`,
+      'pass the process id of the running service',
+    );
+  const text = /^Max open files +(\S+)/m.exec(readFileSync(limits, 'utf8'))?.[1];
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   const wanted = maxConnections + OTHER_FILES;
-  const message = `this process may open ${text} files; UGS_MAX_CONNECTIONS needs ${wanted}`;
+  // A supervisor gives the service limits of its own.
+  const subject = pid === null ? 'this process, which is not the service,' : `process ${pid}`;
+  const message = `${subject} may open ${text} files; UGS_MAX_CONNECTIONS needs ${wanted}`;
   const remedy = `raise the limit to ${wanted} (ulimit -n, LimitNOFILE in systemd, --ulimit nofile in Docker), or lower UGS_MAX_CONNECTIONS`;
   if (limit < Math.min(wanted, MIN_FILES)) return failed('open files', message, remedy);
   if (limit < wanted) return warning('open files', message, remedy);

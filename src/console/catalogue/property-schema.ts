@@ -113,7 +113,7 @@ function formView(call: PageCall, stored: Document | null, form: Form, problem?:
     name: 'schema',
     label: 'JSON Schema',
     value: form.text('schema'),
-    hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are in RE2 syntax, and $ref leads to a place in the schema.',
+    hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, and $ref leads to a place in the schema.',
     rows: 18,
     problem,
   })}

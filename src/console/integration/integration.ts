@@ -1,11 +1,12 @@
 import { type Document, documentFields } from '../../domain/document.ts';
-import { settingsSchemas } from '../../domain/embed-token/mint.ts';
+import { settingsSchemas, signatureOf } from '../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
   type IntegrationType,
   integrationDefinition,
   integrationFields,
   integrationTypes,
+  secretField as secretSchema,
 } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
 import { integrationBody, integrationExamples } from '../../http/endpoints/integration/integration.ts';
@@ -125,7 +126,7 @@ function fields(form: Form, problem: Problem | undefined, document: Document | n
   const type = typeIn(form.text('type'));
   return html`!${hidden('type', type)}
 <p>Type: <strong>${type}</strong>, ${texts[type]}</p>
-!${type === 'jwt' ? '' : secretField(problem, document)}
+!${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
 !${textField({
     name: 'ttl_seconds',
     label: 'Seconds that a token is valid',
@@ -158,16 +159,30 @@ function fields(form: Form, problem: Problem | undefined, document: Document | n
   })}`;
 }
 
+/** Whether integrations of the type with these settings have a secret; those that are not JSON may have one. */
+function needsSecret(type: IntegrationType, settings: string): boolean {
+  return signatureOf({ type, settings: settingsIn(settings) }) === 'secret';
+}
+
+function settingsIn(text: string): object {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
 /** What was typed is not shown again, not even after an error. */
 function secretField(problem: Problem | undefined, document: Document | null): string {
   const again = problem === undefined ? '' : ' Type it again.';
+  const { minLength, maxLength } = secretSchema;
   const kept = document?.secret == null ? '' : ' Leave it empty to keep the stored one.';
   return textField({
     name: 'secret',
     label: 'Secret',
     type: 'password',
     autocomplete: 'new-password',
-    hint: `What the tool verifies tokens with. It is stored encrypted, and never shown.${kept}${again}`,
+    hint: `What the tool verifies tokens with: ${minLength} to ${maxLength} visible ASCII characters. It is stored encrypted, and never shown.${kept}${again}`,
     problem,
   });
 }

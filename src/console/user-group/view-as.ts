@@ -9,13 +9,12 @@ import type { UserGroup } from '../../domain/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
 import { userGroupIdOf } from '../../http/path-parameter.ts';
 import { statusOf } from '../../http/problem.ts';
-import { timestamp } from '../../http/timestamp.ts';
 import { type DecodedToken, mintTestToken, type Preview, viewAs } from '../../operations/view-as.ts';
 import { Problem } from '../../problem.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form-body.ts';
-import { badge, code, definitions, html, link, pathTo, table } from '../html.ts';
+import { badge, code, definitions, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
@@ -50,7 +49,7 @@ export const mintTest: Page = {
     return {
       title: `Test token of ${integration}`,
       main: html`<h1>Test token of ${integration}</h1>
-<p>A token for the user group <code>${userGroupId}</code>. It works until <time>${timestamp(expiresAt)}</time>, and is shown only here.</p>
+<p>A token for the user group <code>${userGroupId}</code>. It works until !${time(expiresAt)}, and is shown only here.</p>
 !${url === null ? shownOnce('Token', token) : shownOnce('URL with the token', url)}
 <h2>Claims</h2>
 !${claims(minted)}

@@ -85,7 +85,7 @@ function templatesOf(integration: Integration): PlacedTemplate[] {
   return [...integration.claims, ...(typeOf(integration).templates?.(integration) ?? [])];
 }
 
-export function signatureOf(integration: Integration): Signature {
+export function signatureOf(integration: Pick<Integration, 'type' | 'settings'>): Signature {
   return typeOf(integration).signature(integration.settings);
 }
 

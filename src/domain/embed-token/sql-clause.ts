@@ -44,8 +44,13 @@ export class NotQuotable extends Error {
 }
 
 const NUMBER = /^-?\d{1,38}(?:\.\d{1,38})?$/;
+/**
+ * MySQL, MariaDB and SQL Server ignore spaces at the end of a text, and collations treat more characters as spaces, so
+ * the value could select the rows of another one.
+ */
+const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or end with a space' };
 /** Databases and drivers treat control characters differently, and Superset evaluates a clause as a Jinja template. */
-const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX];
+const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE];
 
 /** Throws `NotQuotable`. */
 export function clauseOf({ column, type, escapes }: ClauseColumn, value: JsonText): string {

@@ -7,7 +7,7 @@ import type { JsonText } from '../../domain/strict-json.ts';
 import { incompleteMapping, notForwardable, viewerUnauthenticated } from '../../operations/refusals.ts';
 import { identifyViewer, type Viewer } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
-import { groupOfToken } from '../prefetch.ts';
+import { resolutionOf } from '../prefetch.ts';
 import { ignoredQuery } from '../query.ts';
 import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER, viewerTokenOf } from '../viewer-token.ts';
 
@@ -67,9 +67,9 @@ export const forwardAuth = endpoint({
   query: ignoredQuery,
   body: noBody,
   isConditional: false,
-  prefetch: (_caller, _body, { raw }) => {
+  prefetch: (caller, _body, { raw }, now) => {
     const token = viewerTokenOf(raw);
-    return token === null ? null : groupOfToken(token);
+    return token === null ? null : resolutionOf(caller, token, now);
   },
   handle: async ({ context, caller, request, reply }) => {
     const token = viewerTokenOf(request.raw);

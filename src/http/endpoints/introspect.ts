@@ -5,7 +5,7 @@ import { type Introspection, introspectToken } from '../../operations/user-group
 import { endpoint } from '../endpoint.ts';
 import { formType } from '../form.ts';
 import { jsonObject, raw } from '../json.ts';
-import { groupOfToken } from '../prefetch.ts';
+import { resolutionOf } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema } from '../schema.ts';
 import {
@@ -69,7 +69,7 @@ export const introspect = endpoint({
   body,
   mediaTypes: ['application/x-www-form-urlencoded'],
   isConditional: false,
-  prefetch: (_caller, { token }) => groupOfToken(token),
+  prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
   handle: async ({ context, caller, body: { token } }) => {
     const introspection = await introspectToken(context, caller, token);
     return introspection === null ? INACTIVE : activeBody(introspection);

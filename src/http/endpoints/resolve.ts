@@ -5,7 +5,7 @@ import { tokenNotFound } from '../../operations/refusals.ts';
 import { identifyViewer } from '../../operations/user-group/resolve.ts';
 import { endpoint } from '../endpoint.ts';
 import { jsonObject, plain, raw, successBody } from '../json.ts';
-import { groupOfToken } from '../prefetch.ts';
+import { resolutionOf } from '../prefetch.ts';
 import { noQuery } from '../query.ts';
 import { objectSchema, type Schema, successSchema } from '../schema.ts';
 import { timestampOrNull, timestampSchema } from '../timestamp.ts';
@@ -55,7 +55,7 @@ export const resolve = endpoint({
   query: noQuery,
   body,
   isConditional: false,
-  prefetch: (_caller, { token }) => groupOfToken(token),
+  prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
   handle: async ({ context, caller, body }) => {
     const viewer = await identifyViewer(context, caller, body.token);
     if (viewer === null) throw tokenNotFound();

@@ -23,9 +23,11 @@ The header \`Authorization: Token <API_TOKEN>\`: the word \`Token\`, a space, an
 
 The operator of the service creates an API token with \`user-group-service api-token create\`. It is shown once, may expire, and can be revoked. It belongs to one workspace and one environment, \`Customer\` or \`Testing\`, and cannot access others. Its permission is one of:
 
-- \`read-write\`: everything.
+- \`admin\`: everything, including API tokens, the catalogue, integrations and webhook endpoints.
+- \`read-write\`: everything about user groups. It also reads the catalogue, the events and the other settings.
 - \`read-only\`: calls that change nothing. It cannot create a user group. Get-or-create returns the token of an existing group to it; the read and the list do not.
 - \`resolve\`: only resolving tokens. For a dashboard server.
+- \`embed\`: only resolving tokens, and creating embed tokens.
 
 The token of a user group (\`ugt_…\`) never authenticates a call. An API token does not belong in a browser: requests from pages on other origins are rejected.
 `.trim();
@@ -41,10 +43,14 @@ const apiToken: OpenAPIV3_1.ApiKeySecurityScheme = {
   description,
 };
 
-/** OAuth endpoints accept all of them, others only the first. */
+/** Introspection accepts all of them, forward authentication only the first, other calls the first two. */
 export const authentications = {
   apiToken,
-  bearer: { type: 'http', scheme: 'bearer', description: 'The API token. Only for introspection.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The API token after the word `Bearer` instead of `Token`. Not for forward authentication.',
+  },
   basic: {
     type: 'http',
     scheme: 'basic',

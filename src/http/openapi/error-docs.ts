@@ -92,8 +92,8 @@ export const problemDescriptions = {
       'or its API token is unknown, expired or revoked. The response is the same for all of these. A user group token ' +
       '(`ugt_…`) is not an API token.',
     remedy:
-      'Send `Authorization: Token <API_TOKEN>`, including the word `Token`. The operator of the service creates an API ' +
-      'token with `user-group-service api-token create`.',
+      'Send `Authorization: Token <API_TOKEN>`, including the word `Token`; all calls but forward authentication also ' +
+      'accept `Bearer`. The operator of the service creates an API token with `user-group-service api-token create`.',
     example: new Unauthenticated('missing'),
   },
   viewer_unauthenticated: {

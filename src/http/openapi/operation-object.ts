@@ -6,7 +6,7 @@ import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
 import { pathParameters } from '../path-parameter.ts';
 import type { Schema } from '../schema.ts';
 import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../viewer-token.ts';
-import { authentications } from './about.ts';
+import type { authentications } from './about.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';
 
@@ -82,8 +82,12 @@ function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
 
 function securityOf(endpoint: AnyEndpoint | null): OpenAPIV3_1.SecurityRequirementObject[] {
   if (endpoint === null) return [];
-  const names = endpoint.protocol === 'oauth' ? Object.keys(authentications) : ['apiToken'];
-  return names.map((name) => ({ [name]: [] }));
+  return authenticationsOf(endpoint).map((name) => ({ [name]: [] }));
+}
+
+function authenticationsOf({ protocol }: AnyEndpoint): readonly (keyof typeof authentications)[] {
+  if (protocol === 'oauth') return ['apiToken', 'bearer', 'basic'];
+  return protocol === 'forward-auth' ? ['apiToken'] : ['apiToken', 'bearer'];
 }
 
 function permissionsText({ permissions }: AnyEndpoint): string {

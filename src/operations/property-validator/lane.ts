@@ -24,7 +24,8 @@ export class SpareThread {
   #isClosed = false;
 
   take(): ValidatorThread {
-    const taken = this.#spare ?? new ValidatorThread();
+    const isUsable = this.#spare !== null && !this.#spare.hasEnded;
+    const taken = isUsable ? this.#spare! : new ValidatorThread();
     this.#spare = null;
     // Starting both at once would delay the first.
     void taken.ready.then(() => {

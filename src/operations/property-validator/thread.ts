@@ -4,6 +4,7 @@
 import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
+import { parseExactly } from '../../domain/json-schema/exact-number.ts';
 import { examplesOf } from '../../domain/json-schema/example.ts';
 import { SchemaInvalid } from '../../domain/json-schema/schema-invalid.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../domain/property-schema.ts';
@@ -95,7 +96,7 @@ function verdictOf(request: ValidatorRequest): Verdict {
     step = 'check';
     if (request.properties === null) tryExamples(schema, check, request.limits);
     stopwatch.start(request.limits.checkMs);
-    return { faults: (request.properties ?? []).map((text) => check(JSON.parse(text))) };
+    return { faults: (request.properties ?? []).map((text) => check(parseExactly(text))) };
   } catch (error) {
     if (error instanceof TimeExceeded) return { exceeded: step };
     if (error instanceof SchemaInvalid) return { pointer: error.pointer, invalid: error.message };
@@ -114,7 +115,7 @@ function schemaOf({ schemaId, schema, dropped }: ValidatorRequest): KnownSchema 
 function compiled(schema: KnownSchema, { compileMs }: TimeLimits): PropertyCheck {
   if (schema.check !== null) return schema.check;
   stopwatch.start(compileMs);
-  const check = compilePropertySchema(JSON.parse(schema.text), stopwatch.step);
+  const check = compilePropertySchema(parseExactly(schema.text), stopwatch.step);
   stopwatch.check();
   schema.check = check;
   return check;
@@ -126,7 +127,7 @@ function compiled(schema: KnownSchema, { compileMs }: TimeLimits): PropertyCheck
  */
 function tryExamples({ text }: KnownSchema, check: PropertyCheck, { checkMs }: TimeLimits): void {
   const startedAt = cpuMs();
-  for (const example of examplesOf(JSON.parse(text))) {
+  for (const example of examplesOf(parseExactly(text))) {
     stopwatch.start(checkMs);
     check(example);
     stopwatch.check();

@@ -22,8 +22,13 @@ export interface Check {
   properties: readonly string[] | null;
 }
 
-/** `stalled`: without processor time, a check says nothing about its schema. */
-export type Outcome = { spentMs: number } & (Verdict | { exceeded: 'memory' } | { stalled: true });
+/** `stalled`: without processor time, a check says nothing about its schema. Neither does a thread that fails. */
+export type Outcome = { spentMs: number } & (
+  | Verdict
+  | { exceeded: 'memory' }
+  | { stalled: true }
+  | { failure: Error }
+);
 
 interface Running {
   startedAt: number;
@@ -40,6 +45,7 @@ export class ValidatorThread {
   #idleCpuMs = 0;
   #running: Running | null = null;
   #hasEnded = false;
+  #failure: Error | null = null;
 
   constructor() {
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -48,7 +54,7 @@ export class ValidatorThread {
     });
     this.#worker.unref();
     this.#worker.on('message', (reply: ValidatorReply) => this.#receive(reply));
-    this.#worker.on('error', () => this.#end({ exceeded: 'memory', spentMs: MAX_MS }));
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(error));
   }
 
   /** Resolves when the thread can run checks, or has ended. */
@@ -64,6 +70,7 @@ export class ValidatorThread {
   async run({ tenant, schema, properties }: Check, limits: TimeLimits): Promise<Outcome> {
     this.#worker.ref();
     await this.ready;
+    if (this.#failure !== null) return { failure: this.#failure, spentMs: 0 };
     if (this.#hasEnded) return { stalled: true, spentMs: 0 };
     const named = this.#schemas.use(tenant, schema);
     const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
@@ -99,6 +106,14 @@ export class ValidatorThread {
     this.#running = null;
     this.#worker.unref();
     running.settle(outcome);
+  }
+
+  #fail(cause: NodeJS.ErrnoException): void {
+    this.#failure = new Error('the thread that checks properties failed', { cause });
+    const isOutOfMemory = cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    this.#end(
+      isOutOfMemory ? { exceeded: 'memory', spentMs: MAX_MS } : { failure: this.#failure, spentMs: 0 },
+    );
   }
 
   #end(outcome: Outcome): void {

@@ -115,10 +115,11 @@ function isUndecided(outcome: Outcome): boolean {
   return 'exceeded' in outcome || 'stalled' in outcome;
 }
 
-/** Throws `PropertySchemaInvalid`, and `overloaded` if the outcome says nothing about the schema. */
+/** Throws `PropertySchemaInvalid`, and another error if the outcome says nothing about the schema. */
 function faultsIn(outcome: Outcome, isRepeated = false): FieldError[][] {
   if ('faults' in outcome) return outcome.faults;
   if ('stalled' in outcome) throw OVERLOADED;
+  if ('failure' in outcome) throw outcome.failure;
   if ('exceeded' in outcome) throw new PropertySchemaInvalid('', EXCEEDED[outcome.exceeded], isRepeated);
   throw new PropertySchemaInvalid(outcome.pointer, outcome.invalid);
 }

@@ -1,8 +1,11 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import { keyOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import { keyOf, type UserGroupKey } from '../../domain/user-group.ts';
+import type { Context } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+
+type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 
 /** The deletion removes the changes from so many events in its transaction. */
 const MAX_EVENTS = 100;
@@ -12,7 +15,7 @@ const MAX_EVENTS = 100;
  * `user_group_not_found`, and `version_mismatch` if the precondition is not met.
  */
 export async function deleteUserGroup(
-  context: EventContext,
+  context: DeletionContext,
   caller: Caller,
   userGroupId: string,
   precondition: Precondition | undefined,
@@ -21,10 +24,11 @@ export async function deleteUserGroup(
   const stored = await context.store.read({ kind: 'findUserGroup', key });
   if (stored === null) throw userGroupNotFound();
   if (!isMet(precondition, stored)) throw versionMismatch();
-  await eraseMostChanges(context, key, stored);
+  const erasedTo = await eraseLongHistory(context, key);
   const result = await context.store.write({
     kind: 'deleteUserGroup',
     key,
+    erasedTo,
     precondition,
     event: await userGroupEvent(context, caller, 'deleted', key),
   });
@@ -33,16 +37,11 @@ export async function deleteUserGroup(
 }
 
 /**
- * Keeps the transaction of the deletion short: every version of the group has an event. A deletion that fails after this
- * loses only history that its caller wanted to remove.
+ * Keeps the transaction of the deletion short. Returns the position up to which no event has changes. A deletion that
+ * fails after this loses only history that its caller wanted to remove.
  */
-async function eraseMostChanges(
-  { store }: EventContext,
-  key: UserGroupKey,
-  { version }: Pick<UserGroup, 'version'>,
-): Promise<void> {
-  if (version <= MAX_EVENTS) return;
+async function eraseLongHistory({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
   const target = { type: 'user_group', id: key.providedId } as const;
-  for (let after: number | null = 0; after !== null; )
-    after = await store.write({ kind: 'eraseChanges', ...key, target, after, limit: MAX_EVENTS });
+  const isLong = await store.read({ kind: 'hasMoreEvents', of: key, target, than: MAX_EVENTS });
+  return isLong ? erasures.run(store, key) : 0;
 }

@@ -5,10 +5,10 @@ import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group.ts';
-import { type Context, isVisible } from '../context.ts';
+import type { Context } from '../context.ts';
 import { SMALL_BYTES } from '../cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
-import { findByToken } from './find-by-token.ts';
+import { findResolvable } from './find-by-token.ts';
 
 export interface Resolution {
   userGroup: UserGroup;
@@ -66,11 +66,11 @@ export async function identifyByToken(
   caller: Caller,
   token: PresentedToken,
 ): Promise<Resolution | null> {
-  const found = await findByToken(store, token);
-  if (found === null || !isVisible(found.userGroup, caller)) return null;
-  const { userGroup, digest } = found;
-  if (userGroup.suspendedAt !== null) return null;
   const now = clock();
+  const { workspaceId, environment } = caller;
+  const found = await findResolvable(store, token, { workspaceId, environment }, now);
+  if (found === null) return null;
+  const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) {
     usage.resolved(userGroup, now);
     return { userGroup, token: { status: 'current', expiresAt: null } };

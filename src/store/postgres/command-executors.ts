@@ -6,6 +6,7 @@ import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter, type Transaction } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
+import { copyDeliveries } from './copy-deliveries.ts';
 import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroups } from './create-user-group.ts';
@@ -74,6 +75,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   resealDocument: { ...singly(resealDocument), isTransaction: () => true },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
   copyEvents: { ...singly(copyEvents), isTransaction: () => true },
+  copyDeliveries: singly(copyDeliveries),
   deleteOldEvents: { ...singly(deleteOldEvents), isTransaction: () => true },
   deleteOldDeliveries: singly(deleteOldDeliveries),
   recordEvent: { ...singly(recordEvent), isTransaction: () => true },

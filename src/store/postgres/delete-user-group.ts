@@ -6,7 +6,7 @@ import type { TokenDigest } from '../../domain/token.ts';
 import { type Environment, keyToString, type UserGroup } from '../../domain/user-group.ts';
 import type { CommandResult, UserGroupDeletion } from '../port.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { eraseAllChanges, record, recordings } from './event.ts';
+import { eraseLastChanges, record, recordings } from './event.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
 import { columnsOfPreconditions, MEETS_PRECONDITION } from './precondition.ts';
 import { applyOrConflict, columnsOfKeys, explainUnapplied } from './user-group.ts';
@@ -44,15 +44,20 @@ async function deleteOrExplain(
   const rows = await session.query(DELETE, [...columnsOfKeys(commands), ...columnsOfPreconditions(commands)]);
   const deleted = rows.map((row) => toDeleted(row as DeletedRow));
   for (const key of deleted) results.set(keyToString(key), 'deleted');
+  const erasedTo = new Map(commands.map(({ key, erasedTo = 0 }) => [keyToString(key), erasedTo]));
   await session.pipelined(() =>
     Promise.all([
       forgetImportedTokens(
         session,
         deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
       ),
-      eraseAllChanges(
+      eraseLastChanges(
         session,
-        deleted.map((key) => ({ ...key, target: { type: 'user_group', id: key.providedId } })),
+        deleted.map((key) => ({
+          ...key,
+          target: { type: 'user_group', id: key.providedId },
+          erasedTo: erasedTo.get(keyToString(key))!,
+        })),
       ),
       record(
         session,

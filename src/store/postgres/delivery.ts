@@ -1,8 +1,20 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { Delivery, EndpointPosition, WebhookEndpointKey } from '../../domain/delivery.ts';
+import {
+  type Delivery,
+  type EndpointPosition,
+  startOfWorkspace,
+  type WebhookEndpointKey,
+} from '../../domain/delivery.ts';
 import type { Environment } from '../../domain/user-group.ts';
-import type { ClaimedDeliveries, Command, PendingEndpoint, Query } from '../port.ts';
+import type {
+  ClaimedDeliveries,
+  Command,
+  EndpointHealth,
+  FailingEndpoint,
+  PendingEndpoint,
+  Query,
+} from '../port.ts';
 import { DELIVERY_COLUMNS, toDelivery } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
 
@@ -12,6 +24,13 @@ const SELECT = `select ${DELIVERY_COLUMNS} from deliveries
 export const LIST: Statement = {
   name: 'list_deliveries',
   sql: `${SELECT} and event_id < $4 order by event_id desc limit $5`,
+};
+
+export const SCAN: Statement = {
+  name: 'scan_deliveries',
+  sql: `select ${DELIVERY_COLUMNS} from deliveries
+    where (workspace_id, environment, endpoint_id, event_id) > ($1, $2, $3, $4)
+    order by workspace_id, environment, endpoint_id, event_id limit $5`,
 };
 
 export const NEXT_PENDING: Statement = {
@@ -27,6 +46,12 @@ export const COUNT_PENDING: Statement = {
 };
 
 // Every process claims in this order.
+export const COUNT_PENDING_OF: Statement = {
+  name: 'count_pending_deliveries_of_endpoint',
+  sql: `select count(*)::integer from (select 1 from deliveries
+    where workspace_id = $1 and environment = $2 and endpoint_id = $3 and next_attempt_at is not null limit $4) as pending`,
+};
+
 export const FIND_DUE: Statement = {
   name: 'find_due_deliveries',
   sql: `${SELECT} and next_attempt_at <= $4 order by next_attempt_at, event_id limit $5`,
@@ -98,6 +123,13 @@ export const FAILING_SINCE: Statement = {
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`,
 };
 
+export const SCAN_FAILING: Statement = {
+  name: 'scan_failing_endpoints',
+  sql: `select workspace_id, environment, endpoint_id, failing_since from failing_webhook_endpoints
+    where (workspace_id, environment, endpoint_id) > ($1, $2, $3)
+    order by workspace_id, environment, endpoint_id limit $4`,
+};
+
 export const SET_FAILING: Statement = {
   name: 'set_failing_since',
   sql: `insert into failing_webhook_endpoints (workspace_id, environment, endpoint_id, failing_since)
@@ -111,12 +143,29 @@ export const CLEAR_FAILING: Statement = {
 
 /** Sorts after every event id. */
 const LAST_ID = '~';
+const FIRST_ENDPOINT = startOfWorkspace(0);
 
 export async function listDeliveries(
   session: Session,
   { of, before, limit }: Query<'listDeliveries'>,
 ): Promise<Delivery[]> {
   return (await session.query(LIST, [...partsOf(of), before ?? LAST_ID, limit])).map(toDelivery);
+}
+
+export async function scanDeliveries(
+  session: Session,
+  { after, limit }: Query<'scanDeliveries'>,
+): Promise<Delivery[]> {
+  const key = [...partsOf(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
+  return (await session.query(SCAN, [...key, limit])).map(toDelivery);
+}
+
+export async function scanFailingEndpoints(
+  session: Session,
+  { after, limit }: Query<'scanFailingEndpoints'>,
+): Promise<FailingEndpoint[]> {
+  const rows = await session.query(SCAN_FAILING, [...partsOf(after ?? FIRST_ENDPOINT), limit]);
+  return rows.map((row) => ({ ...toEndpointKey(row), failingSince: row[3] as number }));
 }
 
 export async function findPendingEndpoint(
@@ -133,6 +182,14 @@ export async function countPendingDeliveries(
 ): Promise<number> {
   const [row] = await session.query(COUNT_PENDING, [atMost]);
   return row![0] as number;
+}
+
+export async function findEndpointHealth(
+  session: Session,
+  { of, atMost }: Query<'findEndpointHealth'>,
+): Promise<EndpointHealth> {
+  const [row] = await session.query(COUNT_PENDING_OF, [...partsOf(of), atMost]);
+  return { pendingDeliveries: row![0] as number, failingSince: await findFailingSince(session, of) };
 }
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */

@@ -81,6 +81,14 @@ export const INCREMENT: Statement = {
 
 const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 
+export async function findConfigVersion(
+  session: Session,
+  { of }: Query<'findConfigVersion'>,
+): Promise<number> {
+  const [row] = await session.query(FIND_VERSION, [of.workspaceId, of.environment]);
+  return (row?.[0] as number | undefined) ?? 0;
+}
+
 /** The version is read first: documents that change in between are newer than it, and are read again. */
 export async function findConfig(session: Session, { of }: Query<'findConfig'>): Promise<Config> {
   const values = [of.workspaceId, of.environment];

@@ -12,14 +12,13 @@ import {
   type EventPosition,
   type NewEvent,
   type StoredEvent,
-  type Tenant,
 } from '../../domain/event.ts';
 import type { Changes } from '../../domain/event-changes.ts';
 import type { JsonText } from '../../domain/strict-json.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group.ts';
 import { type EventCandidate, pageOf } from '../event-page.ts';
-import type { Command, EventPage, EventSearch, Query } from '../port.ts';
+import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../port.ts';
 import { EVENT_COLUMNS, fromEvent, toEvent } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
 import { HORIZON as HORIZON_ON_CITUS } from './schema/citus.ts';
@@ -207,8 +206,8 @@ export const TARGET_OLDEST: Listing = {
 
 export const NEXT_TENANT: Statement = {
   name: 'find_next_tenant',
-  sql: `select workspace_id, environment from events where (workspace_id, environment) > ($1, $2)
-    order by workspace_id, environment limit 1`,
+  sql: `select workspace_id, environment, occurred_at from events where (workspace_id, environment) > ($1, $2)
+    order by workspace_id, environment, position limit 1`,
 };
 
 const OF_SENT = `stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
@@ -238,17 +237,30 @@ export const RAISE_FLOOR: Statement = {
 export const ERASE: Statement = {
   name: 'erase_event_changes',
   sql: `update events as stored set changes = null
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
-      as sent (bucket, workspace_id, environment, target_type, target_id)
-    where ${OF_SENT} and stored.changes is not null`,
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, erased_to)
+    where ${OF_SENT} and stored.position > sent.erased_to and stored.changes is not null`,
 };
+
+const NEXT_OF_TARGET = `from events
+      where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
+        and position > $6
+      order by position limit $7`;
 
 export const FIND_ERASABLE: Statement = {
   name: 'find_erasable_events',
-  sql: `select position from events
-    where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-      and position > $6
-    order by position limit $7`,
+  sql: `select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
+    where is_erasable limit $8`,
+};
+
+export const FIND_LAST_SCANNED: Statement = {
+  name: 'find_last_scanned_event',
+  sql: `select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`,
+};
+
+export const HAS_MORE: Statement = {
+  name: 'has_more_events',
+  sql: `select 1 ${OF_TARGET} offset $6 limit 1`,
 };
 
 export const ERASE_EACH: Statement = {
@@ -443,9 +455,11 @@ function toCandidate(row: readonly unknown[]): EventCandidate {
 export async function findNextTenant(
   session: Session,
   { after }: Query<'findNextTenant'>,
-): Promise<Tenant | null> {
+): Promise<TenantWithEvents | null> {
   const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  return row === undefined ? null : { workspaceId: row[0] as number, environment: row[1] as Environment };
+  if (row === undefined) return null;
+  const [workspaceId, environment, oldestEventAt] = row as [number, Environment, number];
+  return { workspaceId, environment, oldestEventAt };
 }
 
 /** Runs in a transaction. */
@@ -471,23 +485,33 @@ export async function deleteOldEvents(
 type OldRow = [number, number, string, string, string, position: number, occurredAt: number];
 
 /** All changes of the targets. */
-export async function eraseAllChanges(
+/** Those after `erasedTo`. */
+export async function eraseLastChanges(
   session: Session,
-  targets: readonly Omit<EventKey, 'position'>[],
+  targets: readonly (Omit<EventKey, 'position'> & { erasedTo: number })[],
 ): Promise<void> {
   if (targets.length === 0) return;
-  await session.query(ERASE, columnsOfTargets(targets));
+  await session.query(ERASE, [...columnsOfTargets(targets), targets.map(({ erasedTo }) => erasedTo)]);
 }
 
 export async function eraseChanges(
   session: Session,
-  { bucket, workspaceId, environment, target, after, limit }: Command<'eraseChanges'>,
+  { bucket, workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
 ): Promise<number | null> {
   const values = [bucket, workspaceId, environment, target.type, target.id, after];
-  const last = (await session.query(FIND_ERASABLE, [...values, limit])).at(-1)?.[0] as number | undefined;
-  if (last === undefined) return null;
-  await session.query(ERASE_EACH, [...values, last]);
+  const found = await session.query(FIND_ERASABLE, [...values, scanLimit, limit]);
+  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, [...values, scanLimit]));
+  const [last] = (scanned || found.slice(-1))[0] as [number | null];
+  if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
   return last;
+}
+
+export async function hasMoreEvents(
+  session: Session,
+  { of, target, than }: Query<'hasMoreEvents'>,
+): Promise<boolean> {
+  const key = [of.workspaceId, of.environment, bucketOfTarget(of, target), target.type, target.id];
+  return (await session.query(HAS_MORE, [...key, than])).length > 0;
 }
 
 function columnsOfTargets(keys: readonly Omit<EventKey, 'position'>[]): unknown[][] {

@@ -4,16 +4,23 @@ import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiTokenById, findApiTokens, listApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
-import { countPendingDeliveries, findPendingEndpoint, listDeliveries } from './delivery.ts';
-import { findConfig, findDocument, scanDocuments } from './document.ts';
-import { findNextTenant, listEvents } from './event.ts';
+import {
+  countPendingDeliveries,
+  findEndpointHealth,
+  findPendingEndpoint,
+  listDeliveries,
+  scanDeliveries,
+  scanFailingEndpoints,
+} from './delivery.ts';
+import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
+import { findNextTenant, hasMoreEvents, listEvents } from './event.ts';
 import { findImportedTokens } from './imported-token.ts';
 import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import { findEvents } from './single-event.ts';
 import { listTokenKeyIds } from './token-key.ts';
-import { countUserGroups, findByKey, findByToken, scanUserGroups } from './user-group.ts';
+import { countUserGroups, findByKey, findByToken, resolveTokens, scanUserGroups } from './user-group.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
 type Executor<Kind extends QueryKind> = (
@@ -26,6 +33,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findApiTokenById: singly(findApiTokenById),
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
+  resolveToken: resolveTokens,
   findImportedToken: findImportedTokens,
   scanUserGroups: singly(scanUserGroups),
   listUserGroups: singly(listUserGroups),
@@ -42,13 +50,18 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listTokenKeyIds: once(listTokenKeyIds),
   countUserGroups: singly(countUserGroups),
   findConfig: singly(findConfig),
+  findConfigVersion: singly(findConfigVersion),
   findDocument: singly(findDocument),
   scanDocuments: singly(scanDocuments),
   listEvents: singly(listEvents),
   findEvent: findEvents,
+  hasMoreEvents: singly(hasMoreEvents),
   listDeliveries: singly(listDeliveries),
+  scanDeliveries: singly(scanDeliveries),
+  scanFailingEndpoints: singly(scanFailingEndpoints),
   findPendingEndpoint: singly(findPendingEndpoint),
   countPendingDeliveries: singly(countPendingDeliveries),
+  findEndpointHealth: singly(findEndpointHealth),
   findNextTenant: singly(findNextTenant),
   ping: once(ping),
 };

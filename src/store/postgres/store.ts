@@ -1,6 +1,6 @@
 // The PostgreSQL adapter. Any number of processes may serve one database.
 
-import type { Store } from '../port.ts';
+import type { MigratedStore } from '../port.ts';
 import type { PostgresOptions } from './client/options.ts';
 import { type ConnectionCounts, ConnectionPool } from './client/pool.ts';
 import { runCommands } from './command-executors.ts';
@@ -11,9 +11,7 @@ import { findDurabilityRisks } from './schema/durability-check.ts';
 import { migrate } from './schema/migrate.ts';
 import { withSchemaSession } from './schema/session.ts';
 
-interface PostgresStore extends Store {
-  /** The migrations that ran when it was opened. */
-  migrations: string[];
+interface PostgresStore extends MigratedStore {
   /** Warnings about the server for the operator. */
   warnings: string[];
   connections(): ConnectionCounts;
@@ -21,14 +19,14 @@ interface PostgresStore extends Store {
 
 /** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { migrations, warnings, isCitus } = await withSchemaSession(options, async (session) => ({
-    migrations: await migrate(session),
+  const { schema, warnings, isCitus } = await withSchemaSession(options, async (session) => ({
+    schema: await migrate(session, options.migrationObserver),
     warnings: await findDurabilityRisks(session),
     isCitus: await hasCitus(session),
   }));
   const pool = new ConnectionPool(options, isCitus);
   return {
-    migrations,
+    schema,
     warnings,
     read: (queries) => runQueries(pool, queries),
     write: async (commands) => {

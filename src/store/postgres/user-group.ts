@@ -8,6 +8,10 @@ import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from
 import { TransientError } from './client/errors.ts';
 import type { Session, Statement } from './client/pool.ts';
 
+const USER_GROUP_COLUMNS_OF_TABLE = USER_GROUP_COLUMNS.split(', ')
+  .map((column) => `user_groups.${column}`)
+  .join(', ');
+
 export const FIND_BY_KEY: Statement = {
   name: 'find_user_groups',
   sql: `select ${COLUMNS_BESIDE_KEY}, sent.ordinal
@@ -28,6 +32,29 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
   sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
     from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, previous_token_digest, ordinal)
     join user_groups using (bucket, previous_token_digest)`,
+};
+
+// Only the digest is looked up in an index: "is not distinct from" uses none. The row of a token that does not resolve is
+// not returned, so its size does not tell it from an unknown token.
+const OF_SENT_TENANT = `suspended_at is null
+      and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
+
+export const RESOLVE: Statement = {
+  name: 'resolve_tokens',
+  sql: `select ${USER_GROUP_COLUMNS_OF_TABLE}, sent.ordinal
+    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[])
+      with ordinality as sent (bucket, token_digest, workspace_id, environment, ordinal)
+    join user_groups using (bucket, token_digest)
+    where ${OF_SENT_TENANT}`,
+};
+
+export const RESOLVE_PREVIOUS: Statement = {
+  name: 'resolve_previous_tokens',
+  sql: `select ${USER_GROUP_COLUMNS_OF_TABLE}, sent.ordinal
+    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::bigint[])
+      with ordinality as sent (bucket, previous_token_digest, workspace_id, environment, now, ordinal)
+    join user_groups using (bucket, previous_token_digest)
+    where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`,
 };
 
 /** A no-op update that locks the rows: no row-locking clause is supported by all engines. */
@@ -115,6 +142,28 @@ export async function findByToken(
   // In this order: between the two statements a current token may become a replaced one, but not vice versa.
   const replaced = await findByDigest(session, FIND_BY_PREVIOUS_TOKEN, rest);
   return found.map((userGroup) => userGroup ?? replaced.shift()!);
+}
+
+export async function resolveTokens(
+  session: Session,
+  queries: readonly Query<'resolveToken'>[],
+): Promise<(UserGroup | null)[]> {
+  const found = inOrder(queries, await session.query(RESOLVE, columnsOfTokens(queries)), toUserGroup);
+  const rest = queries.filter((_, index) => found[index] === null);
+  if (rest.length === 0) return found;
+  // In this order: between the two statements a current token may become a replaced one, but not vice versa.
+  const values = [...columnsOfTokens(rest), rest.map(({ now }) => now)];
+  const replaced = inOrder(rest, await session.query(RESOLVE_PREVIOUS, values), toUserGroup);
+  return found.map((userGroup) => userGroup ?? replaced.shift()!);
+}
+
+function columnsOfTokens(queries: readonly Query<'resolveToken'>[]): unknown[][] {
+  return [
+    queries.map(({ address }) => address.bucket),
+    queries.map(({ address }) => address.digest),
+    queries.map(({ of }) => of.workspaceId),
+    queries.map(({ of }) => of.environment),
+  ];
 }
 
 async function findByDigest(

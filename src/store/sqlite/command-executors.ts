@@ -3,6 +3,7 @@
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import type { Connection } from './connection.ts';
+import { copyDeliveries } from './copy-deliveries.ts';
 import { copyEvents } from './copy-events.ts';
 import { copyUserGroups } from './copy-user-groups.ts';
 import { createUserGroup } from './create-user-group.ts';
@@ -65,6 +66,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyUserGroups,
   copyDocuments,
   copyEvents,
+  copyDeliveries,
   addTokenKeyId,
   removeTokenKeyIds,
   // After the transaction.

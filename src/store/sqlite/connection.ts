@@ -30,7 +30,7 @@ export class Connection {
       // SQLite would create a new, empty file if the disk is not mounted.
       accessSync(file);
       return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-    });
+    }, file);
     try {
       this.#configure();
     } catch (error) {
@@ -66,7 +66,7 @@ export class Connection {
   }
 
   #pragma(sql: string): unknown {
-    const row = guard(() => this.#database.prepare(sql).get());
+    const row = guard(() => this.#database.prepare(sql).get(), this.#file);
     return row && Object.values(row)[0];
   }
 
@@ -105,7 +105,7 @@ export class Connection {
 
   /** Runs SQL from the source tree, such as a migration. */
   execute(sql: string): void {
-    guard(() => this.#database.exec(sql));
+    guard(() => this.#database.exec(sql), this.#file);
   }
 
   /**
@@ -152,7 +152,7 @@ export class Connection {
         if (this.#database.isTransaction) this.statement('rollback').run();
         throw error;
       }
-    });
+    }, this.#file);
   }
 
   close(): void {

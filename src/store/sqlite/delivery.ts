@@ -1,19 +1,36 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { Delivery, EndpointPosition, WebhookEndpointKey } from '../../domain/delivery.ts';
+import {
+  type Delivery,
+  type EndpointPosition,
+  startOfWorkspace,
+  type WebhookEndpointKey,
+} from '../../domain/delivery.ts';
 import type { Environment } from '../../domain/user-group.ts';
-import type { ClaimedDeliveries, Command, PendingEndpoint, Query } from '../port.ts';
+import type {
+  ClaimedDeliveries,
+  Command,
+  EndpointHealth,
+  FailingEndpoint,
+  PendingEndpoint,
+  Query,
+} from '../port.ts';
 import { DELIVERY_COLUMNS, toDelivery } from '../row-mapping.ts';
 import type { Connection, Row } from './connection.ts';
 
 const OF_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
 const LIST = `select ${DELIVERY_COLUMNS} from deliveries where ${OF_ENDPOINT} and event_id < ?
   order by event_id desc limit ?`;
+const SCAN = `select ${DELIVERY_COLUMNS} from deliveries
+  where (workspace_id, environment, endpoint_id, event_id) > (?, ?, ?, ?)
+  order by workspace_id, environment, endpoint_id, event_id limit ?`;
 const NEXT_PENDING = `select workspace_id, environment, endpoint_id, next_attempt_at from deliveries
   where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > (?, ?, ?)
   order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`;
 const COUNT_PENDING =
   'select count(*) from (select 1 from deliveries where next_attempt_at is not null limit ?)';
+const COUNT_PENDING_OF = `select count(*) from (
+  select 1 from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit ?)`;
 const FIND_DUE = `select ${DELIVERY_COLUMNS} from deliveries where ${OF_ENDPOINT} and next_attempt_at <= ?
   order by next_attempt_at limit ?`;
 const CLAIM = `update deliveries set next_attempt_at = ? where ${OF_ENDPOINT} and event_id = ?`;
@@ -29,18 +46,38 @@ const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, 
 const DELETE = `delete from deliveries where ${OF_ENDPOINT} and event_id in (
     select event_id from deliveries where ${OF_ENDPOINT} order by event_id limit ?)`;
 const FAILING_SINCE = `select failing_since from failing_webhook_endpoints where ${OF_ENDPOINT}`;
+const SCAN_FAILING = `select workspace_id, environment, endpoint_id, failing_since from failing_webhook_endpoints
+  where (workspace_id, environment, endpoint_id) > (?, ?, ?)
+  order by workspace_id, environment, endpoint_id limit ?`;
 const SET_FAILING = `insert into failing_webhook_endpoints (workspace_id, environment, endpoint_id, failing_since)
   values (?, ?, ?, ?) on conflict do nothing`;
 const CLEAR_FAILING = `delete from failing_webhook_endpoints where ${OF_ENDPOINT}`;
 
 /** Sorts after every event id. */
 const LAST_ID = '~';
+const FIRST_ENDPOINT = startOfWorkspace(0);
 
 export function listDeliveries(
   connection: Connection,
   { of, before, limit }: Query<'listDeliveries'>,
 ): Delivery[] {
   return connection.all(LIST, [...partsOf(of), before ?? LAST_ID, limit]).map(toDelivery);
+}
+
+export function scanDeliveries(
+  connection: Connection,
+  { after, limit }: Query<'scanDeliveries'>,
+): Delivery[] {
+  const key = [...partsOf(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
+  return connection.all(SCAN, [...key, limit]).map(toDelivery);
+}
+
+export function scanFailingEndpoints(
+  connection: Connection,
+  { after, limit }: Query<'scanFailingEndpoints'>,
+): FailingEndpoint[] {
+  const rows = connection.all(SCAN_FAILING, [...partsOf(after ?? FIRST_ENDPOINT), limit]);
+  return rows.map((row) => ({ ...toEndpointKey(row), failingSince: row[3] as number }));
 }
 
 export function findPendingEndpoint(
@@ -56,6 +93,14 @@ export function countPendingDeliveries(
   { atMost }: Query<'countPendingDeliveries'>,
 ): number {
   return connection.get(COUNT_PENDING, [atMost])![0] as number;
+}
+
+export function findEndpointHealth(
+  connection: Connection,
+  { of, atMost }: Query<'findEndpointHealth'>,
+): EndpointHealth {
+  const [pendingDeliveries] = connection.get(COUNT_PENDING_OF, [...partsOf(of), atMost]) as [number];
+  return { pendingDeliveries, failingSince: failingSince(connection, of) };
 }
 
 export function claimDeliveries(

@@ -38,6 +38,11 @@ const INCREMENT = `insert into environments (workspace_id, environment, config_v
 
 const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 
+export function findConfigVersion(connection: Connection, { of }: Query<'findConfigVersion'>): number {
+  const row = connection.get(CONFIG_VERSION, [of.workspaceId, of.environment]);
+  return (row?.[0] as number | undefined) ?? 0;
+}
+
 export function findConfig(connection: Connection, { of }: Query<'findConfig'>): Config {
   const tenant = [of.workspaceId, of.environment];
   const row = connection.get(CONFIG_VERSION, tenant);

@@ -1,11 +1,11 @@
 // Events and the webhook deliveries that they cause. One transaction writes at a time, so positions are in the order of
 // commits.
 
-import type { EventPosition, NewEvent, StoredEvent, Tenant } from '../../domain/event.ts';
+import type { EventPosition, EventTarget, NewEvent, StoredEvent, Tenant } from '../../domain/event.ts';
 import type { Changes } from '../../domain/event-changes.ts';
 import type { Environment } from '../../domain/user-group.ts';
 import { pageOf } from '../event-page.ts';
-import type { Command, EventPage, EventSearch, Query } from '../port.ts';
+import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../port.ts';
 import { EVENT_COLUMNS, fromEvent, toEvent } from '../row-mapping.ts';
 import type { Connection, Value } from './connection.ts';
 
@@ -17,12 +17,17 @@ const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and 
 const DELETE_OLD = `delete from events where position in (
     select position from events where workspace_id = ? and environment = ? order by position limit ?)
   and occurred_at < ?`;
-const FIND_ERASABLE = `select max(position) from (
-    select position from events where ${OF_TARGET} and position > ? order by position limit ?)`;
+const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? order by position limit ?`;
+const FIND_ERASABLE = `select count(*), max(position) from (
+    select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET})
+    where is_erasable limit ?)`;
+const FIND_LAST_SCANNED = `select max(position) from (select position ${NEXT_OF_TARGET})`;
+const HAS_MORE = `select 1 from events where ${OF_TARGET} limit 1 offset ?`;
+const ERASE_LAST = `update events set changes = null where ${OF_TARGET} and position > ? and changes is not null`;
 const ERASE = `update events set changes = null
   where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
-const NEXT_TENANT = `select workspace_id, environment from events where (workspace_id, environment) > (?, ?)
-  order by workspace_id, environment limit 1`;
+const NEXT_TENANT = `select workspace_id, environment, occurred_at from events
+  where (workspace_id, environment) > (?, ?) order by workspace_id, environment, position limit 1`;
 
 /** Does nothing without an event. */
 export function record(
@@ -83,9 +88,14 @@ function statementOf({ of, target, order, after, type, scanLimit }: EventSearch)
 /** No type of an event is empty. */
 const EVERY_TYPE = '';
 
-export function findNextTenant(connection: Connection, { after }: Query<'findNextTenant'>): Tenant | null {
+export function findNextTenant(
+  connection: Connection,
+  { after }: Query<'findNextTenant'>,
+): TenantWithEvents | null {
   const row = connection.get(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  return row === undefined ? null : { workspaceId: row[0] as number, environment: row[1] as Environment };
+  if (row === undefined) return null;
+  const [workspaceId, environment, oldestEventAt] = row as [number, Environment, number];
+  return { workspaceId, environment, oldestEventAt };
 }
 
 export function deleteOldEvents(
@@ -97,10 +107,29 @@ export function deleteOldEvents(
 
 export function eraseChanges(
   connection: Connection,
-  { workspaceId, environment, target, after, limit }: Omit<Command<'eraseChanges'>, 'kind' | 'bucket'>,
+  { workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
 ): number | null {
   const of = [workspaceId, environment, target.type, target.id, after];
-  const [last] = connection.get(FIND_ERASABLE, [...of, limit]) as [number | null];
-  if (last !== null) connection.run(ERASE, [...of, last]);
+  const [found, lastFound] = connection.get(FIND_ERASABLE, [...of, scanLimit, limit]) as [number, number];
+  const [last] =
+    found === limit
+      ? [lastFound]
+      : (connection.get(FIND_LAST_SCANNED, [...of, scanLimit]) as [number | null]);
+  if (found > 0) connection.run(ERASE, [...of, last]);
   return last;
+}
+
+/** Those after the position. */
+export function eraseLastChanges(
+  connection: Connection,
+  { workspaceId, environment }: Tenant,
+  target: EventTarget,
+  after: number,
+): void {
+  connection.run(ERASE_LAST, [workspaceId, environment, target.type, target.id, after]);
+}
+
+export function hasMoreEvents(connection: Connection, { of, target, than }: Query<'hasMoreEvents'>): boolean {
+  const key = [of.workspaceId, of.environment, target.type, target.id];
+  return connection.get(HAS_MORE, [...key, than]) !== undefined;
 }

@@ -24,6 +24,9 @@ import { StoreUnavailable } from '../port.ts';
  */
 const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 
+/** Read-only, cannot open. SQLite's messages do not name the file. */
+const NOT_WRITABLE_CODES: ReadonlySet<number | null> = new Set([8, 14]);
+
 const CHUNK_BYTES = 262_144;
 /** What a disk must accept to count as writable: several changes of the largest size. */
 const REQUIRED_FREE_BYTES = 1_048_576;
@@ -168,20 +171,26 @@ function writeScratch(path: string): void {
   }
 }
 
-/** Runs `work`; a failure of the file becomes `StoreUnavailable`. */
-export function guard<Result>(work: () => Result): Result {
+/** Runs `work`; a failure of the file becomes `StoreUnavailable`, which names `path` if SQLite could not write there. */
+export function guard<Result>(work: () => Result, path?: string): Result {
   try {
     return work();
   } catch (error) {
-    throw asStoreError(error);
+    throw asStoreError(error, path);
   }
 }
 
 /** A failure of the file as `StoreUnavailable`; any other error unchanged. */
-export function asStoreError(error: unknown): unknown {
+export function asStoreError(error: unknown, path?: string): unknown {
   const code = codeOf(error);
   const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
-  return isFileError ? new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error }) : error;
+  if (!isFileError) return error;
+  const remedy = path !== undefined && NOT_WRITABLE_CODES.has(code) ? makeWritable(path) : '';
+  return new StoreUnavailable(`SQLite: ${(error as Error).message}${remedy}`, { cause: error });
+}
+
+function makeWritable(path: string): string {
+  return `: ${path}, its -wal and -shm files and their directory must be writable for this user, on a disk that is not mounted read-only`;
 }
 
 /** The primary result code of SQLite; null if the error is not from SQLite. */

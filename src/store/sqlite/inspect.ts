@@ -3,13 +3,12 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { StoredToken } from '../../domain/key-ring.ts';
 import type { Fault, Inspection } from '../inspection.ts';
-import { pendingMigrations } from '../migration.ts';
 import { StoreUnavailable } from '../port.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../row-mapping.ts';
+import { STORED_TOKEN_COLUMNS, toStoredToken } from '../row-mapping.ts';
 import { guard, requireRegularFile } from './file.ts';
-import { FOLDER } from './migrate.ts';
+import { migrations } from './migrate.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -22,7 +21,7 @@ export async function inspectFile<Result>(
     requireRegularFile(path);
     // Absolute, because SQLite treats a path that begins with "file:" as a URI.
     return new DatabaseSync(resolve(path), { timeout: BUSY_TIMEOUT_MS });
-  });
+  }, path);
   try {
     return await work(new SqliteInspection(database, path));
   } finally {
@@ -49,15 +48,21 @@ export class SqliteInspection implements Inspection {
   }
 
   pendingMigrations(): string[] {
-    const newest = this.#hasTable('schema_migrations')
-      ? (this.#rows('select coalesce(max(number), 0) from schema_migrations')[0]![0] as number)
-      : 0;
-    return pendingMigrations(FOLDER, newest).map(({ name }) => name);
+    return migrations.pending(this.#schemaNumber()).map(({ name }) => name);
+  }
+
+  newerVersion(): string | null {
+    return migrations.newerVersion(this.#schemaNumber());
+  }
+
+  #schemaNumber(): number {
+    if (!this.#hasTable('schema_migrations')) return 0;
+    return this.#rows('select coalesce(max(number), 0) from schema_migrations')[0]![0] as number;
   }
 
   faults(): Fault[] {
     try {
-      guard(() => this.#checkWritable());
+      guard(() => this.#checkWritable(), this.#path);
       return [];
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -80,9 +85,9 @@ export class SqliteInspection implements Inspection {
     return new Map(rows as [string, number][]);
   }
 
-  sampleGroups(keyId: string, limit: number): UserGroup[] {
-    const sql = `select ${USER_GROUP_COLUMNS} from user_groups where token_key_id = ? limit ?`;
-    return this.#rows(sql, keyId, limit).map((row) => toUserGroup(row)!);
+  sampleTokens(keyId: string, limit: number): StoredToken[] {
+    const sql = `select ${STORED_TOKEN_COLUMNS} from user_groups where token_key_id = ? limit ?`;
+    return this.#rows(sql, keyId, limit).map(toStoredToken);
   }
 
   /** Reads the complete file. Returns what is wrong with it; null if it is intact. */
@@ -107,6 +112,6 @@ export class SqliteInspection implements Inspection {
       const statement = this.#database.prepare(sql);
       statement.setReturnArrays(true);
       return statement.all(...values) as unknown as unknown[][];
-    });
+    }, this.#path);
   }
 }

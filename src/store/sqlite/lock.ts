@@ -1,8 +1,9 @@
 // One process serves a database file. The lock is an SQLite lock on a separate file, so the operating system releases
 // it however the process ends.
 
+import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { asStoreError, codeOf, futurePath, guard, makeFile } from './file.ts';
+import { asStoreError, codeOf, futurePath, guard, identityOf, makeFile } from './file.ts';
 
 const BUSY = 5;
 
@@ -16,24 +17,47 @@ export function lockForServing(path: string): { close(): void } {
   return takeLock(path, makeFile(path));
 }
 
-/** Takes the lock of a file that does not exist yet. Throws `AlreadyServed` or `StoreUnavailable`. */
+/**
+ * Takes the lock of a file that does not exist yet; `close` removes the lock file, unless it existed before. Throws
+ * `AlreadyServed` or `StoreUnavailable`.
+ */
 export function lockForCreating(path: string): { close(): void } {
-  return takeLock(path, futurePath(path));
+  const realPath = futurePath(path);
+  const isNew = !existsSync(lockFileOf(realPath));
+  const lock = takeLock(path, realPath);
+  return {
+    close: () => {
+      if (isNew) rmSync(lockFileOf(realPath), { force: true });
+      lock.close();
+    },
+  };
+}
+
+function lockFileOf(realPath: string): string {
+  return `${realPath}.lock`;
 }
 
 /** `realPath` has no symbolic links. */
 function takeLock(path: string, realPath: string): { close(): void } {
-  const lockFile = makeFile(`${realPath}.lock`);
-  const lock = guard(() => new DatabaseSync(lockFile, { timeout: 0 }));
+  const lockFile = makeFile(lockFileOf(realPath));
+  const identity = identityOf(lockFile);
+  const lock = guard(() => new DatabaseSync(lockFile, { timeout: 0 }), lockFile);
   try {
     lock.exec('begin exclusive');
+    refuseRemoved(lockFile, identity, path);
   } catch (error) {
     lock.close();
-    if (codeOf(error) !== BUSY) throw asStoreError(error);
-    throw new AlreadyServed(
-      `another process is serving ${path}; stop it first, or use PostgreSQL, which many processes can share`,
-      { cause: error },
-    );
+    throw codeOf(error) === BUSY ? alreadyServed(path, error) : asStoreError(error, lockFile);
   }
   return { close: () => lock.close() };
+}
+
+/** A restore that ended meanwhile may have removed the file: then another process can lock a new one of its name. */
+function refuseRemoved(lockFile: string, identity: string, path: string): void {
+  if (!existsSync(lockFile) || identityOf(lockFile) !== identity) throw alreadyServed(path);
+}
+
+function alreadyServed(path: string, cause?: unknown): AlreadyServed {
+  const message = `another process is serving ${path}; stop it first, or use PostgreSQL, which many processes can share`;
+  return new AlreadyServed(message, { cause });
 }

@@ -1,29 +1,35 @@
-import { type Migration, pendingMigrations } from '../migration.ts';
+import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../migration.ts';
 import type { Connection } from './connection.ts';
 
-export const FOLDER = new URL('./migrations/', import.meta.url);
+export const migrations = new Migrations(new URL('./migrations/', import.meta.url));
 
-/** Migrates the database to the newest schema; returns the names of the migrations that ran. Throws `SchemaTooNew`. */
-export function migrate(connection: Connection): string[] {
+/** Migrates the database to the newest schema of this version; returns the number of its schema. Throws `SchemaTooNew`. */
+export function migrate(connection: Connection, observer = UNOBSERVED): number {
   connection.execute(`create table if not exists schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict`);
-  const [newest] = connection.transaction('deferred', () =>
-    connection.statement('select coalesce(max(number), 0) from schema_migrations').get(),
-  ) as unknown as [number];
-  return pendingMigrations(FOLDER, newest)
-    .filter((migration) => apply(connection, migration))
-    .map(({ name }) => name);
+  const number = connection.transaction('deferred', () => schemaNumber(connection));
+  const pending = migrations.pending(number);
+  for (const migration of pending) apply(connection, migration, observer);
+  return pending.at(-1)?.number ?? number;
 }
 
-function apply(connection: Connection, { number, name, sql }: Migration): boolean {
-  return connection.transaction('immediate', () => {
-    const { changes } = connection
-      .statement(
-        'insert into schema_migrations (number, name, applied_at) values (?, ?, ?) on conflict do nothing',
-      )
-      .run(number, name, Date.now());
+/** The number of the newest applied migration; 0 if there is none. */
+export function schemaNumber(connection: Connection): number {
+  const [number] = connection.get('select coalesce(max(number), 0) from schema_migrations') as [number];
+  return number;
+}
+
+function apply(connection: Connection, migration: Migration, observer: MigrationObserver): void {
+  const startedAt = performance.now();
+  const isApplied = connection.transaction('immediate', () => {
+    const changes = connection.run(
+      'insert into schema_migrations (number, name, applied_at) values (?, ?, ?) on conflict do nothing',
+      [migration.number, migration.name, Date.now()],
+    );
     if (changes === 0) return false;
-    connection.execute(sql);
+    observer.started(migration);
+    connection.execute(migration.sql);
     return true;
   });
+  if (isApplied) observer.applied(migration, performance.now() - startedAt);
 }

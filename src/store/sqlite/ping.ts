@@ -1,10 +1,10 @@
 import type { CommandResult } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { leaseIds } from './lease-ids.ts';
+import { schemaNumber } from './migrate.ts';
 
-export function ping(connection: Connection): null {
-  connection.get('select 1 from id_blocks limit 1');
-  return null;
+export function ping(connection: Connection): number {
+  return schemaNumber(connection);
 }
 
 /**

@@ -5,16 +5,30 @@ import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
 import type { Connection } from './connection.ts';
-import { countPendingDeliveries, findPendingEndpoint, listDeliveries } from './delivery.ts';
-import { findConfig, findDocument, scanDocuments } from './document.ts';
-import { findNextTenant, listEvents } from './event.ts';
+import {
+  countPendingDeliveries,
+  findEndpointHealth,
+  findPendingEndpoint,
+  listDeliveries,
+  scanDeliveries,
+  scanFailingEndpoints,
+} from './delivery.ts';
+import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
+import { findNextTenant, hasMoreEvents, listEvents } from './event.ts';
 import { findImportedToken } from './imported-token.ts';
 import { listUserGroupSummaries } from './list-user-group-summaries.ts';
 import { listUserGroups } from './list-user-groups.ts';
 import { ping } from './ping.ts';
 import { findEvent } from './single-event.ts';
 import { listTokenKeyIds } from './token-key.ts';
-import { charactersOf, countUserGroups, findByKey, findByToken, scanUserGroups } from './user-group.ts';
+import {
+  charactersOf,
+  countUserGroups,
+  findByKey,
+  findByToken,
+  resolveToken,
+  scanUserGroups,
+} from './user-group.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
 type Executor<Kind extends QueryKind> = (connection: Connection, query: Query<Kind>) => QueryResult<Kind>;
@@ -24,6 +38,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findApiTokenById,
   findUserGroup: (connection, { key }) => findByKey(connection, key),
   findUserGroupByToken: (connection, { address }) => findByToken(connection, address),
+  resolveToken,
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),
   scanUserGroups,
   listUserGroups,
@@ -35,13 +50,18 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listTokenKeyIds,
   countUserGroups,
   findConfig,
+  findConfigVersion,
   findDocument,
   scanDocuments,
   listEvents,
   findEvent,
+  hasMoreEvents,
   listDeliveries,
+  scanDeliveries,
+  scanFailingEndpoints,
   findPendingEndpoint,
   countPendingDeliveries,
+  findEndpointHealth,
   findNextTenant,
   ping,
 };

@@ -11,6 +11,7 @@ import {
   removeOnExit,
   temporaryPathOf,
 } from '../../system/atomic-file.ts';
+import { onExit } from '../../system/on-exit.ts';
 import { asStoreError, futurePath, guard, requireRegularFile } from './file.ts';
 import { inspectFile, type SqliteInspection } from './inspect.ts';
 import { lockForCreating } from './lock.ts';
@@ -40,23 +41,20 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
   guard(() => requireRegularFile(from));
   refuseUnmergedLog(from);
   const lock = lockForCreating(to);
-  try {
-    const path = futurePath(to);
-    refuseExisting(path);
-    const unfinished = temporaryPathOf(path);
-    using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
-    guard(() => createTemporaryFile(unfinished));
-    await copyBytes(from, unfinished, onProgress);
-    await inspectFile(unfinished, async (copy) => {
-      refuseInvalid(copy, from);
-      await verify(copy);
-    });
-    // Delivers a signal that arrived during the checks.
-    await nextTurn();
-    guard(() => linkIntoPlace(unfinished, path));
-  } finally {
-    lock.close();
-  }
+  using _lock = onExit(() => lock.close());
+  const path = futurePath(to);
+  refuseExisting(path);
+  const unfinished = temporaryPathOf(path);
+  using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
+  guard(() => createTemporaryFile(unfinished));
+  await copyBytes(from, unfinished, onProgress);
+  await inspectFile(unfinished, async (copy) => {
+    refuseInvalid(copy, from);
+    await verify(copy);
+  });
+  // Delivers a signal that arrived during the checks.
+  await nextTurn();
+  guard(() => linkIntoPlace(unfinished, path));
 }
 
 /** A file that was used as a database may have its latest changes in its log. */
@@ -113,7 +111,7 @@ function refuseInvalid(copy: SqliteInspection, from: string): void {
   const corruption = corruptionOf(copy);
   if (corruption !== null) throw new BackupInvalid(`${from} is not an intact database: ${corruption}`);
   if (!copy.isInitialized()) throw new BackupInvalid(`${from} is not a database of this service`);
-  // Throws if a newer version has written the file.
+  // Throws if this version could not serve it.
   copy.pendingMigrations();
 }
 

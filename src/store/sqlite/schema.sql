@@ -101,8 +101,6 @@ CREATE TABLE imported_tokens (
 CREATE TABLE schema_migrations (
     number integer not null primary key, name text not null, applied_at integer not null) strict;
 
-CREATE TABLE sqlite_sequence(name,seq);
-
 CREATE TABLE token_keys (
   key_id text not null primary key,
   created_at integer not null

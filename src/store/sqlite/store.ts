@@ -4,13 +4,14 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Tenant } from '../../domain/event.ts';
 import { NO_EVENT_QUOTA } from '../../domain/event-quota.ts';
+import { UNOBSERVED } from '../migration.ts';
 import {
   type Command,
   type CommandResult,
+  type MigratedStore,
   type NewUserGroup,
   type Query,
   type QueryResult,
-  type Store,
   StoreUnavailable,
 } from '../port.ts';
 import { createdUserGroup } from '../row-mapping.ts';
@@ -29,17 +30,23 @@ import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts'
  * ends. A connection that opens the log on its own treats every complete frame as committed, which after a failed sync
  * is more than what is on disk.
  */
-export function openServingStore(path: string, eventQuota = NO_EVENT_QUOTA): Store {
+export function openServingStore(
+  path: string,
+  eventQuota = NO_EVENT_QUOTA,
+  migrationObserver = UNOBSERVED,
+): MigratedStore {
   const file = makeFile(path);
+  let schema = 0;
   const connection = open(file, (opened) => {
     opened.syncLog();
-    migrate(opened);
+    schema = migrate(opened, migrationObserver);
   });
   const writer = new WriterThread(
     { file, identity: identityOf(file), eventBytesPerDay: eventQuota.bytesPerDay },
     eventQuota.onReduced,
   );
   return {
+    schema,
     read: (queries) => runQueries(connection, queries),
     write: (commands) => writer.run(commands),
     close: async () => {
@@ -50,13 +57,13 @@ export function openServingStore(path: string, eventQuota = NO_EVENT_QUOTA): Sto
 }
 
 /** Opens the file for a command, which may run while a process is serving it. */
-export function openCommandStore(path: string): Store & { migrations: string[] } {
-  let migrations: string[] = [];
+export function openCommandStore(path: string, migrationObserver = UNOBSERVED): MigratedStore {
+  let schema = 0;
   const connection = open(makeFile(path), (opened) => {
-    migrations = migrate(opened);
+    schema = migrate(opened, migrationObserver);
   });
   return {
-    migrations,
+    schema,
     read: (queries: readonly Query[]): QueryResult[] => runQueries(connection, queries),
     write: async (commands: readonly Command[]): Promise<CommandResult[]> =>
       runCommands(connection, commands),

@@ -11,6 +11,11 @@ const BY_KEY = `select ${COLUMNS_BESIDE_KEY} from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
 const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
+// The unary plus keeps the index of the primary key out. The row of a token that does not resolve is not read, so its size
+// does not tell it from an unknown token.
+const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
+const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
+const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
 const AFTER_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
   where (workspace_id, environment, provided_id) > (?, ?, ?)
   order by workspace_id, environment, provided_id limit ?`;
@@ -35,6 +40,14 @@ export function findByToken(connection: Connection, { bucket, digest }: TokenAdd
   );
 }
 
+export function resolveToken(
+  connection: Connection,
+  { address, of, now }: Query<'resolveToken'>,
+): UserGroup | null {
+  const values = [address.bucket, address.digest, of.workspaceId, of.environment];
+  return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
+}
+
 export function scanUserGroups(
   connection: Connection,
   { after, limit }: Query<'scanUserGroups'>,
@@ -53,6 +66,6 @@ export function countUserGroups(connection: Connection, { of }: Query<'countUser
 /** Characters of JSON in the result of a lookup. */
 export function charactersOf({ kind }: Query, result: QueryResult): number {
   if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
-  const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken';
+  const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken' || kind === 'resolveToken';
   return isGroup && result !== null ? sizeOf(result as UserGroup) : 0;
 }

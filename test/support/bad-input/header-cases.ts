@@ -13,10 +13,12 @@ const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
 const unsupported = { status: 415, code: 'unsupported_media_type' } as const;
 const forbiddenOrigin = { status: 403, code: 'origin_not_allowed' } as const;
 
-/** None of these is `Token`, spaces and a valid API token. */
+/** None of these is `Token` or `Bearer`, spaces and a valid API token. */
 export function badAuthorizations(operations: readonly AnyEndpoint[], { service, token }: Victim): BadCase[] {
   const valid = service.token;
-  const schemes = words('Bearer Basic Digest Negotiate ApiKey Tokens Tok-en X-Token Token: Token= "Token"');
+  const schemes = words(
+    'Bearers Bearer: Bearer= Basic Digest Negotiate ApiKey Tokens Tok-en X-Token Token: Token= "Token"',
+  );
   const prefixes = phrases(
     'token=|Token|Token token=|Token api_key=|Token <|Token "|Token :|Token =|Token \u00a0',
   );

@@ -5,7 +5,7 @@ import { PresentedToken } from '../../../domain/token.ts';
 import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
-import { groupOfId, groupOfToken } from '../../prefetch.ts';
+import { groupOfId, resolutionOf } from '../../prefetch.ts';
 import { noQuery } from '../../query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { timestamp, timestampSchema } from '../../timestamp.ts';
@@ -64,8 +64,8 @@ export const createEmbedToken = endpoint<EmbedTokenBody, null>({
   query: noQuery,
   body: embedTokenBody,
   isConditional: false,
-  prefetch: (caller, { group }) =>
-    'token' in group ? groupOfToken(group.token) : groupOfId(caller, group.userGroupId),
+  prefetch: (caller, { group }, _request, now) =>
+    'token' in group ? resolutionOf(caller, group.token, now) : groupOfId(caller, group.userGroupId),
   handle: async ({ context, caller, body, reply }) => {
     const { token, type, expiresAt, url } = await mintEmbedToken(context, caller, body);
     reply.code(201);

@@ -27,8 +27,8 @@ const schemaField = {
   additionalProperties: true,
   'x-max-bytes': SCHEMA_BYTES,
   description:
-    `A JSON Schema 2020-12 for \`properties\`, at most ${SCHEMA_BYTES / 1024} KiB. Patterns are in RE2 syntax, \`$ref\` must ` +
-    'refer to a place in the schema, and `format` is an annotation.',
+    `A JSON Schema 2020-12 for \`properties\`, at most ${SCHEMA_BYTES / 1024} KiB. Patterns are regular expressions of ` +
+    'ECMAScript without lookaround or backreferences, numbers are compared exactly, `$ref` must refer to a place in the schema, and `format` is an annotation.',
 } as const;
 
 const fields = { schema: schemaField, mode: modeField };

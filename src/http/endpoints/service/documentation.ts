@@ -6,8 +6,12 @@ import type { DocsAssets } from '../../docs/assets.ts';
 import { page, pageHeaders } from '../../docs/page.ts';
 import { refusePreconditionOf } from '../../entity-tag.ts';
 import { lazy } from '../../lazy.ts';
-import { type PublicCall, type PublicEndpoint, pageLimitOf } from '../../public-endpoint.ts';
-import type { PublicLimit } from '../../public-limit.ts';
+import {
+  type PageLimitOptions,
+  type PublicCall,
+  type PublicEndpoint,
+  pageLimitOf,
+} from '../../public-endpoint.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const pageResponse = {
@@ -71,10 +75,10 @@ export const errors: PublicEndpoint = {
 };
 
 /** The files that the pages load. */
-export function addAssets(app: FastifyInstance, publicLimit: PublicLimit | null): void {
+export function addAssets(app: FastifyInstance, options: PageLimitOptions): void {
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     '/docs/assets/:digest/:name',
-    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(publicLimit)] },
+    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options)] },
     async (request, reply) =>
       (await assets()).send(request, reply, `${request.params.digest}/${request.params.name}`),
   );

@@ -9,6 +9,9 @@ import { successSchema } from '../../schema.ts';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const Health = successSchema('Health', { status: { type: 'string', enum: ['alive', 'ready'] } });
 
+/** Supervisors and load balancers call them every second. */
+export const HEALTH_CHECKS: ReadonlySet<string> = new Set(['checkAlive', 'checkReady']);
+
 export const alive: PublicEndpoint = {
   operationId: 'checkAlive',
   path: '/healthz',

@@ -4,6 +4,7 @@ import { jsonWebKeySet, MAX_AGE_SECONDS, publicationTag, publishedKeys } from '.
 import { isMetByTag } from '../../../domain/precondition.ts';
 import { readIssuer } from '../../../operations/key-set.ts';
 import { overloaded } from '../../../operations/refusals.ts';
+import { UNKNOWN_TENANT } from '../../../store/fair-queue.ts';
 import { withDeadline } from '../../endpoint.ts';
 import { preconditionOf, setVersionTag } from '../../entity-tag.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
@@ -26,6 +27,7 @@ export const keySet: PublicEndpoint = {
   // Verifiers are never locked out: only requests for issuers that do not exist are counted, as refused ones.
   isUnlimited: true,
   handle: async ({ context, request, reply }) => {
+    context.activity.seen(UNKNOWN_TENANT);
     if (!context.store.admits('read')) throw overloaded;
     const precondition = preconditionOf(request.headers);
     const { issuer_id: issuerId } = request.params as { issuer_id: string };

@@ -3,6 +3,7 @@
 import type { ClientConfig } from 'pg';
 import type { EventQuotaOptions } from '../../../domain/event-quota.ts';
 import type { Secret } from '../../../domain/secret.ts';
+import type { MigrationObserver } from '../../migration.ts';
 import type { StoreObserver } from '../../port.ts';
 import { NUMBER_TYPES } from './pipeline.ts';
 
@@ -18,6 +19,7 @@ export interface PostgresOptions {
   preparedStatements: boolean;
   observer?: StoreObserver;
   eventQuota?: EventQuotaOptions;
+  migrationObserver?: MigrationObserver;
   /** Aborts the start-up. */
   signal?: AbortSignal;
 }

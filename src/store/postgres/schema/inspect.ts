@@ -1,12 +1,11 @@
 // Reads a PostgreSQL database without migrating it.
 
-import type { UserGroup } from '../../../domain/user-group.ts';
+import type { StoredToken } from '../../../domain/key-ring.ts';
 import type { Fault, Inspection } from '../../inspection.ts';
-import { pendingMigrations } from '../../migration.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import { STORED_TOKEN_COLUMNS, toStoredToken } from '../../row-mapping.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
-import { checkServer, FOLDER, ServerUnfit } from './migrate.ts';
+import { checkServer, migrations, ServerUnfit } from './migrate.ts';
 import { type SchemaSession, withSchemaSession } from './session.ts';
 
 /** The version from which on gathering statistics requires a privilege of its own. */
@@ -49,10 +48,18 @@ class PostgresInspection implements Inspection {
   }
 
   async pendingMigrations(): Promise<string[]> {
+    return migrations.pending(await this.#schemaNumber()).map(({ name }) => name);
+  }
+
+  async newerVersion(): Promise<string | null> {
+    return migrations.newerVersion(await this.#schemaNumber());
+  }
+
+  async #schemaNumber(): Promise<number> {
     const { ask } = this.#session;
     const [exists] = await ask("select 1 where to_regclass('schema_migrations') is not null");
     const [row] = exists ? await ask('select coalesce(max(number), 0) from schema_migrations') : [[0]];
-    return pendingMigrations(FOLDER, row?.[0] as number).map(({ name }) => name);
+    return row?.[0] as number;
   }
 
   async faults(): Promise<Fault[]> {
@@ -83,9 +90,9 @@ class PostgresInspection implements Inspection {
     return new Map((await this.#session.change(sql)) as [string, number][]);
   }
 
-  async sampleGroups(keyId: string, limit: number): Promise<UserGroup[]> {
-    const sql = `select ${USER_GROUP_COLUMNS} from user_groups where token_key_id = $1 limit $2`;
-    return (await this.#session.change(sql, [keyId, limit])).map((row) => toUserGroup(row)!);
+  async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
+    const sql = `select ${STORED_TOKEN_COLUMNS} from user_groups where token_key_id = $1 limit $2`;
+    return (await this.#session.change(sql, [keyId, limit])).map(toStoredToken);
   }
 
   async #serverFaults(): Promise<Fault[]> {

@@ -1,13 +1,13 @@
 // Migrations on PostgreSQL. Of processes that start at the same time one runs each migration; the others wait for the
 // row lock of its number.
 
-import { type Migration, pendingMigrations } from '../../migration.ts';
+import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
 import { BEGIN_WITHOUT_LIMITS } from '../client/isolation.ts';
 import { distributeTables } from './citus.ts';
 import { updatePositionBase } from './position-base.ts';
 import type { SchemaSession } from './session.ts';
 
-export const FOLDER = new URL('./migrations/', import.meta.url);
+export const migrations = new Migrations(new URL('./migrations/', import.meta.url));
 const OLDEST_SERVER = 14;
 /** The encodings that can store every character unchanged. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];
@@ -27,15 +27,15 @@ export class ServerUnfit extends Error {
 }
 
 /**
- * Migrates the database to the newest schema; returns the names of the migrations that ran. Throws `ServerUnfit`,
+ * Migrates the database to the newest schema of this version; returns the number of its schema. Throws `ServerUnfit`,
  * `SchemaTooNew` and `StoreUnavailable`.
  */
-export async function migrate(session: SchemaSession): Promise<string[]> {
+export async function migrate(session: SchemaSession, observer = UNOBSERVED): Promise<number> {
   await checkServer(session);
-  const applied = await applyPending(session);
+  const number = await applyPending(session, observer);
   await distributeTables(session);
   await updatePositionBase(session);
-  return applied;
+  return number;
 }
 
 /** Throws `ServerUnfit` and `StoreUnavailable`. */
@@ -70,12 +70,12 @@ async function checkSettings({ ask }: SchemaSession): Promise<void> {
   }
 }
 
-async function applyPending(session: SchemaSession): Promise<string[]> {
-  const applied: string[] = [];
+async function applyPending(session: SchemaSession, observer: MigrationObserver): Promise<number> {
   try {
-    for (const migration of pendingMigrations(FOLDER, await newestApplied(session))) {
-      if (await apply(session, migration).catch(explainRights)) applied.push(migration.name);
-    }
+    const number = await newestApplied(session);
+    const pending = migrations.pending(number);
+    for (const migration of pending) await apply(session, migration, observer).catch(explainRights);
+    return pending.at(-1)?.number ?? number;
   } catch (error) {
     if (!FOREIGN_SCHEMA.includes(codeOf(error))) throw error;
     const { message } = error as Error;
@@ -83,7 +83,6 @@ async function applyPending(session: SchemaSession): Promise<string[]> {
       `the database has tables of another application (${message}): the service needs its own database or schema`,
     );
   }
-  return applied;
 }
 
 /** The number of the newest applied migration; 0 if there is none. */
@@ -108,16 +107,26 @@ async function createTable({ change }: SchemaSession): Promise<void> {
   }
 }
 
-async function apply({ change }: SchemaSession, { number, name, sql }: Migration): Promise<boolean> {
+async function apply(
+  { change }: SchemaSession,
+  migration: Migration,
+  observer: MigrationObserver,
+): Promise<void> {
+  const { number, name, sql } = migration;
   await change(BEGIN_WITHOUT_LIMITS);
   const inserted = await change(
     `insert into schema_migrations (number, name, applied_at) values ($1, $2, $3)
       on conflict (number) do nothing returning number`,
     [number, name, Date.now()],
   );
-  if (inserted.length === 1) await change(sql);
+  const isPending = inserted.length === 1;
+  const startedAt = performance.now();
+  if (isPending) {
+    observer.started(migration);
+    await change(sql);
+  }
   await change('commit');
-  return inserted.length === 1;
+  if (isPending) observer.applied(migration, performance.now() - startedAt);
 }
 
 /** The service may run as a user without DDL privileges. */

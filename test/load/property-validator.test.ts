@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   PropertySchemaInvalid,
   PropertyValidator,
-} from '../../../src/operations/property-validator/validator.ts';
+} from '../../src/operations/property-validator/validator.ts';
 
 const VICTIM = 1;
 const HOSTILE = [2, 3, 4, 5];
@@ -20,6 +21,15 @@ const endless = JSON.stringify({
   $defs: Object.fromEntries(definitions),
   properties: { a: { $ref: '#/$defs/39' } },
 });
+/** Longer than a check may take. */
+const BLOCKED_MS = 350;
+const large = '{"additionalProperties":{"items":{"pattern":"^[a-z0-9-]+$"}}}';
+/** Its check takes longer than the fast thread has for it. */
+const largeText = JSON.stringify(
+  Object.fromEntries(
+    Array.from({ length: 90 }, (_, key) => [`k${key}`, Array.from({ length: 90 }, () => 'a-1')]),
+  ),
+);
 /** One step that takes long, which the thread cannot stop. */
 const longStep = JSON.stringify({ properties: { a: { pattern: `${'(.*)'.repeat(2_000)}b$` } } });
 const longText = JSON.stringify({ a: 'ab'.repeat(30_000) });
@@ -64,6 +74,18 @@ describe('The validator of properties', () => {
       assert.deepEqual(await validator.check(VICTIM, ordinary, ['{"plan":"gold"}']), [[]]);
     assert.equal(isOver, false, 'the attack has ended first');
     await attack;
+  });
+
+  it('gives the right verdict after the main thread was blocked for longer than a check may take', async () => {
+    // Compiles it.
+    await validator.check(10, large, ['{}', '{}']);
+    for (const properties of [['{"plan":"gold"}'], [largeText]])
+      for (const turns of [0, 2]) {
+        const faults = validator.check(10, large, properties);
+        for (let turn = 0; turn < turns; turn++) await nextTurn();
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);
+        assert.deepEqual(await faults, [[]], `after ${turns} turns`);
+      }
   });
 
   it('does not run out of memory because of the schemas of several tenants', async () => {

@@ -1,0 +1,31 @@
+// Settings in a file as systemd reads it for EnvironmentFile=. Not a file of a shell: nothing is expanded, and a "#" in a
+// value is part of it. The option is not called --env-file, which Node reads itself, also behind the name of the program.
+
+import { readFileSync } from 'node:fs';
+import { UsageError } from '../exit-code.ts';
+import { explainFileError } from '../explain-file-error.ts';
+
+const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/;
+const QUOTED = /^(["'])(.*)\1$/;
+
+/** Throws `UsageError`, without the text of a line: it may be a secret. */
+export function readEnvironmentFile(path: string): Record<string, string> {
+  const lines = readText(path).split('\n');
+  const settings: Record<string, string> = {};
+  for (const [index, line] of lines.map((each) => each.trim()).entries()) {
+    if (line === '' || /^[#;]/.test(line)) continue;
+    const [, name, value] = ASSIGNMENT.exec(line) ?? [];
+    if (name === undefined)
+      throw new UsageError(`--environment-file: line ${index + 1} of ${path} is not NAME=VALUE; correct it`);
+    settings[name] = QUOTED.exec(value!)?.[2] ?? value!;
+  }
+  return settings;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    explainFileError(error, (message) => new UsageError(`--environment-file: ${message}`));
+  }
+}

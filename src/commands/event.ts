@@ -1,0 +1,57 @@
+import { Command, Option } from 'commander';
+import { type Purged, purgeEvents } from '../operations/purge-events.ts';
+import { confirmByTyping } from './confirm.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { parseDuration } from './duration.ts';
+import { printJson } from './output.ts';
+
+const DAY_MS = 86_400_000;
+/** Between batches: callers of the service hardly notice. */
+const PAUSE_MS = 5;
+
+type PurgeOptions = DatabaseOptions & { olderThan?: number; yes?: boolean };
+
+export function eventCommand(): Command {
+  return new Command('event').summary('delete old events').addCommand(purgeCommand());
+}
+
+function purgeCommand(): Command {
+  return new Command('purge')
+    .summary('delete old events and webhook deliveries of all workspaces now')
+    .description(
+      'Deletes events and finished webhook deliveries that are older than UGS_EVENT_RETENTION_DAYS, as the service does in ' +
+        'the background, but faster. Can run while the service is running, and can be interrupted and run again. With ' +
+        '--older-than it may delete events that the service would keep: it then asks for confirmation, unless --yes is set. ' +
+        'A SQLite file does not shrink; new data takes the space.',
+    )
+    .addOption(
+      new Option(
+        '--older-than <duration>',
+        'delete what is older, such as 30d (default: UGS_EVENT_RETENTION_DAYS)',
+      ).argParser((text) => parseDuration(text, '10y')),
+    )
+    .addOption(new Option('--yes', 'delete without asking for confirmation'))
+    .addOption(databaseOption())
+    .addOption(jsonOption())
+    .action((options: PurgeOptions) =>
+      withExistingDatabase(options, async ({ store }, { eventRetentionDays }) => {
+        const ageMs = options.olderThan ?? eventRetentionDays * DAY_MS;
+        const before = Date.now() - ageMs;
+        if (ageMs < eventRetentionDays * DAY_MS && !options.yes) await confirmPurge(before);
+        print(await purgeEvents({ store, before, pauseMs: PAUSE_MS }), options);
+      }),
+    );
+}
+
+function confirmPurge(before: number): Promise<void> {
+  return confirmByTyping(
+    'purge',
+    `This deletes all events before ${new Date(before).toISOString()}, some of which the service would keep.\n` +
+      'Type purge to confirm: ',
+  );
+}
+
+function print({ events, deliveries }: Purged, { json }: DatabaseOptions): void {
+  if (json) printJson({ events, deliveries });
+  else console.log(`Deleted ${events} events and ${deliveries} webhook deliveries.`);
+}

@@ -1,0 +1,207 @@
+import { Command, Option } from 'commander';
+import type { Config } from '../config.ts';
+import type { WebhookEndpointKey } from '../domain/delivery.ts';
+import { type Environment, environments } from '../domain/user-group.ts';
+import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint.ts';
+import { disableEndpoint, giveUpDeliveries } from '../operations/delivery.ts';
+import { findWorkspace, workspacePages } from '../operations/workspace.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { EndpointHealth, Workspace } from '../store/port.ts';
+import { commandContext } from './command-context.ts';
+import { confirmByTyping } from './confirm.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
+import { NotFound, UsageError } from './exit-code.ts';
+import { formatInstant, printJson, printJsonPages, printTablePages } from './output.ts';
+import { parseName, unknownWorkspace } from './workspace-option.ts';
+
+/** A receiver that is down may have millions. */
+const MAX_COUNTED = 10_000;
+
+interface PlaceOptions {
+  workspace?: string;
+  allWorkspaces?: boolean;
+  environment?: Environment;
+}
+
+type ListOptions = DatabaseOptions & PlaceOptions & { pending?: boolean };
+type DisableOptions = DatabaseOptions & PlaceOptions & { yes?: boolean };
+
+interface FoundEndpoint extends EndpointHealth {
+  of: WebhookEndpointKey;
+  workspace: string;
+  endpoint: WebhookEndpoint;
+}
+
+export function webhookCommand(): Command {
+  return new Command('webhook')
+    .summary('list and disable webhook endpoints')
+    .description(
+      'Webhook endpoints receive the events of a workspace and environment. These commands can run while the service is ' +
+        'running; changes take effect with its next delivery.',
+    )
+    .addCommand(listCommand())
+    .addCommand(disableCommand());
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .summary('list webhook endpoints with their pending deliveries')
+    .description(
+      `Lists webhook endpoints, since when no delivery to them has succeeded, and their pending deliveries, counted up to ` +
+        `${MAX_COUNTED}.`,
+    )
+    .addOption(new Option('--pending', 'only endpoints with pending deliveries'));
+  return withPlace(command).action((options: ListOptions) =>
+    withExistingDatabase(options, async ({ store }) => {
+      const pages = endpointPages(store, options);
+      if (options.json) return printJsonPages(pages, toJson);
+      const heading = ['WORKSPACE', 'ENVIRONMENT', 'ID', 'STATUS', 'PENDING', 'FAILING SINCE', 'URL'];
+      return printTablePages(heading, pages, toRow);
+    }),
+  );
+}
+
+function toJson({ of, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): object {
+  return {
+    workspace,
+    workspace_id: of.workspaceId,
+    environment: of.environment,
+    id: of.endpointId,
+    url: endpoint.url,
+    enabled: endpoint.enabled,
+    pending_deliveries: pendingDeliveries,
+    failing_since: failingSince === null ? null : formatInstant(failingSince),
+  };
+}
+
+function toRow({ of, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): string[] {
+  const status = endpoint.enabled ? 'enabled' : 'disabled';
+  const pending = String(pendingDeliveries);
+  const since = formatInstant(failingSince);
+  return [workspace, of.environment, of.endpointId, status, pending, since, endpoint.url];
+}
+
+function disableCommand(): Command {
+  const command = new Command('disable')
+    .summary('disable a webhook endpoint: it gets no events, and its pending deliveries are given up')
+    .description(
+      'Disables a webhook endpoint, for example because its receiver is down. Its pending deliveries are given up. Its ' +
+        'owner enables it again through the API. With --all-workspaces, disables every endpoint with the id, and asks for ' +
+        'confirmation, unless --yes is set.',
+    )
+    .argument('<id>', 'id of the webhook endpoint, as shown by "webhook list"')
+    .addOption(new Option('--yes', 'disable without asking for confirmation'));
+  return withPlace(command).action((id: string, options: DisableOptions) =>
+    withExistingDatabase(options, async ({ store }, config) => {
+      const found = await findEndpoints(store, id, options);
+      if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
+      for (const each of found) await disable(store, config, each);
+      if (options.json) printJson(found.map(({ of, workspace }) => placeOf(of, workspace)));
+      else for (const { of, workspace } of found) console.log(`Disabled ${describe(of, workspace)}.`);
+    }),
+  );
+}
+
+function placeOf({ environment, endpointId }: WebhookEndpointKey, workspace: string): object {
+  return { workspace, environment, id: endpointId, enabled: false };
+}
+
+function describe({ environment, endpointId }: WebhookEndpointKey, workspace: string): string {
+  return `webhook endpoint ${endpointId} of workspace ${workspace}, ${environment}`;
+}
+
+/** Throws `NotFound`, and `UsageError` if it is not clear which one is meant. */
+async function findEndpoints(
+  store: BatchingStore,
+  id: string,
+  options: DisableOptions,
+): Promise<FoundEndpoint[]> {
+  const found: FoundEndpoint[] = [];
+  for await (const page of endpointPages(store, options, id)) found.push(...page);
+  if (found.length > 1 && !options.allWorkspaces)
+    throw new UsageError(`webhook endpoint ${id} exists in both environments; name one with --environment`);
+  if (found.length > 0) return found;
+  throw new NotFound(
+    `webhook endpoint ${id} does not exist there; run "webhook list --all-workspaces" to see all webhook endpoints`,
+  );
+}
+
+function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<void> {
+  const places = found.map(({ of, workspace }) => `  ${describe(of, workspace)}\n`).join('');
+  return confirmByTyping(
+    id,
+    `This disables:\n${places}Their pending deliveries are given up.\nType the id to confirm: `,
+  );
+}
+
+async function disable(
+  store: BatchingStore,
+  config: Config,
+  { of, workspace, endpoint }: FoundEndpoint,
+): Promise<void> {
+  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), of)))
+    throw new UsageError(`${describe(of, workspace)} was changed at this moment; run the command again`);
+  // The service gives up a delivery only when it is due.
+  await giveUpDeliveries({ store }, of);
+}
+
+function withPlace(command: Command): Command {
+  return command
+    .addOption(new Option('--workspace <name>', 'workspace of the webhook endpoints').argParser(parseName))
+    .addOption(new Option('--all-workspaces', 'of all workspaces').conflicts('workspace'))
+    .addOption(
+      new Option('--environment <environment>', 'only of this environment (default: both)').choices(
+        environments,
+      ),
+    )
+    .addOption(databaseOption())
+    .addOption(jsonOption());
+}
+
+/** The endpoints at the place of the options, a page for each environment that has some; or only those with one id. */
+async function* endpointPages(
+  store: BatchingStore,
+  options: PlaceOptions & { pending?: boolean },
+  id?: string,
+): AsyncGenerator<FoundEndpoint[]> {
+  for await (const workspace of workspacesOf(store, options)) {
+    for (const environment of options.environment ? [options.environment] : environments) {
+      const all = await endpointsOf(store, workspace, environment, id);
+      const page = options.pending ? all.filter(({ pendingDeliveries }) => pendingDeliveries > 0) : all;
+      if (page.length > 0) yield page;
+    }
+  }
+}
+
+async function* workspacesOf(
+  store: BatchingStore,
+  { workspace: name, allWorkspaces }: PlaceOptions,
+): AsyncGenerator<Workspace> {
+  if (allWorkspaces) {
+    for await (const page of workspacePages(store)) yield* page;
+    return;
+  }
+  if (name === undefined) throw new UsageError('name a workspace with --workspace, or use --all-workspaces');
+  const found = await findWorkspace(store, name);
+  if (found === null) throw await unknownWorkspace(store, name);
+  yield found;
+}
+
+async function endpointsOf(
+  store: BatchingStore,
+  { workspaceId, name }: Workspace,
+  environment: Environment,
+  id: string | undefined,
+): Promise<FoundEndpoint[]> {
+  const { documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
+  const wanted = documents.filter(
+    (each) => each.kind === 'webhook_endpoint' && (id === undefined || each.id === id),
+  );
+  return Promise.all(
+    wanted.map(async (document) => {
+      const of = { workspaceId, environment, endpointId: document.id };
+      const health = await store.read({ kind: 'findEndpointHealth', of, atMost: MAX_COUNTED });
+      return { of, workspace: name, endpoint: webhookEndpointOf(document), ...health };
+    }),
+  );
+}

@@ -1,0 +1,27 @@
+// Logs the migrations that a start applies, before each of them too: one may take long on a large table. Those that
+// create the schema of a new database are details.
+
+import type { Level, Logger } from 'pino';
+import type { Migration, MigrationObserver } from './store/migration.ts';
+
+export class MigrationLog implements MigrationObserver {
+  readonly #log: Logger;
+  #level: Level = 'info';
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  started(migration: Migration): void {
+    if (migration.number === 1) this.#level = 'debug';
+    this.#log[this.#level](fieldsOf(migration), 'migrating the database');
+  }
+
+  applied(migration: Migration, tookMs: number): void {
+    this.#log[this.#level]({ ...fieldsOf(migration), tookMs: Math.round(tookMs) }, 'migrated the database');
+  }
+}
+
+function fieldsOf({ number, name }: Migration): object {
+  return { migration: name, fromSchema: number - 1, toSchema: number };
+}

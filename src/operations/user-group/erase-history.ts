@@ -1,0 +1,63 @@
+// Removes the values from the long history of a user group before it is deleted. That can take longer than a request may,
+// so it continues after the request has ended, and the repeated request finds it done.
+
+import { keyToString, type UserGroupKey } from '../../domain/user-group.ts';
+import { Problem } from '../../problem.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import { StartedTooLate } from '../../store/port.ts';
+
+/** Events whose values one transaction removes, and how many it looks at for them. */
+const ERASED = 500;
+const SCANNED = 20_000;
+/** Erasures that a process remembers, also those that are done. */
+const MAX_REMEMBERED = 256;
+
+export class HistoryErasures {
+  /** Each resolves to the position of the last event that it has seen. In the order of their starts. */
+  readonly #erasures = new Map<string, Promise<number>>();
+
+  /**
+   * Returns the position up to which no event of the group has values. Throws `overloaded` if that is not so when the
+   * request has to end.
+   */
+  async run(store: BatchingStore, key: UserGroupKey): Promise<number> {
+    const name = keyToString(key);
+    const erasure = this.#erasures.get(name) ?? this.#start(store, key, name);
+    try {
+      const erasedTo = await store.inTime(erasure);
+      // Later changes need another one.
+      this.#erasures.delete(name);
+      return erasedTo;
+    } catch (error) {
+      throw error instanceof StartedTooLate ? historyTooLong() : error;
+    }
+  }
+
+  #start(store: BatchingStore, key: UserGroupKey, name: string): Promise<number> {
+    const [oldest] = this.#erasures.keys();
+    if (this.#erasures.size >= MAX_REMEMBERED) this.#erasures.delete(oldest!);
+    const erasure = erase(store.until(Number.POSITIVE_INFINITY), key);
+    this.#erasures.set(name, erasure);
+    // The next request starts another one.
+    erasure.catch(() => this.#erasures.delete(name));
+    return erasure;
+  }
+}
+
+async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
+  const target = { type: 'user_group', id: key.providedId } as const;
+  const limits = { limit: ERASED, scanLimit: SCANNED };
+  for (let after = 0; ; ) {
+    const last = await store.write({ kind: 'eraseChanges', ...key, target, after, ...limits });
+    if (last === null) return after;
+    after = last;
+  }
+}
+
+function historyTooLong(): Problem {
+  return new Problem(
+    'overloaded',
+    'The user group has a long history, whose values are being removed before the group is. Repeat the request.',
+    { retryAfterSeconds: 1 },
+  );
+}

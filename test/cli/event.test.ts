@@ -1,0 +1,86 @@
+// Old events on the command line: they are deleted faster than in the background, while the service is running.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
+
+const DAY_MS = 86_400_000;
+const GROUPS = 210;
+
+describeOnEachDatabase('event purge', (kind) => {
+  let folder: Folder;
+  let database: TestDatabase;
+  let service: Service;
+  let token: string;
+  before(async () => {
+    folder = new Folder();
+    database = await kind.create();
+    ({ token } = await createApiToken(folder, [], { env: database.env }));
+    service = await serve(folder, { env: database.env });
+    for (let group = 0; group < GROUPS; group++)
+      await service.call(token, 'PUT', `/v1/user-groups/g-${group}`, { name: 'G' });
+  });
+  after(async () => {
+    await service.kill();
+    await database.drop();
+    folder[Symbol.dispose]();
+  });
+
+  function purge(...args: string[]): Promise<Exit> {
+    return run(folder, ['event', 'purge', ...args], { env: database.env });
+  }
+
+  async function countEvents(): Promise<number> {
+    return (await runSql(database, 'select event_id from events')).length;
+  }
+
+  /** All but the newest event. */
+  async function age(days: number): Promise<void> {
+    const at = Date.now() - days * DAY_MS;
+    await runSql(
+      database,
+      `update events set occurred_at = ${at} where position < (select max(position) from events)`,
+    );
+  }
+
+  it('deletes nothing that the service keeps', async () => {
+    await age(80);
+    const events = await countEvents();
+    const { code, stdout } = await purge('--json');
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { events: 0, deliveries: 0 }]);
+    assert.equal(await countEvents(), events);
+  });
+
+  it('asks for confirmation before it deletes more, and changes nothing without a terminal', async () => {
+    const events = await countEvents();
+    const { code, stdout, stderr } = await purge('--older-than', '30d');
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /no terminal to ask for confirmation; add --yes/);
+    assert.equal(await countEvents(), events);
+  });
+
+  it('deletes what is older than the given age while the service is running', async () => {
+    const events = await countEvents();
+    const { code, stdout } = await purge('--older-than', '30d', '--yes', '--json');
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { events: events - 1, deliveries: 0 }]);
+    assert.equal(await countEvents(), 1);
+    const response = await service.call(token, 'PUT', '/v1/user-groups/later', { name: 'L' });
+    assert.equal(response.status, 201);
+  });
+
+  it('deletes what is older than the retention, without confirmation', async () => {
+    await age(100);
+    const { code, stdout } = await purge();
+    assert.deepEqual([code, stdout], [0, 'Deleted 1 events and 0 webhook deliveries.\n']);
+  });
+
+  it('refuses an invalid age', async () => {
+    for (const text of ['', '0d', '30', 'x', '99y']) {
+      const { code, stderr } = await purge('--older-than', text);
+      assert.equal(code, 2, text);
+      assert.match(stderr, /It must be a number and a unit/);
+    }
+  });
+});

@@ -1,0 +1,78 @@
+// The time of a response does not tell why a token does not resolve: whether it is unknown, or was one of a group that
+// is suspended, deleted or another caller's.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { mintUserGroupToken } from '../../src/domain/token.ts';
+import { keyOf } from '../../src/domain/user-group.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+const ROUNDS = 600;
+/** Largest difference of two medians. Each additional round trip to PostgreSQL takes at least 15 per cent. */
+const TOLERANCE = 0.1;
+/** A group whose row takes long to read. */
+const LARGE = { text: 'x'.repeat(60_000) };
+
+describeOnEachDatabase('The time of a response', (kind) => {
+  let service: TestService;
+  const tokens: Record<string, string> = {};
+  before(async () => {
+    service = await TestService.start(kind);
+    const other = await service.apiToken({ workspaceName: 'other' });
+    const create = async (id: string, token = service.token): Promise<string> => {
+      const { json } = await service.get({ user_group_id: id, name: id, properties: LARGE }, { token });
+      return json.user_group.token;
+    };
+    const imported = (name: string) => `${name}-from-another-system-0123456789`;
+    for (const id of ['suspended', 'deleted'])
+      await service.importGroup({ user_group_id: `imported-${id}`, name: id, token: imported(id) });
+    tokens.suspended = await create('suspended');
+    tokens.deleted = await create('deleted');
+    tokens.replaced = await create('replaced');
+    tokens['of another workspace'] = await create('foreign', other.token);
+    tokens.unknown = mintUserGroupToken(keyOf(1, 'Customer', 'unknown').bucket).reveal();
+    await service.post({ current_token: tokens.replaced });
+    for (const id of ['suspended', 'imported-suspended'])
+      await service.call('POST', `/v1/user-groups/${id}/suspend`);
+    for (const id of ['deleted', 'imported-deleted']) await service.call('DELETE', `/v1/user-groups/${id}`);
+    Object.assign(importedTokens, {
+      suspended: imported('suspended'),
+      deleted: imported('deleted'),
+      unknown: imported('unknown'),
+    });
+  });
+  after(() => service.end());
+  const importedTokens: Record<string, string> = {};
+
+  for (const [title, tested] of [
+    ['an issued token', tokens],
+    ['an imported token', importedTokens],
+  ] as const)
+    it(`does not tell why ${title} does not resolve`, async (test) => {
+      const medians = await mediansOf(tested, async (token) => {
+        assert.equal((await service.resolve(token)).status, 404);
+      });
+      test.diagnostic(JSON.stringify(medians));
+      const values = Object.values(medians);
+      const [least, most] = [Math.min(...values), Math.max(...values)];
+      assert.ok(most - least < TOLERANCE * least, JSON.stringify(medians));
+    });
+});
+
+/** Medians in milliseconds. The calls take turns, so that a busy machine slows all of them. */
+async function mediansOf(
+  tokens: Record<string, string>,
+  call: (token: string) => Promise<void>,
+): Promise<Record<string, number>> {
+  const times = new Map(Object.keys(tokens).map((name) => [name, [] as number[]]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, token] of Object.entries(tokens)) {
+      const start = performance.now();
+      await call(token);
+      times.get(name)!.push(performance.now() - start);
+    }
+  }
+  const medianOf = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
+  return Object.fromEntries([...times].map(([name, values]) => [name, Number(medianOf(values).toFixed(3))]));
+}

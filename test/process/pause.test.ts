@@ -1,0 +1,99 @@
+// Contract: a pause of the process changes no verdict about properties or their schema. A check that got no processor
+// time in time is answered with 503.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestResponse } from '../support/http.ts';
+import { createApiToken, Folder, type Service, serve } from '../support/process.ts';
+
+const PAUSES_MS = [50, 300, 1_000, 3_000];
+const CALLERS = 6;
+
+const member = { type: 'array', items: { type: 'string', pattern: '^[a-z0-9-]+$' } };
+const schema = { properties: { plan: { enum: ['gold'] } }, additionalProperties: member };
+/** Takes so long to check that both threads do it, and that pauses interrupt them. */
+const large = Object.fromEntries(
+  Array.from({ length: 90 }, (_, key) => [`k${key}`, Array.from({ length: 90 }, () => 'a-1')]),
+);
+
+type Call = (service: Service, token: string, caller: number) => Promise<TestResponse>;
+
+const call: Call = (service, token, caller) => {
+  const properties = { plan: 'gold', ...(caller % 2 === 0 && large) };
+  return service.call(token, 'PUT', `/v1/user-groups/paused-${caller}`, { name: 'Paused', properties });
+};
+const callInvalidly: Call = (service, token, caller) =>
+  service.call(token, 'GET', '/api/user', {
+    user_group_id: `never-${caller}`,
+    name: 'Never',
+    properties: { ...large, plan: 'lead' },
+  });
+const storeSchema: Call = (service, token) =>
+  service.call(token, 'PUT', '/v1/property-schema', { schema, mode: 'enforce' });
+
+describeOnEachDatabase('A process that is paused again and again', (kind) => {
+  it('rejects neither valid properties nor a valid schema, and accepts no invalid properties', async () => {
+    using folder = new Folder();
+    const database = await kind.create();
+    try {
+      await using service = await serve(folder, { env: database.env });
+      const { token } = await createApiToken(folder, ['--permission', 'admin'], { env: database.env });
+      assert.equal((await storeSchema(service, token, 0)).status, 201);
+      const pauses = pauseAgainAndAgain(service);
+      const [valid, invalid, schemas] = await Promise.all(
+        [call, callInvalidly, storeSchema].map((each) => answersUntil(pauses, service, token, each)),
+      );
+      assert.deepEqual(unexpected(valid!, '200', '201'), []);
+      assert.deepEqual(unexpected(invalid!, 'properties_invalid'), []);
+      assert.deepEqual(unexpected(schemas!, '200'), []);
+      for (const answers of [valid!, invalid!, schemas!])
+        assert.ok(
+          answers.some((answer) => !UNAVAILABLE.has(answer)),
+          'no check was decided',
+        );
+      assert.equal((await call(service, token, 0)).status, 200);
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+const UNAVAILABLE = new Set(['overloaded', 'database_unavailable']);
+
+function unexpected(answers: readonly string[], ...expected: string[]): string[] {
+  return answers.filter((answer) => !expected.includes(answer) && !UNAVAILABLE.has(answer));
+}
+
+async function pauseAgainAndAgain(service: Service): Promise<void> {
+  for (const ms of PAUSES_MS) {
+    await sleep(300);
+    service.signal('SIGSTOP');
+    await sleep(ms);
+    service.signal('SIGCONT');
+  }
+  await sleep(300);
+}
+
+/** Codes of the problems and statuses of the other responses. */
+async function answersUntil(
+  end: Promise<void>,
+  service: Service,
+  token: string,
+  send: Call,
+): Promise<string[]> {
+  let isOver = false;
+  void end.then(() => {
+    isOver = true;
+  });
+  const answers: string[] = [];
+  const run = async (caller: number) => {
+    while (!isOver) {
+      const { status, json } = await send(service, token, caller);
+      answers.push(json.code ?? String(status));
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => run(caller)));
+  return answers;
+}

@@ -1,0 +1,41 @@
+// Contract: a thread that cannot check properties gives no verdict about them or their schema.
+
+import assert from 'node:assert/strict';
+import { cpSync, renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { assertProblem } from '../support/problem.ts';
+import { createApiToken, Folder, serve } from '../support/process.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const THREAD = 'src/operations/property-validator/thread.ts';
+
+describeOnEachDatabase('A service whose files are being replaced', (kind) => {
+  it('answers 500 while the thread that checks properties cannot be loaded, and works afterwards', async () => {
+    using folder = new Folder();
+    for (const part of ['bin', 'src', 'package.json'])
+      cpSync(join(ROOT, part), folder.join(part), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), folder.join('node_modules'));
+    const database = await kind.create();
+    try {
+      const { env } = database;
+      await using service = await serve(folder, { env, command: folder.join('bin/user-group-service.js') });
+      const { token } = await createApiToken(folder, ['--permission', 'admin'], { env });
+      const putSchema = (schema: unknown) =>
+        service.call(token, 'PUT', '/v1/property-schema', { schema, mode: 'enforce' });
+      renameSync(folder.join(THREAD), folder.join('moved'));
+      assertProblem(await putSchema({ required: ['plan'] }), 'internal_error');
+      assert.match(service.stdout, /the thread that checks properties failed[^\n]*thread\.ts/);
+      renameSync(folder.join('moved'), folder.join(THREAD));
+      assert.equal((await putSchema({ required: ['plan'] })).status, 201);
+      assertProblem(
+        await service.call(token, 'GET', '/api/user', { user_group_id: 'a', name: 'A' }),
+        'properties_invalid',
+      );
+    } finally {
+      await database.drop();
+    }
+  });
+});

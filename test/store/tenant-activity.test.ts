@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TenantActivity } from '../../src/store/tenant-activity.ts';
+import { severalTenants } from '../support/tenant-activity.ts';
+
+describe('The activity of tenants', () => {
+  it('is not shared while requests are from one tenant', () => {
+    const activity = new TenantActivity();
+    for (let request = 0; request < 3; request++) activity.seen(1);
+    assert.ok(!activity.isShared);
+  });
+
+  it('is shared while requests are from several tenants, and for a second afterwards', async () => {
+    const activity = severalTenants();
+    await sleep(700);
+    activity.seen(1);
+    await sleep(700);
+    assert.ok(activity.isShared);
+    activity.seen(1);
+    await sleep(700);
+    assert.ok(!activity.isShared);
+  });
+});

@@ -1,0 +1,4 @@
+/** Blocks the event loop. */
+export function block(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}

@@ -1,0 +1,55 @@
+// Databases that an earlier version of the service wrote, one for each schema. `npm run freeze-database` writes them.
+
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DatabaseKind, TestDatabase } from './database.ts';
+import { executeSql } from './sql.ts';
+
+export const FROZEN = fileURLToPath(new URL('./frozen-databases/', import.meta.url));
+
+export interface FrozenDatabase {
+  /** The number of its newest migration. */
+  schema: number;
+  /** The statements that create it. */
+  sql: string;
+  contents: FrozenContents;
+}
+
+/** Whatever its callers know. */
+export interface FrozenContents {
+  tokenKeys: string;
+  apiToken: string;
+  userGroups: FrozenGroup[];
+}
+
+export interface FrozenGroup {
+  provided_id: string;
+  name: string;
+  token: string;
+}
+
+const PREFIX = '-- ';
+
+/** In the order of their schemas. */
+export function frozenDatabases(engine: 'sqlite' | 'postgres'): FrozenDatabase[] {
+  return globSync(`${engine}-*.sql`, { cwd: FROZEN })
+    .sort()
+    .map((file) => {
+      const sql = readFileSync(join(FROZEN, file), 'utf8');
+      const contents = JSON.parse(sql.slice(PREFIX.length, sql.indexOf('\n')));
+      return { schema: Number(basename(file, '.sql').split('-')[1]), sql, contents };
+    });
+}
+
+/** Creates it in a new database, and returns that with the settings to serve it. */
+export async function thaw({ sql, contents }: FrozenDatabase, kind: DatabaseKind): Promise<TestDatabase> {
+  const database = await kind.create();
+  await executeSql(database, kind.name === 'SQLite' ? `pragma journal_mode = wal; ${sql}` : sql);
+  return { ...database, env: { ...database.env, UGS_TOKEN_KEYS: contents.tokenKeys } };
+}
+
+/** The text of the file. */
+export function freeze(contents: FrozenContents, statements: readonly string[]): string {
+  return `${PREFIX}${JSON.stringify(contents)}\n\n${statements.map((sql) => `${sql};\n`).join('\n')}`;
+}
