@@ -46,7 +46,7 @@ export type Case = Trial & {
 
 export const credentials = [
   ...(['none', 'empty', 'unknown', 'cut short', 'revoked'] as const),
-  ...(['of a user group', 'as Bearer', 'without a scheme'] as const),
+  ...(['of a user group', 'as Basic', 'without a scheme'] as const),
 ];
 export type Credential = (typeof credentials)[number];
 

@@ -266,8 +266,8 @@ function authorizationOf(
       return `Token ${revoked}`;
     case 'of a user group':
       return `Token ${groupToken}`;
-    case 'as Bearer':
-      return `Bearer ${token}`;
+    case 'as Basic':
+      return `Basic ${token}`;
     case 'without a scheme':
       return token;
     default:

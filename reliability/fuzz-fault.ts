@@ -76,7 +76,7 @@ const ofBodies = {
 } satisfies Record<string, FaultType>;
 
 const ofNoBodies = {
-  'an unexpected body': withBody(() => '{}'),
+  'an unexpected body': withBody(() => '[]'),
   'an unexpected large body': { ...withBody(() => ' '.repeat(limits.bodyBytes + 1)), status: 413 },
 } satisfies Record<string, FaultType>;
 

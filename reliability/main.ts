@@ -10,6 +10,7 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { type DatabaseKind, postgres, sqlite } from '../test/support/database.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
+import { type AlertFigures, alertNames, brokenPromises as brokenByAlerts, fireAlerts } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
 import { crash } from './crash.ts';
 import { fuzz } from './fuzz.ts';
@@ -35,7 +36,8 @@ import { cutPower } from './power-cut.ts';
 import { Random } from './random.ts';
 import { readRecording, record } from './recording.ts';
 import { revocation } from './revocation.ts';
-import { rollingRestart } from './rolling-restart.ts';
+import { type RollingRestartFigures, rollingRestart } from './rolling-restart.ts';
+import { rollingUpgrade } from './rolling-upgrade.ts';
 import { runSequences } from './sequence.ts';
 import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
@@ -192,6 +194,20 @@ const program = new Command('node reliability/main.ts')
       .action(runRollingRestart),
   )
   .addCommand(
+    rig(
+      'rolling-upgrade',
+      'replace the processes by those of the next version under load, and go back; SQLite has one process',
+    )
+      .option('--rounds <rounds>', 'number of upgrades, each followed by a downgrade', positive, 5)
+      .option('--processes <processes>', 'number of processes with PostgreSQL', positive, 3)
+      .option(
+        '--from <revision>',
+        'upgrade from this revision of the repository, which must serve the schema of this version (default: this version, with one more migration as the next one)',
+      )
+      .addOption(databaseOption().default('postgres'))
+      .action(runRollingUpgrade),
+  )
+  .addCommand(
     rig('slow-clients', 'send headers and bodies, and read responses, as slowly as possible')
       .option('--clients <clients>', 'number of clients of each kind', positive, 1_000)
       .option(
@@ -232,6 +248,13 @@ const program = new Command('node reliability/main.ts')
       .addOption(databaseOption())
       .option('--schemas <schemas...>', 'test only these schemas, by name')
       .action(runHostileSchemas),
+  )
+  .addCommand(
+    rig('alerts', 'produce the fault of each alert, and wait until a real Prometheus fires it')
+      .addOption(
+        new Option('--alerts <alerts...>', 'only these alerts').choices(alertNames()).default([], 'all'),
+      )
+      .action(runAlerts),
   )
   .addCommand(
     rig('json-schema', 'compare the verdicts of property schemas with those of python3-jsonschema')
@@ -381,6 +404,34 @@ async function runOverload({ seconds, database, delayMs, json }: RigFlags & Over
   endWith(brokenByOverload(figures));
 }
 
+interface RollingUpgradeFlags extends DatabaseFlags {
+  rounds: number;
+  processes: number;
+  from?: string;
+}
+
+async function runRollingUpgrade(flags: RigFlags & RollingUpgradeFlags): Promise<void> {
+  const { rounds, database, from = null, json } = flags;
+  await using provided = await provide(database);
+  const processes = database === 'sqlite' ? 1 : flags.processes;
+  using bar = progressBar('restarts', 2 * rounds * processes);
+  const figures = await rollingUpgrade({
+    kind: provided.kind,
+    processes,
+    rounds,
+    from,
+    onRestart: (done) => bar.show(done),
+    onFailure: bar.note,
+  });
+  bar.end();
+  show({ rig: 'rolling-upgrade', database, processes, rounds, ...figures }, json);
+  endWith(brokenByRestarts(figures));
+}
+
+function brokenByRestarts({ failed, lost, wrong }: RollingRestartFigures): string[] {
+  return failed + lost + wrong > 0 ? ['no call fails, no group is lost and no dead token resolves'] : [];
+}
+
 interface RollingRestartFlags extends DatabaseFlags {
   restarts: number;
   nginx?: NginxConfiguration;
@@ -401,7 +452,7 @@ async function runRollingRestart({ restarts, database, nginx, json }: RigFlags &
   });
   bar.end();
   show({ rig: 'rolling-restart', database, processes, nginx: nginx ?? 'none', ...figures }, json);
-  endWith(figures.failed + figures.lost > 0 ? ['no call fails and no group is lost'] : []);
+  endWith(brokenByRestarts(figures));
 }
 
 async function runLargeBodies({ bursts, database, json, ...only }: RigFlags & LargeBodiesFlags) {
@@ -450,6 +501,19 @@ async function runTwoTenants({
   bar.end();
   if (!json) showTable(figures);
   endWith(brokenByTenant(figures));
+}
+
+async function runAlerts({ alerts: only, json }: RigFlags & { alerts: string[] }): Promise<void> {
+  using bar = progressBar('alerts', only.length || alertNames().length);
+  let done = 0;
+  const onAlert = (figures: AlertFigures) => {
+    bar.show(++done);
+    if (json) printJson({ rig: 'alerts', ...figures });
+  };
+  const figures = await fireAlerts({ only, onAlert });
+  bar.end();
+  if (!json) showTable(figures);
+  endWith(brokenByAlerts(figures));
 }
 
 async function runJsonSchema({ suite, python = findPython(), json }: RigFlags & JsonSchemaFlags) {

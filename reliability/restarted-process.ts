@@ -1,7 +1,7 @@
 // A process that can be replaced by another one at the same address, and that reports its current phase.
 
 import type { TestDatabase } from '../test/support/database.ts';
-import { type Folder, type Service, serve } from '../test/support/process.ts';
+import { type Folder, PROGRAM, type Service, serve } from '../test/support/process.ts';
 
 type Phase = 'serving' | 'ending' | 'starting';
 
@@ -13,8 +13,13 @@ export class RestartedProcess implements AsyncDisposable {
   #phase: Phase = 'serving';
   #since = performance.now();
 
-  static async start(folder: Folder, database: TestDatabase): Promise<RestartedProcess> {
-    return new RestartedProcess(folder, database, await serve(folder, { env: database.env }));
+  static async start(folder: Folder, database: TestDatabase, program = PROGRAM): Promise<RestartedProcess> {
+    return new RestartedProcess(folder, database, await serve(folder, { env: database.env, program }));
+  }
+
+  /** The output of the present process. */
+  get log(): string {
+    return this.#service.stdout;
   }
 
   private constructor(folder: Folder, database: TestDatabase, service: Service) {
@@ -33,8 +38,8 @@ export class RestartedProcess implements AsyncDisposable {
     return `port ${port}, process ${this.#processNumber}, ${this.#phase} for ${Math.round(performance.now() - this.#since)} ms`;
   }
 
-  /** Shuts the process down cleanly and starts a new one in its place. */
-  async restart(): Promise<void> {
+  /** Shuts the process down cleanly and starts a new one in its place, of this version or of `program`. */
+  async restart(program = PROGRAM): Promise<void> {
     const { env } = this.#database;
     this.#enter('ending');
     this.#service.signal('SIGTERM');
@@ -42,7 +47,7 @@ export class RestartedProcess implements AsyncDisposable {
     if (code !== 0) throw new Error(`a process exited with ${code}: ${stdout}${stderr}`);
     this.#processNumber++;
     this.#enter('starting');
-    this.#service = await serve(this.#folder, { env: { ...env, PORT: new URL(this.url).port } });
+    this.#service = await serve(this.#folder, { env: { ...env, PORT: new URL(this.url).port }, program });
     this.#enter('serving');
   }
 

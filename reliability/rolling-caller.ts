@@ -1,7 +1,7 @@
 // A caller that uses the client package, tries the next address after a failure, and records every attempt of a call.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fetch, UserGroupClient } from '../client/src/index.ts';
+import { type Fetch, UserGroupClient, UserGroupServiceError } from '../client/src/index.ts';
 import { PromiseBroken } from './ledger.ts';
 
 /** An address that requests are sent to: a process, or a load balancer in front of several. */
@@ -34,7 +34,7 @@ interface Attempt {
 /** Without this pause, a caller that is rejected immediately would send most of the calls. */
 const AFTER_FAILURE_MS = 100;
 
-/** Creates and changes one group after the other, and remembers the last response for each. */
+/** Creates, changes and suspends one group after the other, and remembers the last response for each. */
 export class RollingCaller {
   readonly #index: number;
   readonly #client: UserGroupClient;
@@ -50,6 +50,8 @@ export class RollingCaller {
   mostRepeated = 0;
   slowestMs = 0;
   failed = 0;
+  /** Tokens that resolved although they must not. */
+  wrong = 0;
 
   constructor({ index, targets, apiToken, maxRetries, onFailure }: RollingCallerOptions) {
     this.#index = index;
@@ -88,12 +90,25 @@ export class RollingCaller {
         client.resolve(rotated.user_group.token),
       );
       if (seen.name !== name) throw new PromiseBroken(`${id} is named "${seen.name}", expected "${name}"`);
+      await this.#expectDead('replaced', token);
+      await this.#call('suspend', () => client.suspend(id));
+      await this.#expectDead('suspended', rotated.user_group.token);
+      await this.#call('resume', () => client.resume(id));
       this.#expected.set(id, rotated.user_group);
     } catch (error) {
       this.failed++;
       this.#onFailure(String(error));
       await sleep(AFTER_FAILURE_MS);
     }
+  }
+
+  async #expectDead(state: 'replaced' | 'suspended', token: string): Promise<void> {
+    const found = await this.#call(`resolve a ${state} token`, () =>
+      this.#client.resolve(token).catch(nullIfDead),
+    );
+    if (found === null) return;
+    this.wrong++;
+    throw new PromiseBroken(`a ${state} token of ${found.user_group.provided_id} resolves`);
   }
 
   async #call<Result>(operation: string, call: () => Promise<Result>): Promise<Result> {
@@ -110,6 +125,11 @@ export class RollingCaller {
       this.mostRepeated = Math.max(this.mostRepeated, this.#attempts.length - 1);
     }
   }
+}
+
+function nullIfDead(error: unknown): null {
+  if (error instanceof UserGroupServiceError && error.code === 'user_group_token_not_found') return null;
+  throw error;
 }
 
 function lineOf({ startedAt, tookMs, outcome, states }: Attempt, _index: number, all: Attempt[]): string {

@@ -18,7 +18,11 @@ export interface RollingRestartOptions {
   restarts: number;
   /** The configuration of nginx; null: callers connect to the processes directly. */
   nginx: NginxConfiguration | null;
-  onRestart: (restarts: number) => void;
+  /** The program that the processes are started with; this version if absent. */
+  initial?: string;
+  /** The program that a restart starts, by its index; this version if absent. */
+  programOf?: (restart: number) => string;
+  onRestart: (restarts: number, restarted: RestartedProcess, tookMs: number) => void;
   /** Receives a report of each failed call. */
   onFailure: (failure: string) => void;
 }
@@ -32,6 +36,8 @@ interface CallerFigures {
   failed: number;
   slowestMs: number;
   groups: number;
+  /** Tokens that resolved although they were replaced, or their group was suspended. */
+  wrong: number;
   /** Groups that differ from the last response to their caller. */
   lost: number;
 }
@@ -54,7 +60,7 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
   const processes: RestartedProcess[] = [];
   try {
     while (processes.length < options.processes)
-      processes.push(await RestartedProcess.start(folder, database));
+      processes.push(await RestartedProcess.start(folder, database, options.initial));
     await using nginx = options.nginx && (await startNginx(options.nginx, processes));
     const apiToken = await newApiToken(database);
     const targets: readonly Target[] = nginx ? [nginx] : processes;
@@ -88,12 +94,15 @@ export async function rollingRestart(options: RollingRestartOptions): Promise<Ro
 
 async function restartEach(
   processes: readonly RestartedProcess[],
-  { restarts, onRestart }: RollingRestartOptions,
+  { restarts, programOf, onRestart }: RollingRestartOptions,
 ): Promise<void> {
   const betweenMs = processes.length === 1 ? BETWEEN_ALONE_MS : BETWEEN_MS;
-  for (let restarted = 0; restarted < restarts; onRestart(++restarted)) {
+  for (let index = 0; index < restarts; index++) {
     await sleep(betweenMs);
-    await processes[restarted % processes.length]!.restart();
+    const process = processes[index % processes.length]!;
+    const startedAt = performance.now();
+    await process.restart(programOf?.(index));
+    onRestart(index + 1, process, Math.round(performance.now() - startedAt));
   }
   await sleep(betweenMs);
 }
@@ -112,6 +121,7 @@ async function figuresOf(callers: readonly RollingCaller[], client: UserGroupCli
     failed: sum(all(({ failed }) => failed)),
     slowestMs: Math.round(Math.max(...all(({ slowestMs }) => slowestMs))),
     groups: sum(all(({ groups }) => groups)),
+    wrong: sum(all(({ wrong }) => wrong)),
     lost: sum(await Promise.all(all((caller) => caller.lost(client)))),
   };
 }

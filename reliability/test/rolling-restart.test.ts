@@ -22,8 +22,8 @@ describe('A rolling restart', () => {
       onFailure,
     });
     test.diagnostic(JSON.stringify(figures));
-    const { failed, lost, repeated, groups } = figures;
-    assert.deepEqual({ failed, lost }, { failed: 0, lost: 0 });
+    const { failed, lost, wrong, repeated, groups } = figures;
+    assert.deepEqual({ failed, lost, wrong }, { failed: 0, lost: 0, wrong: 0 });
     assert.ok(groups > 0 && repeated > 0, 'callers were affected by the restarts');
   });
 

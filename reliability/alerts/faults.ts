@@ -1,0 +1,196 @@
+// The fault that each alert of deploy/prometheus/alerts.yml is for, produced in a real process.
+
+import { once } from 'node:events';
+import { renameSync, statSync, utimesSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mintApiToken } from '../../src/domain/token.ts';
+import { eventually } from '../../test/support/process.ts';
+import { Receiver } from '../../test/support/webhooks/receiver.ts';
+import { SmallDisk } from '../small-disk.ts';
+import { Site } from './site.ts';
+
+export interface AlertFault {
+  /** Settings of the process. */
+  env?: Record<string, string>;
+  /** Divides the durations of the rules; less where a scrape takes long. */
+  speed?: number;
+  /** Produces the fault; a fault that needs repetition lasts until the signal. */
+  produce(site: Site, signal: AbortSignal): Promise<unknown>;
+}
+
+const SLOW = 15;
+const LOCK_MS = 700;
+const STOP_MS = 150;
+const MAX_CONNECTIONS = 20;
+const MAX_ENDPOINTS = 100;
+/** More than the service counts. */
+const PENDING = 10_000;
+
+/** A log beyond the limit, in documents of the maximum size. */
+const LOG_BYTES = 300_000_000;
+const PROPERTIES_BYTES = 60_000;
+const LONG_AGO = new Date('2020-01-01T00:00:00Z');
+
+export const faults: Record<string, AlertFault> = {
+  UserGroupServiceDown: { produce: ({ service }) => service.kill() },
+  UserGroupServiceRestarting: {
+    speed: SLOW,
+    produce: (site, signal) => repeat(signal, 2_000, () => site.restart()),
+  },
+  UserGroupServiceMissing: { produce: async ({ prometheus }) => prometheus.retarget([]) },
+  UserGroupServiceFewerProcesses: { produce: removeProcess },
+  UserGroupServiceNotReady: { produce: async (site) => moveDatabase(site) },
+  UserGroupServiceErrors: { produce: callWithoutDatabase },
+  UserGroupServiceInternalError: { produce: breakTable },
+  UserGroupServiceLatency: { speed: SLOW, produce: lockDatabase },
+  UserGroupServiceDatabaseUnavailable: { produce: callWithoutDatabase },
+  UserGroupServiceOverloaded: {
+    env: { UGS_QUEUE_LIMIT: '2' },
+    produce: (site, signal) =>
+      repeat(signal, 100, () => Promise.all(Array.from({ length: 20 }, () => site.create()))),
+  },
+  UserGroupServiceEventLoopBlocked: { speed: SLOW, produce: stopAndContinue },
+  UserGroupServiceConnections: {
+    env: { UGS_MAX_CONNECTIONS: String(MAX_CONNECTIONS) },
+    produce: holdConnections,
+  },
+  UserGroupServiceAuthenticationFailures: {
+    produce: ({ service }, signal) =>
+      repeat(signal, 50, () => service.call(mintApiToken().reveal(), 'GET', '/v1/user-groups')),
+  },
+  UserGroupServiceWebhooksFailing: {
+    produce: async (site, signal) => {
+      await using receiver = await Receiver.start((response) => void response.writeHead(500).end());
+      await site.putEndpoint('failing', receiver.url);
+      await repeat(signal, 50, () => site.create());
+    },
+  },
+  UserGroupServiceWebhooksPending: { produce: fillDeliveries },
+  UserGroupServiceRetentionFailing: { produce: refuseDeletions },
+  UserGroupServiceRetentionBehind: { produce: refuseDeletions },
+  UserGroupServiceWalLarge: { produce: keepSnapshot },
+  UserGroupServiceDiskSpace: {
+    produce: async (site, signal) => {
+      using _disk = new SmallDisk(site.path('disk'), 64);
+      await site.restart({ DATABASE_URL: `sqlite:${site.path('disk/user-groups.db')}` });
+      await aborted(signal);
+      await site.service.kill();
+    },
+  },
+  UserGroupServiceBackupOld: {
+    produce: async ({ database }) => utimesSync(`${database}.last-backup`, LONG_AGO, LONG_AGO),
+  },
+  UserGroupServiceWebhookDisabled: {
+    produce: async (site, signal) => {
+      await using receiver = await Receiver.start((response) => void response.writeHead(410).end());
+      await site.putEndpoint('gone', receiver.url);
+      await site.create();
+      await aborted(signal);
+    },
+  },
+};
+
+async function repeat(signal: AbortSignal, pauseMs: number, work: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) {
+    await work();
+    await sleep(pauseMs);
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/** Moves the file away: its volume is not mounted. */
+function moveDatabase({ database }: Site): void {
+  renameSync(database, `${database}.moved`);
+}
+
+async function callWithoutDatabase(site: Site, signal: AbortSignal): Promise<void> {
+  moveDatabase(site);
+  await repeat(signal, 50, () => site.create());
+}
+
+/** Changes of the table fail for a reason that no code expects. */
+async function breakTable(site: Site, signal: AbortSignal): Promise<void> {
+  await site.sql(
+    `create trigger broken before insert on user_groups begin select raise(abort, 'broken'); end`,
+  );
+  await repeat(signal, 200, () => site.create());
+}
+
+/** Another program locks the file again and again. */
+async function lockDatabase(site: Site, signal: AbortSignal): Promise<void> {
+  const callers = repeat(signal, 20, () => site.create());
+  const database = new DatabaseSync(site.database, { timeout: 5_000 });
+  await repeat(signal, 50, async () => {
+    database.exec('begin immediate');
+    await sleep(LOCK_MS);
+    database.exec('commit');
+  });
+  database.close();
+  await callers;
+}
+
+/** The machine gives the process no processor time, again and again. */
+async function stopAndContinue({ service }: Site, signal: AbortSignal): Promise<void> {
+  await repeat(signal, STOP_MS, async () => {
+    service.signal('SIGSTOP');
+    await sleep(STOP_MS);
+    service.signal('SIGCONT');
+  });
+}
+
+async function holdConnections({ service }: Site, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  const open = new Set<Socket>();
+  await repeat(signal, 100, async () => {
+    while (open.size < MAX_CONNECTIONS) {
+      const socket = connect(Number(port), hostname);
+      open.add(socket);
+      socket.on('error', () => {}).on('close', () => open.delete(socket));
+    }
+  });
+  for (const socket of open) socket.destroy();
+}
+
+async function removeProcess(site: Site, signal: AbortSignal): Promise<void> {
+  await using other = await Site.start({ speed: 1 });
+  const { prometheus, metricsAddress } = site;
+  prometheus.retarget([metricsAddress, other.metricsAddress]);
+  await eventually('both processes', async () => (await prometheus.query('up == 1')).length === 2);
+  // The rule compares with an earlier time, at which both must have been scraped.
+  await sleep(10_000);
+  prometheus.retarget([metricsAddress]);
+  await aborted(signal);
+}
+
+/** Nothing listens on the port of the receiver. */
+async function fillDeliveries(site: Site): Promise<void> {
+  const receiver = await Receiver.start();
+  const { url } = receiver;
+  await receiver[Symbol.asyncDispose]();
+  for (let endpoint = 0; endpoint < MAX_ENDPOINTS; endpoint++) await site.putEndpoint(`e-${endpoint}`, url);
+  for (let group = 0; group <= PENDING / MAX_ENDPOINTS; group++) await site.create();
+}
+
+/** Old events exist, and a rule of the database refuses to delete them. The first run is a minute after the start. */
+async function refuseDeletions(site: Site): Promise<void> {
+  await site.create();
+  await site.sql('update events set occurred_at = 0');
+  await site.sql(`create trigger kept before delete on events begin select raise(abort, 'kept'); end`);
+}
+
+/** Another program reads a snapshot for as long as it likes, so the log cannot start from the beginning. */
+async function keepSnapshot(site: Site, signal: AbortSignal): Promise<void> {
+  const database = new DatabaseSync(site.database);
+  database.exec('begin; select count(*) from user_groups');
+  const text = 'x'.repeat(PROPERTIES_BYTES);
+  const log = `${site.database}-wal`;
+  while (statSync(log).size < LOG_BYTES && !signal.aborted)
+    await Promise.all(Array.from({ length: 8 }, () => site.create({ properties: { text } })));
+  await aborted(signal);
+  database.close();
+}
