@@ -45,6 +45,8 @@ core.register_action("forward-auth", { "http-req" }, function(txn)
   local question = { ["authorization"] = { authorization } }
   question["x-user-group-token"] = { viewer_token(headers) }
   question["cookie"] = { join(headers["cookie"], "; ") }
+  -- For the log of the service, if its UGS_TRUSTED_PROXIES has the address of HAProxy.
+  question["x-forwarded-for"] = { txn.sf:src() }
   local answer = core.httpclient():get({ url = url, headers = question, timeout = 10000 })
   if answer.status == 401 then
     txn:set_var("txn.forward_auth", "denied")
