@@ -3,7 +3,12 @@ import { TenantActivity } from '../../src/store/tenant-activity.ts';
 /** Requests of two tenants have just arrived. */
 export function severalTenants(): TenantActivity {
   const activity = new TenantActivity();
+  seenAgain(activity);
+  return activity;
+}
+
+/** Keeps both tenants active. */
+export function seenAgain(activity: TenantActivity): void {
   activity.seen(1);
   activity.seen(2);
-  return activity;
 }
