@@ -8,14 +8,14 @@ import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { operator } from '../src/domain/api-token.ts';
 import { parseIntegration } from '../src/domain/embed-token/mint.ts';
+import { parseStrictJson } from '../src/domain/json/strict-json.ts';
 import { userGroupBody } from '../src/domain/request-body.ts';
-import { parseStrictJson } from '../src/domain/strict-json.ts';
 import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createContext } from '../src/operations/context.ts';
-import { mintEmbedToken } from '../src/operations/embed-token.ts';
-import { putIntegration } from '../src/operations/integration.ts';
+import { mintEmbedToken } from '../src/operations/embed-token/embed-token.ts';
+import { putIntegration } from '../src/operations/integration/integration.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
-import { ensureWorkspace } from '../src/operations/workspace.ts';
+import { ensureWorkspace } from '../src/operations/workspace/workspace.ts';
 import { median } from './median.ts';
 import { userGroup } from './operation.ts';
 

@@ -2,7 +2,7 @@
 // last of two duplicate keys, and with other parsers that preserve digits. All of them start from bytes.
 
 import { printTable } from '../src/commands/output.ts';
-import { parseStrictJson } from '../src/domain/strict-json.ts';
+import { parseStrictJson } from '../src/domain/json/strict-json.ts';
 import { median } from './median.ts';
 import { userGroup } from './operation.ts';
 

@@ -4,11 +4,11 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { printTable } from '../src/commands/output.ts';
-import { keyOf } from '../src/domain/user-group.ts';
+import { keyOf } from '../src/domain/user-group/user-group.ts';
 import { FIND as FIND_API_TOKENS } from '../src/store/postgres/api-token.ts';
 import { Connection } from '../src/store/postgres/client/connection.ts';
 import { NUMBER_TYPES, Pipeline, type SentStatement } from '../src/store/postgres/client/pipeline.ts';
-import { columnsOfKeys, FIND_BY_KEY } from '../src/store/postgres/user-group.ts';
+import { columnsOfKeys, FIND_BY_KEY } from '../src/store/postgres/user-group/user-group.ts';
 import { median } from './median.ts';
 import { copyToPostgres, openBenchServer } from './postgres-database.ts';
 import { seed } from './seed.ts';

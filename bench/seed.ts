@@ -6,15 +6,15 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { type Caller, operator } from '../src/domain/api-token.ts';
+import type { JsonText } from '../src/domain/json/strict-json.ts';
 import { userGroupBody } from '../src/domain/request-body.ts';
-import type { JsonText } from '../src/domain/strict-json.ts';
 import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
-import { createApiToken } from '../src/operations/api-token.ts';
-import { putDataSource, putSchema } from '../src/operations/catalogue.ts';
+import { createApiToken } from '../src/operations/api-token/api-token.ts';
+import { putDataSource, putSchema } from '../src/operations/catalogue/catalogue.ts';
 import { type Context, createContext } from '../src/operations/context.ts';
-import { putPropertySchema } from '../src/operations/policy.ts';
+import { putPropertySchema } from '../src/operations/policy/policy.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
-import { findWorkspace } from '../src/operations/workspace.ts';
+import { findWorkspace } from '../src/operations/workspace/workspace.ts';
 import { type Operation, userGroup } from './operation.ts';
 
 /** Several batches of the store. */

@@ -6,11 +6,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
-import { keyOf } from '../src/domain/user-group.ts';
-import { BodyAdmission } from '../src/http/body-admission.ts';
-import { InFlight } from '../src/http/in-flight.ts';
+import { keyOf } from '../src/domain/user-group/user-group.ts';
+import { BodyAdmission } from '../src/http/limits/body-admission.ts';
+import { InFlight } from '../src/http/limits/in-flight.ts';
+import { UnreadResponses } from '../src/http/limits/response-backpressure.ts';
 import { Prefetcher } from '../src/http/prefetch.ts';
-import { UnreadResponses } from '../src/http/response-backpressure.ts';
 import { addRoutes } from '../src/http/routes.ts';
 import { createServer } from '../src/http/server.ts';
 import { loadKeyRing } from '../src/key-ring-source.ts';

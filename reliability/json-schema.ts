@@ -2,7 +2,10 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { PropertySchemaInvalid, PropertyValidator } from '../src/operations/property-validator/validator.ts';
+import {
+  PropertySchemaInvalid,
+  PropertyValidator,
+} from '../src/operations/machinery/property-validator/validator.ts';
 
 const SCRIPT = join(import.meta.dirname, 'json-schema.py');
 const TENANT = 1;

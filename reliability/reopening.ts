@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { createApiToken } from '../src/operations/api-token.ts';
+import { createApiToken } from '../src/operations/api-token/api-token.ts';
 import { inspect } from './inspection.ts';
 import { SqliteIntegrityChecker } from './integrity-checker.ts';
 import type { Ledger } from './ledger.ts';

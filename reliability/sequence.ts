@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import type { Bucket } from '../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
-import type { Environment } from '../src/domain/user-group.ts';
+import type { Environment } from '../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../test/support/database.ts';
 import { send, type TestRequest, type TestResponse } from '../test/support/http.ts';
 import { Folder, type Service, serve } from '../test/support/process.ts';

@@ -4,8 +4,8 @@ import { commandContext } from '../src/commands/command-context.ts';
 import { readConfig } from '../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../src/database.ts';
 import { operator, type Permission } from '../src/domain/api-token.ts';
-import type { Environment } from '../src/domain/user-group.ts';
-import { createApiToken, findApiTokenById, revokeApiToken } from '../src/operations/api-token.ts';
+import type { Environment } from '../src/domain/user-group/user-group.ts';
+import { createApiToken, findApiTokenById, revokeApiToken } from '../src/operations/api-token/api-token.ts';
 import type { TestDatabase } from '../test/support/database.ts';
 import { PATIENT } from '../test/support/process.ts';
 

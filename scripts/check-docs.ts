@@ -6,7 +6,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Setting, settings } from '../src/config.ts';
 import { openApi } from '../src/http/openapi/document.ts';
-import { problems } from '../src/http/problem.ts';
+import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
 
 const OPENAPI = 'docs/openapi.json';

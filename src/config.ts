@@ -7,7 +7,7 @@ import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { suggest } from './domain/suggest.ts';
 import { digestOfApiToken } from './domain/token.ts';
-import { environments } from './domain/user-group.ts';
+import { environments } from './domain/user-group/user-group.ts';
 import { readSecretFile, refuseSpecialFile } from './system/secret-file.ts';
 
 /** A setting is unknown or has an invalid value. The message is one line and never contains a secret. */

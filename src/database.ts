@@ -1,7 +1,7 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
 import type { Config, DatabaseUrl } from './config.ts';
-import type { Tenant } from './domain/event.ts';
+import type { Tenant } from './domain/event/event.ts';
 import { BatchingStore, type BatchObservers } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
@@ -11,19 +11,19 @@ import type { ConnectionCounts } from './store/postgres/client/pool.ts';
 import { inspectPostgres } from './store/postgres/schema/inspect.ts';
 import { migrations as postgresMigrations } from './store/postgres/schema/migrate.ts';
 import { openPostgresStore } from './store/postgres/store.ts';
-import { inspectFile } from './store/sqlite/inspect.ts';
-import { lockForServing } from './store/sqlite/lock.ts';
-import { migrations as sqliteMigrations } from './store/sqlite/migrate.ts';
-import { measureStorage } from './store/sqlite/storage.ts';
+import { lockForServing } from './store/sqlite/file/lock.ts';
+import { measureStorage } from './store/sqlite/file/storage.ts';
+import { inspectFile } from './store/sqlite/schema/inspect.ts';
+import { migrations as sqliteMigrations } from './store/sqlite/schema/migrate.ts';
 import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
 export type { ConnectionCounts } from './store/postgres/client/pool.ts';
 export { ServerUnfit } from './store/postgres/schema/migrate.ts';
-export { backupFile } from './store/sqlite/backup.ts';
-export { AlreadyServed } from './store/sqlite/lock.ts';
-export { BackupInvalid, restoreFile } from './store/sqlite/restore.ts';
-export { recordBackup } from './store/sqlite/storage.ts';
+export { AlreadyServed } from './store/sqlite/file/lock.ts';
+export { recordBackup } from './store/sqlite/file/storage.ts';
+export { backupFile } from './store/sqlite/schema/backup.ts';
+export { BackupInvalid, restoreFile } from './store/sqlite/schema/restore.ts';
 
 const MEBIBYTE = 1_048_576;
 export const MAX_BATCH = 256;

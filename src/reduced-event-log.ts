@@ -1,7 +1,7 @@
 // Counted warnings about events without values: one line per environment and interval, however many events there are.
 
 import type { Logger } from 'pino';
-import type { Tenant } from './domain/event.ts';
+import type { Tenant } from './domain/event/event.ts';
 
 const INTERVAL_MS = 60_000;
 /** Maximum environments logged in an interval; the metric counts the others too. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outcome } from '../src/operations/delivery.ts';
+import type { Outcome } from '../src/operations/webhook-endpoint/delivery.ts';
 import { WebhookDispatcher } from '../src/webhooks/dispatcher.ts';
 import { WebhookSender } from '../src/webhooks/sender.ts';
 import { describeOnEachDatabase } from './support/database.ts';

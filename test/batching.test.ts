@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { IdLease } from '../src/operations/id-lease.ts';
+import { IdLease } from '../src/operations/machinery/id-lease.ts';
 import { BatchingStore } from '../src/store/batching-store.ts';
 import { type Query, StoreUnavailable } from '../src/store/port.ts';
 import { describeOnEachDatabase } from './support/database.ts';

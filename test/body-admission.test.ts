@@ -10,7 +10,7 @@ import {
   MAX_DELAY_MS,
   MIN_BYTES_PER_SECOND,
   type Reservation,
-} from '../src/http/body-admission.ts';
+} from '../src/http/limits/body-admission.ts';
 import type { Problem } from '../src/problem.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { assertProblem } from './support/problem.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problemDescriptions } from '../src/http/openapi/error-docs.ts';
-import { problems } from '../src/http/problem.ts';
+import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
 import type { ProblemCode } from '../src/problem.ts';
 import { sqlite } from './support/database.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Permission } from '../src/domain/api-token.ts';
-import type { NewApiToken } from '../src/operations/api-token.ts';
+import type { NewApiToken } from '../src/operations/api-token/api-token.ts';
 import { describeOnEachDatabase, postgres } from './support/database.ts';
 import type { TestResponse } from './support/http.ts';
 import { TestService } from './support/service.ts';

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Changes } from '../src/domain/event-changes.ts';
-import { EventQuota } from '../src/domain/event-quota.ts';
-import type { JsonText } from '../src/domain/strict-json.ts';
+import { Changes } from '../src/domain/event/changes.ts';
+import { EventQuota } from '../src/domain/event/quota.ts';
+import type { JsonText } from '../src/domain/json/strict-json.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { Scrape } from './support/metrics.ts';
 import { TestService } from './support/service.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { encodeCursor, type ListName } from '../src/domain/list-cursor.ts';
-import { ensureWorkspace } from '../src/operations/workspace.ts';
+import { encodeCursor, type ListName } from '../src/domain/user-group/list-cursor.ts';
+import { ensureWorkspace } from '../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { TestService } from './support/service.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { permissions } from '../src/domain/api-token.ts';
-import { MAX_DATA_SOURCES, MAX_HEADER_BYTES } from '../src/http/endpoints/forward-auth.ts';
+import { MAX_DATA_SOURCES, MAX_HEADER_BYTES } from '../src/http/endpoints/user-group/forward-auth.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { EmbedSite } from './support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from './support/http.ts';

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { permissions } from '../src/domain/api-token.ts';
 import { limits } from '../src/domain/field.ts';
-import { problems } from '../src/http/problem.ts';
+import { problems } from '../src/http/response/problem.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { EmbedSite, integrations } from './support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from './support/http.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, it } from 'node:test';
-import { keyOf } from '../src/domain/user-group.ts';
+import { keyOf } from '../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import type { TestResponse } from './support/http.ts';
 import { TestService } from './support/service.ts';

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { JsonText } from '../src/domain/strict-json.ts';
+import type { JsonText } from '../src/domain/json/strict-json.ts';
 import type { TokenDigest } from '../src/domain/token.ts';
-import { keyOf, type UserGroup } from '../src/domain/user-group.ts';
+import { keyOf, type UserGroup } from '../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import type { TestResponse } from './support/http.ts';
 import { assertProblem } from './support/problem.ts';

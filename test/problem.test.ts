@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { problems } from '../src/http/problem.ts';
+import { problems } from '../src/http/response/problem.ts';
 import type { ProblemCode } from '../src/problem.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import type { TestRequest } from './support/http.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { MAX_NETWORKS, networkOf, RequestsOfMinute } from '../src/http/public-limit.ts';
+import { MAX_NETWORKS, networkOf, RequestsOfMinute } from '../src/http/limits/public-limit.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { EmbedSite, integrations } from './support/embed-token/site.ts';
 import type { TestResponse } from './support/http.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { traceIdOf } from '../src/http/trace-context.ts';
+import { traceIdOf } from '../src/http/log/trace-context.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import { TestService } from './support/service.ts';
 

@@ -13,7 +13,7 @@ import {
   type UserGroupKey,
   type VersionTag,
   versionTag,
-} from '../src/domain/user-group.ts';
+} from '../src/domain/user-group/user-group.ts';
 import { BatchingStore } from '../src/store/batching-store.ts';
 import {
   type Command,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { bucketOf } from '../src/domain/bucket.ts';
-import { memberChanges } from '../src/domain/event-changes.ts';
+import { memberChanges } from '../src/domain/event/changes.ts';
 import { mintUserGroupToken } from '../src/domain/token.ts';
 import { describeOnEachDatabase } from './support/database.ts';
 import type { TestRequest, TestResponse } from './support/http.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { after, before, describe, it } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { isPublicAddress, urlFault } from '../src/domain/webhook-address.ts';
+import { isPublicAddress, urlFault } from '../src/domain/webhook-endpoint/webhook-address.ts';
 import { NoPublicAddress, publicLookup } from '../src/webhooks/public-lookup.ts';
 import { WebhookSender } from '../src/webhooks/sender.ts';
 import { sqlite } from './support/database.ts';

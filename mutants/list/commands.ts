@@ -9,7 +9,7 @@ const importing = 'src/commands/import.ts';
 const log = 'src/log.ts';
 const publish = 'src/system/atomic-file.ts';
 const restore = 'src/commands/restore.ts';
-const restoreFile = 'src/store/sqlite/restore.ts';
+const restoreFile = 'src/store/sqlite/schema/restore.ts';
 const tokenKeys = 'src/key-ring-source.ts';
 
 export const commands: readonly Mutant[] = [

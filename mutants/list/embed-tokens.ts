@@ -6,12 +6,12 @@ const plainText = 'src/domain/embed-token/plain-text.ts';
 const lightdash = 'src/domain/embed-token/lightdash.ts';
 const mint = 'src/domain/embed-token/mint.ts';
 const integration = 'src/domain/integration.ts';
-const jwt = 'src/domain/json-web-token.ts';
-const keySet = 'src/domain/key-set.ts';
+const jwt = 'src/domain/signing-key/json-web-token.ts';
+const keySet = 'src/domain/signing-key/key-set.ts';
 const findByEmbedToken = 'src/operations/user-group/find-by-embed-token.ts';
-const rotation = 'src/operations/key-set.ts';
-const embedToken = 'src/operations/embed-token.ts';
-const viewAs = 'src/operations/view-as.ts';
+const rotation = 'src/operations/signing-key/key-set.ts';
+const embedToken = 'src/operations/embed-token/embed-token.ts';
+const viewAs = 'src/operations/user-group/view-as.ts';
 
 export const embedTokens: readonly Mutant[] = [
   {

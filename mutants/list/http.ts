@@ -1,32 +1,32 @@
 import type { Mutant } from '../mutant.ts';
 
-const accessLogFile = 'src/http/access-log.ts';
-const body = 'src/http/body.ts';
-const clientAddress = 'src/http/client-address.ts';
+const accessLogFile = 'src/http/log/access-log.ts';
+const body = 'src/http/request/body.ts';
+const clientAddress = 'src/http/request/client-address.ts';
 const endpoint = 'src/http/endpoint.ts';
-const entityTag = 'src/http/entity-tag.ts';
-const bodyAdmission = 'src/http/body-admission.ts';
-const credentials = 'src/http/credentials.ts';
-const form = 'src/http/form.ts';
-const forwardAuth = 'src/http/endpoints/forward-auth.ts';
-const headers = 'src/http/header-checks.ts';
+const entityTag = 'src/http/response/entity-tag.ts';
+const bodyAdmission = 'src/http/limits/body-admission.ts';
+const credentials = 'src/http/request/credentials.ts';
+const form = 'src/http/request/form.ts';
+const forwardAuth = 'src/http/endpoints/user-group/forward-auth.ts';
+const headers = 'src/http/request/header-checks.ts';
 const health = 'src/http/endpoints/service/health.ts';
 const httpMetrics = 'src/metrics/http-metrics.ts';
-const mediaType = 'src/http/media-type.ts';
-const pipelining = 'src/http/request-pipelining.ts';
+const mediaType = 'src/http/request/media-type.ts';
+const pipelining = 'src/http/limits/request-pipelining.ts';
 const prefetch = 'src/http/prefetch.ts';
-const problem = 'src/http/problem.ts';
-const problemLog = 'src/http/problem-log.ts';
-const publicLimit = 'src/http/public-limit.ts';
-const query = 'src/http/query.ts';
-const rateLimit = 'src/http/rate-limit.ts';
+const problem = 'src/http/response/problem.ts';
+const problemLog = 'src/http/log/problem-log.ts';
+const publicLimit = 'src/http/limits/public-limit.ts';
+const query = 'src/http/request/query.ts';
+const rateLimit = 'src/http/limits/rate-limit.ts';
 const read = 'src/http/endpoints/user-group/read.ts';
-const requestId = 'src/http/request-id.ts';
+const requestId = 'src/http/log/request-id.ts';
 const rotate = 'src/http/endpoints/user-group/rotate.ts';
 const server = 'src/http/server.ts';
-const slowReader = 'src/http/response-backpressure.ts';
+const slowReader = 'src/http/limits/response-backpressure.ts';
 const update = 'src/http/endpoints/user-group/update.ts';
-const viewerToken = 'src/http/viewer-token.ts';
+const viewerToken = 'src/http/request/viewer-token.ts';
 
 export const http: readonly Mutant[] = [
   {

@@ -1,25 +1,25 @@
 import type { Mutant } from '../mutant.ts';
 
-const authenticate = 'src/operations/authenticate.ts';
+const authenticate = 'src/operations/api-token/authenticate.ts';
 const context = 'src/operations/context.ts';
-const copy = 'src/operations/copy.ts';
-const exporting = 'src/operations/export.ts';
-const cpuQueue = 'src/operations/cpu-queue.ts';
-const fairQueue = 'src/store/fair-queue.ts';
+const copy = 'src/operations/database/copy.ts';
+const exporting = 'src/operations/user-group/export.ts';
+const cpuQueue = 'src/operations/machinery/cpu-queue.ts';
+const fairQueue = 'src/scheduling/fair-queue.ts';
 const filteredPage = 'src/operations/user-group/filtered-page.ts';
 const getOrCreate = 'src/operations/user-group/get-or-create.ts';
-const idLease = 'src/operations/id-lease.ts';
-const importing = 'src/operations/import.ts';
-const keyedMutex = 'src/operations/keyed-mutex.ts';
+const idLease = 'src/operations/machinery/id-lease.ts';
+const importing = 'src/operations/user-group/import.ts';
+const keyedMutex = 'src/operations/machinery/keyed-mutex.ts';
 const list = 'src/operations/user-group/list.ts';
 const patch = 'src/operations/user-group/patch.ts';
 const read = 'src/operations/user-group/read.ts';
-const reencrypt = 'src/operations/reencrypt.ts';
+const reencrypt = 'src/operations/database/reencrypt.ts';
 const replaceToken = 'src/operations/user-group/replace-token.ts';
 const resolve = 'src/operations/user-group/resolve.ts';
 const rotate = 'src/operations/user-group/rotate.ts';
-const usage = 'src/operations/usage.ts';
-const validator = 'src/operations/property-validator';
+const usage = 'src/operations/machinery/usage.ts';
+const validator = 'src/operations/machinery/property-validator';
 
 export const operations: readonly Mutant[] = [
   {
@@ -31,7 +31,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     name: 'documents: a resolution may have any size',
-    file: 'src/operations/catalogue.ts',
+    file: 'src/operations/catalogue/catalogue.ts',
     find: 'if (bytes > MAX_RESOLVED_BYTES) throw',
     replace: 'if (bytes < 0) throw',
     tests: ['test/document-limit.test.ts'],
@@ -52,7 +52,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     name: 'a page of events may be larger than its limit',
-    file: 'src/operations/list-events.ts',
+    file: 'src/operations/event/list.ts',
     find: 'if (bytes >= limits.pageBytes)',
     replace: 'if (bytes < 0)',
     tests: ['test/event.test.ts'],
@@ -305,21 +305,21 @@ export const operations: readonly Mutant[] = [
   },
   {
     name: 'a property schema that times out is reported once more after every change of the configuration',
-    file: 'src/operations/timed-out-schemas.ts',
+    file: 'src/operations/policy/timed-out-schemas.ts',
     find: 'return events[0]?.type === TYPE;',
     replace: 'return false;',
     tests: ['test/load/property-schema.test.ts'],
   },
   {
     name: 'the retention of events: a failure is not reported',
-    file: 'src/operations/event-retention.ts',
+    file: 'src/operations/event/retention.ts',
     find: 'this.#options.onFailure(error);',
     replace: '',
     tests: ['test/faults/event-retention.test.ts'],
   },
   {
     name: 'the retention of events: the lag is not looked up before the deletion',
-    file: 'src/operations/event-retention.ts',
+    file: 'src/operations/event/retention.ts',
     find: `    await this.#measure();
     const purged`,
     replace: '    const purged',
@@ -327,7 +327,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     name: 'the purge of events ends after a batch',
-    file: 'src/operations/purge-events.ts',
+    file: 'src/operations/event/purge.ts',
     find: 'for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {',
     replace: 'for (let deleted = BATCH; total === 0 && deleted === BATCH; total += deleted) {',
     tests: ['test/cli/event.test.ts'],

@@ -1,19 +1,19 @@
 import type { Mutant } from '../mutant.ts';
 
-const backup = 'src/store/sqlite/backup.ts';
-const connection = 'src/store/sqlite/connection.ts';
-const file = 'src/store/sqlite/file.ts';
-const deleteUserGroup = 'src/store/sqlite/delete-user-group.ts';
-const importUserGroup = 'src/store/sqlite/import-user-group.ts';
+const backup = 'src/store/sqlite/schema/backup.ts';
+const connection = 'src/store/sqlite/file/connection.ts';
+const file = 'src/store/sqlite/file/file.ts';
+const deleteUserGroup = 'src/store/sqlite/user-group/delete.ts';
+const importUserGroup = 'src/store/sqlite/user-group/import.ts';
 const leaseIds = 'src/store/sqlite/lease-ids.ts';
-const listUserGroups = 'src/store/sqlite/list-user-groups.ts';
-const markSeen = 'src/store/sqlite/mark-seen.ts';
-const rotateToken = 'src/store/sqlite/rotate-token.ts';
+const listUserGroups = 'src/store/sqlite/user-group/list.ts';
+const markSeen = 'src/store/sqlite/user-group/mark-seen.ts';
+const rotateToken = 'src/store/sqlite/user-group/rotate-token.ts';
 const tokenKey = 'src/store/sqlite/token-key.ts';
-const updateUserGroup = 'src/store/sqlite/update-user-group.ts';
-const userGroup = 'src/store/sqlite/user-group.ts';
+const updateUserGroup = 'src/store/sqlite/user-group/update.ts';
+const userGroup = 'src/store/sqlite/user-group/user-group.ts';
 const store = 'src/store/sqlite/store.ts';
-const writerThread = 'src/store/sqlite/writer-thread.ts';
+const writerThread = 'src/store/sqlite/writer/writer-thread.ts';
 
 export const sqlite: readonly Mutant[] = [
   {

@@ -1,16 +1,16 @@
 import type { Mutant } from '../mutant.ts';
 
-const address = 'src/domain/webhook-address.ts';
-const delivery = 'src/operations/delivery.ts';
-const document = 'src/operations/document.ts';
-const endpoint = 'src/operations/webhook-endpoint.ts';
+const address = 'src/domain/webhook-endpoint/webhook-address.ts';
+const delivery = 'src/operations/webhook-endpoint/delivery.ts';
+const document = 'src/operations/document/document.ts';
+const endpoint = 'src/operations/webhook-endpoint/webhook-endpoint.ts';
 const exchange = 'src/webhooks/exchange.ts';
 const lane = 'src/webhooks/lane.ts';
 const lookup = 'src/webhooks/public-lookup.ts';
-const postgres = 'src/store/postgres/delivery.ts';
+const postgres = 'src/store/postgres/webhook-endpoint/delivery.ts';
 const sender = 'src/webhooks/sender.ts';
 const slots = 'src/webhooks/slots.ts';
-const signature = 'src/domain/webhook-signature.ts';
+const signature = 'src/domain/webhook-endpoint/webhook-signature.ts';
 
 export const webhooks: readonly Mutant[] = [
   {

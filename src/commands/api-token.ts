@@ -8,8 +8,8 @@ import {
   type NewApiToken,
   revokeApiToken,
   rotateApiToken,
-} from '../operations/api-token.ts';
-import type { EventContext } from '../operations/event.ts';
+} from '../operations/api-token/api-token.ts';
+import type { EventContext } from '../operations/event/event.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { ApiTokenRow } from '../store/port.ts';
 import { commandContext } from './command-context.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { checkUserGroups } from '../operations/check.ts';
-import { findWorkspace } from '../operations/workspace.ts';
+import { checkUserGroups } from '../operations/user-group/check.ts';
+import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { keepHeapSmall } from '../system/small-heap.ts';
 import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
 import { ViolationsFound } from './exit-code.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
-import { EnvironmentConfigs } from '../operations/environment-config.ts';
-import type { EventContext } from '../operations/event.ts';
+import { EnvironmentConfigs } from '../operations/document/environment-config.ts';
+import type { EventContext } from '../operations/event/event.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 
 /** For commands that change something: their changes are events too. */

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
 import { type CommandDatabase, openExclusively } from '../database.ts';
 import { keyFileOf, loadKeyRing } from '../key-ring-source.ts';
-import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/copy.ts';
+import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/database/copy.ts';
 import { jsonOption, refuseNewerVersion } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson, printTable } from './output.ts';

@@ -3,11 +3,11 @@
 import { CommanderError } from 'commander';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { AlreadyServed, BackupInvalid, SchemaTooNew, ServerUnfit } from '../database.ts';
-import { BootstrapApiTokenUnusable } from '../operations/bootstrap-api-token.ts';
-import { DatabasesDiffer } from '../operations/copy.ts';
-import { StoredTokenUnreadable } from '../operations/open-stored-token.ts';
-import { OtherKeyInUse } from '../operations/reencrypt.ts';
-import { WorkspaceDeleted } from '../operations/workspace.ts';
+import { BootstrapApiTokenUnusable } from '../operations/api-token/bootstrap.ts';
+import { DatabasesDiffer } from '../operations/database/copy.ts';
+import { StoredTokenUnreadable } from '../operations/database/open-stored-token.ts';
+import { OtherKeyInUse } from '../operations/database/reencrypt.ts';
+import { WorkspaceDeleted } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { FileExists } from '../system/atomic-file.ts';

@@ -3,10 +3,10 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import type { KeyRing } from '../domain/key-ring.ts';
-import type { UserGroup } from '../domain/user-group.ts';
+import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
-import { exportLines } from '../operations/export.ts';
-import { findWorkspace } from '../operations/workspace.ts';
+import { exportLines } from '../operations/user-group/export.ts';
+import { findWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import {
   createTemporaryFile,

@@ -7,10 +7,10 @@ import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
 import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { createContext } from '../operations/context.ts';
-import { atCurrentConfig } from '../operations/environment-config.ts';
-import type { LineResult, RefusedLine } from '../operations/import.ts';
-import { gatherStatistics } from '../operations/statistics.ts';
-import { ensureWorkspace, findWorkspace } from '../operations/workspace.ts';
+import { gatherStatistics } from '../operations/database/gather-statistics.ts';
+import { atCurrentConfig } from '../operations/document/environment-config.ts';
+import type { LineResult, RefusedLine } from '../operations/user-group/import.ts';
+import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import {
   type DatabaseOptions,
@@ -103,7 +103,7 @@ async function importer(
   });
   const caller = operator(workspace.workspaceId, environment);
   // Imported on demand: compiling its validators takes as long as starting any other command.
-  const { importLine } = await import('../operations/import.ts');
+  const { importLine } = await import('../operations/user-group/import.ts');
   return async () => {
     const job = { context, caller: await atCurrentConfig(store, caller), replaces: update };
     return (line) => importLine(job, line);
@@ -117,7 +117,7 @@ async function previewer(
 ): Promise<StartBatch> {
   const workspaceId = (await findWorkspace(store, name))?.workspaceId ?? null;
   const job = { context: { store }, workspaceId, environment, replaces: update };
-  const { previewLine } = await import('../operations/import.ts');
+  const { previewLine } = await import('../operations/user-group/import.ts');
   return async () => (line) => previewLine(job, line);
 }
 

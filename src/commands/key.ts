@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { inspectDatabase } from '../database.ts';
 import { generateKeyLine } from '../domain/key-ring.ts';
 import { loadKeyRing, readKeyRing, registerActiveKey } from '../key-ring-source.ts';
-import { reencryptTokens } from '../operations/reencrypt.ts';
+import { reencryptTokens } from '../operations/database/reencrypt.ts';
 import type { Inspection } from '../store/inspection.ts';
 import {
   configOf,

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { restoreFile } from '../database.ts';
 import { readKeyRing } from '../key-ring-source.ts';
-import { decryptSample } from '../operations/decrypt-sample.ts';
+import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
 import { configOf, type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';

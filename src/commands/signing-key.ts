@@ -8,11 +8,11 @@ import {
   publishedUntil,
   type SigningKey,
   statusOfKey,
-} from '../domain/key-set.ts';
+} from '../domain/signing-key/key-set.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
-import type { DocumentContext } from '../operations/document.ts';
-import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/key-set.ts';
-import { findWorkspace } from '../operations/workspace.ts';
+import type { DocumentContext } from '../operations/document/document.ts';
+import { findKeySet, rotateKeySet, type StoredKeySet } from '../operations/signing-key/key-set.ts';
+import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { commandContext } from './command-context.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { formatInstant, printJson, printTable } from './output.ts';

@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
-import type { WebhookEndpointKey } from '../domain/delivery.ts';
-import { type Environment, environments } from '../domain/user-group.ts';
-import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint.ts';
-import { disableEndpoint, giveUpDeliveries } from '../operations/delivery.ts';
-import { findWorkspace, workspacePages } from '../operations/workspace.ts';
+import { type Environment, environments } from '../domain/user-group/user-group.ts';
+import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint/webhook-endpoint.ts';
+import { disableEndpoint, giveUpDeliveries } from '../operations/webhook-endpoint/delivery.ts';
+import { findWorkspace, workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { EndpointHealth, Workspace } from '../store/port.ts';
 import { commandContext } from './command-context.ts';

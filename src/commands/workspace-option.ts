@@ -2,8 +2,8 @@
 
 import { InvalidArgumentError, Option } from 'commander';
 import { parseName as parseConfiguredName } from '../config.ts';
-import { type Environment, environments } from '../domain/user-group.ts';
-import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace.ts';
+import { type Environment, environments } from '../domain/user-group/user-group.ts';
+import { findWorkspace, hasWorkspaces, suggestWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { NotFound } from './exit-code.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/workspace.ts';
+import { deleteWorkspace, renameWorkspace, workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { Workspace } from '../store/port.ts';
 import {

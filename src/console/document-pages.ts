@@ -6,9 +6,9 @@ import { userGroupId } from '../domain/field.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { type BodyType, invalidField, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
-import { pathIdOf, type pathParameters } from '../http/path-parameter.ts';
+import { pathIdOf, type pathParameters } from '../http/request/path-parameter.ts';
 import type { Context } from '../operations/context.ts';
-import { deleteDocument, readDocument, type StoredDocument } from '../operations/document.ts';
+import { deleteDocument, readDocument, type StoredDocument } from '../operations/document/document.ts';
 import { Problem } from '../problem.ts';
 import {
   confirmationProblem,

@@ -3,7 +3,7 @@
 
 import { type Document, documentTag } from '../domain/document.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import { toVersionTag } from '../domain/user-group.ts';
+import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
 import { hidden, problemSummary } from './fields.ts';
 import type { Form } from './form.ts';

@@ -1,11 +1,11 @@
 // The body of a request, made of the fields of a form: it is read as the API reads it, with the same rules and errors.
 
 import { limits } from '../domain/field.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
+import { parseStrictJson } from '../domain/json/strict-json.ts';
 import type { BodyType } from '../domain/request-body.ts';
-import type { JsonText } from '../domain/strict-json.ts';
-import { parseStrictJson } from '../domain/strict-json.ts';
 import type { Context } from '../operations/context.ts';
-import { GRACE_MS } from '../operations/cpu-queue.ts';
+import { GRACE_MS } from '../operations/machinery/cpu-queue.ts';
 import { Problem } from '../problem.ts';
 import type { Form } from './form.ts';
 import { prettyJson } from './json.ts';

@@ -1,7 +1,7 @@
 // The fields of a submitted form.
 
 import type { IncomingMessage } from 'node:http';
-import { checkMediaType } from '../http/media-type.ts';
+import { checkMediaType } from '../http/request/media-type.ts';
 import { Problem } from '../problem.ts';
 
 /** Fields as they were typed, so that a form with errors can be shown again. */

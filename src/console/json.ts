@@ -1,7 +1,7 @@
 // JSON as people read it. Numbers keep their digits.
 
-import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../domain/json-tree.ts';
-import type { JsonText } from '../domain/strict-json.ts';
+import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../domain/json/json-tree.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
 
 const INDENTATION = '  ';
 const MAX_EDITABLE_BYTES = 32 * 1024;

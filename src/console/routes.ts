@@ -1,34 +1,34 @@
 // The pages of the console, in the order of its navigation.
 
 import type { FastifyInstance } from 'fastify';
-import { Assets, CSS, JAVASCRIPT } from '../http/assets.ts';
-import { refusePreconditionOf } from '../http/entity-tag.ts';
 import { lazy } from '../http/lazy.ts';
-import { nothingAtPath } from '../http/problem.ts';
 import { pageLimitOf } from '../http/public-endpoint.ts';
+import { Assets, CSS, JAVASCRIPT } from '../http/response/assets.ts';
+import { refusePreconditionOf } from '../http/response/entity-tag.ts';
+import { nothingAtPath } from '../http/response/problem.ts';
 import { createApiToken, newApiTokenForm } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
 import { confirmApiTokenRevocation, revokeApiToken } from './api-token/revoke.ts';
 import { confirmApiTokenRotation, rotateApiToken } from './api-token/rotate.ts';
 import { showApiToken } from './api-token/show.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
-import { changeMappingPolicy, mappingPolicyForm } from './catalogue/mapping-policy.ts';
 import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
-import {
-  changePropertySchema,
-  confirmPropertySchemaDeletion,
-  deletePropertySchema,
-  showPropertySchema,
-} from './catalogue/property-schema.ts';
 import { schemaPages } from './catalogue/schema.ts';
 import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
 import { integrationPages } from './integration/integration.ts';
 import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
-import { confirmKeyRotation, listSigningKeys, rotateSigningKeys } from './integration/signing-key.ts';
+import { changeMappingPolicy, mappingPolicyForm } from './mapping-policy/mapping-policy.ts';
 import type { Page } from './page.ts';
+import {
+  changePropertySchema,
+  confirmPropertySchemaDeletion,
+  deletePropertySchema,
+  showPropertySchema,
+} from './property-schema/property-schema.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
+import { confirmKeyRotation, listSigningKeys, rotateSigningKeys } from './signing-key/signing-key.ts';
 import { create, createForm } from './user-group/create.ts';
 import { remove, removeForm } from './user-group/delete.ts';
 import { edit, editAgain } from './user-group/edit.ts';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
-import { cookieValues } from '../http/cookie.ts';
+import { cookieValues } from '../http/request/cookie.ts';
 
 export interface Session {
   apiToken: Secret;

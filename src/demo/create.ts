@@ -3,11 +3,11 @@
 
 import type { Caller } from '../domain/api-token.ts';
 import { parseIntegration } from '../domain/embed-token/mint.ts';
-import { type JsonText, parseStrictJson } from '../domain/strict-json.ts';
-import { putDataSource, putSchema } from '../operations/catalogue.ts';
+import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
+import { putDataSource, putSchema } from '../operations/catalogue/catalogue.ts';
 import type { Context } from '../operations/context.ts';
-import { putIntegration } from '../operations/integration.ts';
-import { putPropertySchema } from '../operations/policy.ts';
+import { putIntegration } from '../operations/integration/integration.ts';
+import { putPropertySchema } from '../operations/policy/policy.ts';
 import { getOrCreateUserGroup } from '../operations/user-group/get-or-create.ts';
 import { Problem } from '../problem.ts';
 import { type DemoCustomer, dataSourceIdOf, demoCustomers, demoIds, samples } from './sample-data.ts';

@@ -4,7 +4,7 @@
 
 import type { DataSource, EffectiveMapping } from '../domain/catalogue.ts';
 import { GroupValues } from '../domain/embed-token/template.ts';
-import type { UserGroup } from '../domain/user-group.ts';
+import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { demoIds, type Sample, samples } from './sample-data.ts';
 import { type MonthlyRevenue, REVENUE_SQL, readRevenue, SampleUnreadable } from './sample-file.ts';
 

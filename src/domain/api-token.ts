@@ -1,8 +1,8 @@
 // API tokens: the caller, its workspace and environment, and its permission.
 
-import type { JsonText } from './strict-json.ts';
+import type { JsonText } from './json/strict-json.ts';
 import { digestOf, type TokenDigest } from './token.ts';
-import type { Environment } from './user-group.ts';
+import type { Environment } from './user-group/user-group.ts';
 
 export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
 export type Permission = (typeof permissions)[number];

@@ -6,8 +6,8 @@
 
 import type { Document, DocumentDefinition } from './document.ts';
 import * as field from './field.ts';
-import { type JsonObject, textOf, treeOf } from './json-tree.ts';
-import type { JsonText } from './strict-json.ts';
+import { type JsonObject, textOf, treeOf } from './json/json-tree.ts';
+import type { JsonText } from './json/strict-json.ts';
 
 export const schemaDefinition = {
   kind: 'schema',

@@ -5,9 +5,9 @@
 // groups and does not change the order.
 
 import { limits } from './field.ts';
-import { decodeCursor, encodeCursor, type ListName } from './list-cursor.ts';
-import type { Environment, UserGroup } from './user-group.ts';
-import type { UserGroupFilter } from './user-group-filter.ts';
+import { decodeCursor, encodeCursor, type ListName } from './user-group/list-cursor.ts';
+import type { Environment, UserGroup } from './user-group/user-group.ts';
+import type { UserGroupFilter } from './user-group/user-group-filter.ts';
 
 /** A list that a caller can request. Its pages may differ in size. */
 export interface UserGroupList {

@@ -1,10 +1,10 @@
 // Documents: small, rarely changed settings of one workspace and environment, such as a webhook endpoint. One table and
 // one set of statements serves every kind; a kind is defined by its own file and its endpoints.
 
-import type { TargetType, Tenant } from './event.ts';
-import { type JsonObject, textOf, treeOf } from './json-tree.ts';
-import type { JsonText } from './strict-json.ts';
-import type { SealedToken, VersionTag } from './user-group.ts';
+import type { TargetType, Tenant } from './event/event.ts';
+import { type JsonObject, textOf, treeOf } from './json/json-tree.ts';
+import type { JsonText } from './json/strict-json.ts';
+import type { SealedToken, VersionTag } from './user-group/user-group.ts';
 
 export type DocumentKind = Exclude<TargetType, 'user_group' | 'api_token'>;
 

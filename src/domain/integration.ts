@@ -4,10 +4,10 @@ import type { FieldError } from '../problem.ts';
 import { Problem } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, type Template, templateOf, templatesSchema } from './embed-token/template.ts';
-import { type JsonObject, treeOf } from './json-tree.ts';
-import { MAX_TTL_SECONDS } from './key-set.ts';
+import { type JsonObject, treeOf } from './json/json-tree.ts';
+import { type JsonText, pointerOf } from './json/strict-json.ts';
 import type { Secret } from './secret.ts';
-import { type JsonText, pointerOf } from './strict-json.ts';
+import { MAX_TTL_SECONDS } from './signing-key/key-set.ts';
 
 export const integrationDefinition = {
   kind: 'integration',

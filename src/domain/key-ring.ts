@@ -13,7 +13,7 @@ import {
 import type { DocumentKey } from './document.ts';
 import { takeRandomBytes } from './random-bytes.ts';
 import { Secret } from './secret.ts';
-import type { SealedToken, UserGroup, UserGroupKey } from './user-group.ts';
+import type { SealedToken, UserGroup, UserGroupKey } from './user-group/user-group.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

@@ -1,6 +1,6 @@
 // The precondition of a request (RFC 9110 §13): versions that the resource must have, or must not have.
 
-import { type UserGroup, type VersionTag, versionTag } from './user-group.ts';
+import { type UserGroup, type VersionTag, versionTag } from './user-group/user-group.ts';
 
 /** `*` matches every version. */
 export type Versions = '*' | readonly VersionTag[];

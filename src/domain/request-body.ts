@@ -4,8 +4,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, Problem } from '../problem.ts';
 import * as field from './field.ts';
 import { parseInstant } from './instant.ts';
+import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './json/strict-json.ts';
 import { Secret } from './secret.ts';
-import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './strict-json.ts';
 import { suggestField } from './suggest.ts';
 
 /** Absent fields are unchanged; null clears. */

@@ -1,7 +1,7 @@
 // What an endpoint says about itself for the API description. The document is built in `openapi/`.
 
 import type { ProblemCode } from '../problem.ts';
-import type { ResponseHeader } from './response-header.ts';
+import type { ResponseHeader } from './response/response-header.ts';
 import type { NamedSchema } from './schema.ts';
 
 export const tags = {

@@ -13,15 +13,15 @@ import {
   type PageQuery,
   readDocument,
   type StoredDocument,
-} from '../operations/document.ts';
+} from '../operations/document/document.ts';
 import type { EndpointDescription, Example } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
-import { setVersionTag } from './entity-tag.ts';
 import { type Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
-import { pathIdOf, type pathParameters } from './path-parameter.ts';
-import { noQuery, queryType } from './query.ts';
+import { pathIdOf, type pathParameters } from './request/path-parameter.ts';
+import { noQuery, queryType } from './request/query.ts';
+import { setVersionTag } from './response/entity-tag.ts';
+import { timestamp, timestampSchema } from './response/timestamp.ts';
 import { type NamedSchema, nextCursorSchema, objectSchema, type Schema, successSchema } from './schema.ts';
-import { timestamp, timestampSchema } from './timestamp.ts';
 
 export interface DocumentKindApi<Body> {
   definition: DocumentDefinition;

@@ -1,6 +1,6 @@
 // Writes JSON objects. `JSON.stringify` cannot: stored JSON has to appear in a response unchanged, digit for digit.
 
-import type { JsonText } from '../domain/strict-json.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
 
 /** Serialized JSON. */
 export class Json {

@@ -6,8 +6,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
-import { PROBLEM_TYPE, problemBody, problemOf, statusOf } from './problem.ts';
-import { requestIds } from './request-id.ts';
+import { requestIds } from './log/request-id.ts';
+import { PROBLEM_TYPE, problemBody, problemOf, statusOf } from './response/problem.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 32;

@@ -7,15 +7,15 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/request-body.ts';
 import type { PresentedToken, TokenDigest } from '../domain/token.ts';
-import { keyOf } from '../domain/user-group.ts';
+import { keyOf } from '../domain/user-group/user-group.ts';
 import type { Context } from '../operations/context.ts';
-import { GRACE_MS } from '../operations/cpu-queue.ts';
+import { GRACE_MS } from '../operations/machinery/cpu-queue.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { PrefetchQuery } from '../store/batching-store.ts';
-import { UNKNOWN_TENANT } from '../store/fair-queue.ts';
-import { readBody } from './body.ts';
-import { CallerHints } from './caller-hints.ts';
-import { apiTokenDigestOf } from './credentials.ts';
-import { userGroupIdOf } from './path-parameter.ts';
+import { readBody } from './request/body.ts';
+import { CallerHints } from './request/caller-hints.ts';
+import { apiTokenDigestOf } from './request/credentials.ts';
+import { userGroupIdOf } from './request/path-parameter.ts';
 
 /** The first query of an endpoint for this caller; null if there is none. */
 export type FirstQuery<Body> = (

@@ -2,10 +2,10 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operations/context.ts';
-import { UNKNOWN_TENANT } from '../store/fair-queue.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { EndpointDescription } from './description.ts';
-import { refusePreconditionOf } from './entity-tag.ts';
-import type { PublicLimit } from './public-limit.ts';
+import type { PublicLimit } from './limits/public-limit.ts';
+import { refusePreconditionOf } from './response/entity-tag.ts';
 
 export interface PublicCall {
   context: Context;

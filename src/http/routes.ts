@@ -17,33 +17,33 @@ import { listSchemas, putSchema, readSchema, removeSchema } from './endpoints/ca
 import { createEmbedToken } from './endpoints/embed-token/create.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
-import { forwardAuth } from './endpoints/forward-auth.ts';
 import {
   listIntegrations,
   putIntegration,
   readIntegration,
   removeIntegration,
 } from './endpoints/integration/integration.ts';
-import { introspect } from './endpoints/introspect.ts';
-import { putMappingPolicy, readMappingPolicy } from './endpoints/policy/mapping-policy.ts';
+import { putMappingPolicy, readMappingPolicy } from './endpoints/mapping-policy/mapping-policy.ts';
 import {
   putPropertySchema,
   readPropertySchema,
   removePropertySchema,
-} from './endpoints/policy/property-schema.ts';
-import { resolve } from './endpoints/resolve.ts';
+} from './endpoints/property-schema/property-schema.ts';
 import { addAssets, docs, errors, openApiDocument } from './endpoints/service/documentation.ts';
 import { alive, ready } from './endpoints/service/health.ts';
-import { keySet } from './endpoints/service/key-set.ts';
+import { keySet } from './endpoints/signing-key/key-set.ts';
 import { listSigningKeys } from './endpoints/signing-key/list.ts';
 import { rotateSigningKeys } from './endpoints/signing-key/rotate.ts';
 import { create } from './endpoints/user-group/create.ts';
 import { remove } from './endpoints/user-group/delete.ts';
+import { forwardAuth } from './endpoints/user-group/forward-auth.ts';
 import { getOrCreate } from './endpoints/user-group/get-or-create.ts';
+import { introspect } from './endpoints/user-group/introspect.ts';
 import { list } from './endpoints/user-group/list.ts';
 import { patch } from './endpoints/user-group/patch.ts';
 import { read } from './endpoints/user-group/read.ts';
 import { replace } from './endpoints/user-group/replace.ts';
+import { resolve } from './endpoints/user-group/resolve.ts';
 import { rotate } from './endpoints/user-group/rotate.ts';
 import { rotateById } from './endpoints/user-group/rotate-by-id.ts';
 import { resume, suspend } from './endpoints/user-group/suspend.ts';

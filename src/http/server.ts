@@ -8,22 +8,27 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
-import { UNKNOWN_TENANT } from '../store/fair-queue.ts';
-import { accessLog } from './access-log.ts';
-import { ArrivalLimit, type ArrivalOptions } from './arrival-limit.ts';
-import { hasSmallBody } from './body.ts';
-import { checkHeaders, checkOrigin, hasUnsafeFraming } from './header-checks.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import { ArrivalLimit, type ArrivalOptions } from './limits/arrival-limit.ts';
+import { logRefusedConnections } from './limits/open-files.ts';
+import type { PublicLimit } from './limits/public-limit.ts';
+import { RefusalDelay } from './limits/refusal-delay.ts';
+import { isPipelined, RequestPipelining } from './limits/request-pipelining.ts';
+import { resetSlowReaders } from './limits/response-backpressure.ts';
+import { accessLog } from './log/access-log.ts';
+import { ProblemLog } from './log/problem-log.ts';
+import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
-import { logRefusedConnections } from './open-files.ts';
-import { configureSockets, handleParserError, invalidHttp, MAX_HEADER_BYTES } from './parser-errors.ts';
-import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './problem.ts';
-import { ProblemLog } from './problem-log.ts';
-import type { PublicLimit } from './public-limit.ts';
-import { RefusalDelay } from './refusal-delay.ts';
-import { requestIds } from './request-id.ts';
+import { hasSmallBody } from './request/body.ts';
+import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
+import {
+  configureSockets,
+  handleParserError,
+  invalidHttp,
+  MAX_HEADER_BYTES,
+} from './request/parser-errors.ts';
 import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
-import { isPipelined, RequestPipelining } from './request-pipelining.ts';
-import { resetSlowReaders } from './response-backpressure.ts';
+import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './response/problem.ts';
 
 type ServerConfig = Pick<
   Config,

@@ -3,10 +3,10 @@
 import type { Server } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { problems } from '../http/problem.ts';
 import type { RequestEnd } from '../http/request-observer.ts';
+import { problems } from '../http/response/problem.ts';
 import type { ServerMetrics } from '../http/server.ts';
-import { type AuthenticationFailure, authenticationFailureOf } from '../operations/authenticate.ts';
+import { type AuthenticationFailure, authenticationFailureOf } from '../operations/api-token/authenticate.ts';
 import type { Problem } from '../problem.ts';
 import { Histogram, type Series } from './histogram.ts';
 

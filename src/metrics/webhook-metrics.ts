@@ -1,7 +1,7 @@
 // Deliveries to webhook endpoints.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { DeliveryState } from '../domain/delivery.ts';
+import type { DeliveryState } from '../domain/webhook-endpoint/delivery.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { Histogram } from './histogram.ts';
 

@@ -1,21 +1,21 @@
 // The dependencies of every operation, and steps that several of them share.
 
 import type { Caller } from '../domain/api-token.ts';
-import type { Origin } from '../domain/event.ts';
+import type { Origin } from '../domain/event/event.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { UserGroup } from '../domain/user-group.ts';
+import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { type FieldError, Problem } from '../problem.ts';
+import { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import { TenantActivity } from '../store/tenant-activity.ts';
-import { CpuQueue } from './cpu-queue.ts';
-import { EnvironmentConfigs } from './environment-config.ts';
-import { IdLease } from './id-lease.ts';
-import { KeyedMutex } from './keyed-mutex.ts';
-import { PropertyValidator } from './property-validator/validator.ts';
-import { SignatureQueue } from './signature-queue.ts';
-import { TimedOutSchemas } from './timed-out-schemas.ts';
-import { Usage } from './usage.ts';
+import { EnvironmentConfigs } from './document/environment-config.ts';
+import { CpuQueue } from './machinery/cpu-queue.ts';
+import { IdLease } from './machinery/id-lease.ts';
+import { KeyedMutex } from './machinery/keyed-mutex.ts';
+import { PropertyValidator } from './machinery/property-validator/validator.ts';
+import { SignatureQueue } from './machinery/signature-queue.ts';
+import { Usage } from './machinery/usage.ts';
+import { TimedOutSchemas } from './policy/timed-out-schemas.ts';
 import { HistoryErasures } from './user-group/erase-history.ts';
 
 export interface Context {

@@ -2,7 +2,7 @@
 // A lone item is a batch of one and is sent in the same turn. While more items wait than fit into a batch, tenants take
 // turns. What an item means, and whether to accept it (admission.ts), is decided elsewhere.
 
-import { inTurns, UNKNOWN_TENANT } from './fair-queue.ts';
+import { inTurns, UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { StartedTooLate, StoreUnavailable } from './port.ts';
 
 export interface BatchLimits {

@@ -1,14 +1,14 @@
 // The store as operations use it: one query or command at a time, batched behind the scenes.
 
-import type { WebhookEndpointKey } from '../domain/delivery.ts';
-import { isSameTenant, type Tenant } from '../domain/event.ts';
+import { isSameTenant, type Tenant } from '../domain/event/event.ts';
 import { isSameAddress } from '../domain/token.ts';
-import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group.ts';
+import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group/user-group.ts';
+import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
 import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
-import { UNKNOWN_TENANT } from './fair-queue.ts';
 import type { Command, CommandKind, CommandResult, Query, QueryKind, QueryResult, Store } from './port.ts';
-import { withDeadline } from './timeout.ts';
 
 /** They read many rows: each is a batch of its own, so that no lookup waits for more than one of them. */
 const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([

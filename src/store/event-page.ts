@@ -1,7 +1,7 @@
 // Which of the events that were read are on a page: at most `limit` of the type, and none after one with which their
 // changes come to `maxBytes`.
 
-import type { EventPosition, EventType } from '../domain/event.ts';
+import type { EventPosition, EventType } from '../domain/event/event.ts';
 import type { EventPage, EventSearch } from './port.ts';
 
 export interface EventCandidate extends EventPosition {

@@ -4,13 +4,6 @@
 import type { ApiToken, FoundApiToken } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import type { Position, UserGroupList } from '../domain/cursor.ts';
-import type {
-  Delivery,
-  DeliveryKey,
-  EndpointPosition,
-  FinishedAttempt,
-  WebhookEndpointKey,
-} from '../domain/delivery.ts';
 import type { Document, DocumentKey, DocumentTotal } from '../domain/document.ts';
 import type {
   EventKey,
@@ -20,11 +13,18 @@ import type {
   NewEvent,
   StoredEvent,
   Tenant,
-} from '../domain/event.ts';
+} from '../domain/event/event.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
-import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group.ts';
+import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
+import type {
+  Delivery,
+  DeliveryKey,
+  EndpointPosition,
+  FinishedAttempt,
+  WebhookEndpointKey,
+} from '../domain/webhook-endpoint/delivery.ts';
 
 export interface Store {
   /**

@@ -2,13 +2,13 @@
 
 import type { ApiToken, Permission } from '../domain/api-token.ts';
 import type { Bucket } from '../domain/bucket.ts';
-import type { Delivery, DeliveryState } from '../domain/delivery.ts';
 import type { Document, DocumentKind } from '../domain/document.ts';
-import type { Actor, EventType, NewEvent, StoredEvent, TargetType } from '../domain/event.ts';
+import type { Actor, EventType, NewEvent, StoredEvent, TargetType } from '../domain/event/event.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
-import type { JsonText } from '../domain/strict-json.ts';
 import type { TokenDigest } from '../domain/token.ts';
-import type { Environment, UserGroup, UserGroupKey } from '../domain/user-group.ts';
+import type { Environment, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
+import type { Delivery, DeliveryState } from '../domain/webhook-endpoint/delivery.ts';
 import type { NewUserGroup, UserGroupSummary, Workspace } from './port.ts';
 
 const KEY_COLUMNS = 'bucket, workspace_id, environment, provided_id';

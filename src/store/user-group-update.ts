@@ -1,6 +1,6 @@
 // What an update changes in a stored group.
 
-import type { UserGroup } from '../domain/user-group.ts';
+import type { UserGroup } from '../domain/user-group/user-group.ts';
 import type { UserGroupUpdate } from './port.ts';
 
 /** Whether the update leaves every field as it is stored. */

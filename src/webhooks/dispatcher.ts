@@ -2,10 +2,10 @@
 // and those of other processes by polling. Any number of processes share the work, because each delivery is claimed in
 // the database first.
 
-import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
+import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { Context } from '../operations/context.ts';
-import type { DeliveryContext } from '../operations/delivery.ts';
-import { withDeadline } from '../store/timeout.ts';
+import type { DeliveryContext } from '../operations/webhook-endpoint/delivery.ts';
+import { withDeadline } from '../scheduling/timeout.ts';
 import { Lane } from './lane.ts';
 import type { EndpointObserver, WebhookObserver } from './observer.ts';
 import { OutcomeWriter } from './outcome-writer.ts';

@@ -1,7 +1,7 @@
 // Warnings about webhook endpoints that fail for long or were disabled: at most one line an hour for each.
 
 import type { Logger } from 'pino';
-import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
+import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { EndpointObserver } from './observer.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 // The deliveries to one endpoint. Its concurrency grows with each success and halves with each failure, so that a
 // receiver that hangs or fails occupies few of the connections that all endpoints share.
 
-import type { Delivery, WebhookEndpointKey } from '../domain/delivery.ts';
-import { eventJson } from '../domain/event-json.ts';
-import { type WebhookSecrets, webhookHeaders } from '../domain/webhook-signature.ts';
+import { eventJson } from '../domain/event/json.ts';
+import type { Delivery, WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import { type WebhookSecrets, webhookHeaders } from '../domain/webhook-endpoint/webhook-signature.ts';
 import {
   claimDue,
   type DeliveryContext,
@@ -14,7 +14,7 @@ import {
   isGone,
   type Outcome,
   recordHealth,
-} from '../operations/delivery.ts';
+} from '../operations/webhook-endpoint/delivery.ts';
 import type { EndpointObserver, WebhookObserver } from './observer.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import type { WebhookSender } from './sender.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryState, WebhookEndpointKey } from '../domain/delivery.ts';
+import type { DeliveryState, WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 
 /** Observes deliveries, for metrics. */
 export interface WebhookObserver {

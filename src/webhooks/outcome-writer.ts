@@ -1,7 +1,7 @@
 // Writes the results of attempts: those that end while one write is in flight go into the next one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FinishedAttempt } from '../domain/delivery.ts';
+import type { FinishedAttempt } from '../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 
 const MAX_BATCH = 256;

@@ -1,7 +1,7 @@
 // Finds the endpoints that have pending deliveries. Workspaces take turns, so that one with many endpoints does not delay
 // the retries of the others.
 
-import { type EndpointPosition, startOfWorkspace } from '../domain/delivery.ts';
+import { type EndpointPosition, startOfWorkspace } from '../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import type { PendingEndpoint } from '../store/port.ts';
 

@@ -3,7 +3,7 @@
 
 import { type LookupAddress, lookup, promises } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from '../domain/webhook-address.ts';
+import { isPublicAddress } from '../domain/webhook-endpoint/webhook-address.ts';
 
 /** The name has no public address, or does not resolve: the difference would tell which internal names exist. */
 export class NoPublicAddress extends Error {

@@ -1,7 +1,7 @@
 // Timers for the first retries of failed attempts. Polls find retries too, but up to more than a second after they are
 // due.
 
-import { endpointKeyToString, type WebhookEndpointKey } from '../domain/delivery.ts';
+import { endpointKeyToString, type WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 
 /** Polls find later retries, which are minutes away. */
 const SOON_MS = 10_000;

@@ -4,8 +4,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { isPublicHost } from '../domain/webhook-address.ts';
-import type { Outcome } from '../operations/delivery.ts';
+import { isPublicHost } from '../domain/webhook-endpoint/webhook-address.ts';
+import type { Outcome } from '../operations/webhook-endpoint/delivery.ts';
 import { ExchangeFailed, statusOf, UNANSWERED } from './exchange.ts';
 import { NoPublicAddress, publicLookup, type Resolve, systemLookup } from './public-lookup.ts';
 

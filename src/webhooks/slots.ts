@@ -1,7 +1,7 @@
 // A semaphore that workspaces share fairly: one that takes all it can get leaves room for the next. Waiting workspaces
 // take turns, and so do the endpoints of one.
 
-import { FairShare } from '../operations/fair-share.ts';
+import { FairShare } from '../scheduling/fair-share.ts';
 
 interface Waiting {
   wanted: number;

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { checkMediaType } from '../../src/http/media-type.ts';
+import { checkMediaType } from '../../src/http/request/media-type.ts';
 import * as headers from '../support/bad-input/header-cases.ts';
 import {
   type BodilessOperation,

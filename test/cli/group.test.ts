@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { memberChanges } from '../../src/domain/event-changes.ts';
+import { memberChanges } from '../../src/domain/event/changes.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { type Exit, Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';

@@ -8,8 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../../src/config.ts';
 import { type CommandDatabase, openForCommand } from '../../src/database.ts';
-import { createApiToken as createApiTokenIn } from '../../src/operations/api-token.ts';
-import { deleteWorkspace, ensureWorkspace, WorkspaceDeleted } from '../../src/operations/workspace.ts';
+import { createApiToken as createApiTokenIn } from '../../src/operations/api-token/api-token.ts';
+import {
+  deleteWorkspace,
+  ensureWorkspace,
+  WorkspaceDeleted,
+} from '../../src/operations/workspace/workspace.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import { createApiToken, type Exit, Folder, run, serve } from '../support/process.ts';
 import { TestService } from '../support/service.ts';

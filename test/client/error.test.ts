@@ -5,7 +5,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { serviceCodes } from '../../client/src/error.ts';
 import { type ClientOptions, UserGroupClient, UserGroupServiceError } from '../../client/src/index.ts';
-import { problems } from '../../src/http/problem.ts';
+import { problems } from '../../src/http/response/problem.ts';
 import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { EventType, UserGroupClient, WebhookDelivery } from '../../client/src/index.ts';
-import { eventTypes } from '../../src/domain/event.ts';
+import { eventTypes } from '../../src/domain/event/event.ts';
 import { adminClient } from '../support/client/admin.ts';
 import { sqlite } from '../support/database.ts';
 import { TestService } from '../support/service.ts';

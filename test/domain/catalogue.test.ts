@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Catalogue, dataSourceDefinition } from '../../src/domain/catalogue.ts';
 import type { Document } from '../../src/domain/document.ts';
-import type { JsonText } from '../../src/domain/strict-json.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 function document(kind: Document['kind'], id: string, body: object): Document {
   const key = { workspaceId: 1, environment: 'Customer', kind, id } as const;

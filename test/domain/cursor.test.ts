@@ -12,7 +12,7 @@ import {
   startOf,
   type UserGroupList,
 } from '../../src/domain/cursor.ts';
-import { keyOf, type UserGroup } from '../../src/domain/user-group.ts';
+import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Changes, memberChanges } from '../../src/domain/event-changes.ts';
-import type { JsonText } from '../../src/domain/strict-json.ts';
+import { Changes, memberChanges } from '../../src/domain/event/changes.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const json = (value: unknown) => JSON.stringify(value) as JsonText;
 const published = (changes: JsonText | null) => JSON.parse(memberChanges(changes!));

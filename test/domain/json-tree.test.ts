@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Changes } from '../../src/domain/event-changes.ts';
+import { Changes } from '../../src/domain/event/changes.ts';
 import { limits } from '../../src/domain/field.ts';
-import { sameJson } from '../../src/domain/json-tree.ts';
-import { mergePatch } from '../../src/domain/merge-patch.ts';
-import type { JsonText } from '../../src/domain/strict-json.ts';
+import { sameJson } from '../../src/domain/json/json-tree.ts';
+import { mergePatch } from '../../src/domain/json/merge-patch.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const KEYS = 4_500;
 /** Reading the document once per level would take 8 times as long on average. */

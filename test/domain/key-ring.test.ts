@@ -12,7 +12,7 @@ import {
 } from '../../src/domain/key-ring.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import type { SealedToken } from '../../src/domain/user-group.ts';
+import type { SealedToken } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 const owner: TokenOwner = {

@@ -8,7 +8,7 @@ import {
   isReserved,
   NotQuotable,
 } from '../../src/domain/embed-token/sql-clause.ts';
-import type { JsonText } from '../../src/domain/strict-json.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const text: ClauseColumn = { column: 'customer', type: 'text', escapes: 'standard' };
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { sameJson } from '../../src/domain/json-tree.ts';
-import { type JsonText, MAX_ELEMENTS, MAX_MEMBERS, pointerOf } from '../../src/domain/strict-json.ts';
+import { sameJson } from '../../src/domain/json/json-tree.ts';
+import { type JsonText, MAX_ELEMENTS, MAX_MEMBERS, pointerOf } from '../../src/domain/json/strict-json.ts';
 import { errorOf, parse, parseByPlatform, parserProperties } from '../support/domain/strict-json-property.ts';
 
 /** The pointer of the error; fails if the document is accepted. */

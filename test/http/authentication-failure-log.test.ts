@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { AuthenticationFailureLog } from '../../src/http/authentication-failure-log.ts';
+import { AuthenticationFailureLog } from '../../src/http/log/authentication-failure-log.ts';
 
 const INTERVAL_MS = 10_000;
 

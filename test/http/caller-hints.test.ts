@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CallerHints } from '../../src/http/caller-hints.ts';
+import { CallerHints } from '../../src/http/request/caller-hints.ts';
 
 describe('caller hints', () => {
   it('return the value of the text or nothing, even after collisions', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import { ConfigInvalid, readConfig } from '../../src/config.ts';
-import { clientAddressOf } from '../../src/http/client-address.ts';
+import { clientAddressOf } from '../../src/http/request/client-address.ts';
 
 const PROXIES = '10.0.0.0/8, 192.0.2.7, 2001:db8:1::/48';
 

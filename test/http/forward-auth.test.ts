@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { headerNamePart } from '../../src/http/endpoints/forward-auth.ts';
-import { viewerTokenOf } from '../../src/http/viewer-token.ts';
+import { headerNamePart } from '../../src/http/endpoints/user-group/forward-auth.ts';
+import { viewerTokenOf } from '../../src/http/request/viewer-token.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 /** Characters that names could confuse. */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
-import { keyOf } from '../../src/domain/user-group.ts';
+import { keyOf } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import fc from 'fast-check';
-import type { Environment } from '../../src/domain/user-group.ts';
-import { exportLines } from '../../src/operations/export.ts';
-import { ensureWorkspace } from '../../src/operations/workspace.ts';
+import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import { exportLines } from '../../src/operations/user-group/export.ts';
+import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import { type DatabaseKind, describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 import { TestService } from '../support/service.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { clauseOf, NotQuotable } from '../../src/domain/embed-token/sql-clause.ts';
-import type { JsonText } from '../../src/domain/strict-json.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
 

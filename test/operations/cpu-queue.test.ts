@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CpuQueue, SMALL_BYTES, STEP_BYTES, TURN_BYTES } from '../../src/operations/cpu-queue.ts';
+import { CpuQueue, SMALL_BYTES, STEP_BYTES, TURN_BYTES } from '../../src/operations/machinery/cpu-queue.ts';
 import type { Problem } from '../../src/problem.ts';
 import { StartedTooLate, StoreUnavailable } from '../../src/store/port.ts';
 import { block } from '../support/block.ts';

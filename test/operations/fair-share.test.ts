@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FairShare } from '../../src/operations/fair-share.ts';
+import { FairShare } from '../../src/scheduling/fair-share.ts';
 
 const CAPACITY = 256;
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SignatureQueue } from '../../src/operations/signature-queue.ts';
+import { SignatureQueue } from '../../src/operations/machinery/signature-queue.ts';
 
 describe('Signatures', () => {
   it('are made few at a time, and in turns of the tenants', async () => {

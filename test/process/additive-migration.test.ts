@@ -10,7 +10,7 @@ import { type FrozenDatabase, frozenDatabases, thaw } from '../support/frozen-da
 import { executeSql } from '../support/sql.ts';
 
 const ENGINES = [
-  { kind: sqlite, engine: 'sqlite', folder: 'src/store/sqlite/migrations' },
+  { kind: sqlite, engine: 'sqlite', folder: 'src/store/sqlite/schema/migrations' },
   { kind: postgres, engine: 'postgres', folder: 'src/store/postgres/schema/migrations' },
 ] as const;
 /** They precede the rule: one replaces a table, one changes the collation of a column. */

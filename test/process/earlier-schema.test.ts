@@ -9,7 +9,7 @@ import { type FrozenDatabase, frozenDatabases, thaw } from '../support/frozen-da
 import { Folder, run, serve } from '../support/process.ts';
 
 const ENGINES = [
-  { kind: sqlite, engine: 'sqlite', migrations: 'src/store/sqlite/migrations/*.sql' },
+  { kind: sqlite, engine: 'sqlite', migrations: 'src/store/sqlite/schema/migrations/*.sql' },
   { kind: postgres, engine: 'postgres', migrations: 'src/store/postgres/schema/migrations/*.sql' },
 ] as const;
 

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { clauseOf, NotQuotable } from '../../src/domain/embed-token/sql-clause.ts';
-import type { JsonText } from '../../src/domain/strict-json.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { textWith } from '../support/domain/text-with.ts';
 import { eventually, Folder } from '../support/process.ts';
 

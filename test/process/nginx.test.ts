@@ -8,7 +8,7 @@ import { UserGroupClient } from '../../client/src/index.ts';
 import { isNginxInstalled, type Nginx, startNginx } from '../../reliability/nginx.ts';
 import type { Target } from '../../reliability/rolling-caller.ts';
 import { settings } from '../../src/config.ts';
-import { problems } from '../../src/http/problem.ts';
+import { problems } from '../../src/http/response/problem.ts';
 import { type Fault, FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { assertLimitedByClient, LIMITED } from '../support/client-limit.ts';
 import { sqlite } from '../support/database.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FairQueue } from '../../src/store/fair-queue.ts';
+import { FairQueue } from '../../src/scheduling/fair-queue.ts';
 
 function drain<Item>(queue: FairQueue<Item>): Item[] {
   return Array.from({ length: queue.length }, () => queue.shift()!);

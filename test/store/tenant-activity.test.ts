@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TenantActivity } from '../../src/store/tenant-activity.ts';
+import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 import { severalTenants } from '../support/tenant-activity.ts';
 
 describe('The activity of tenants', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { problems } from '../../src/http/problem.ts';
+import { problems } from '../../src/http/response/problem.ts';
 import type { Schema } from '../../src/http/schema.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import type { TestResponse } from './http.ts';

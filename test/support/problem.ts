@@ -1,7 +1,7 @@
 // The format of every error response.
 
 import assert from 'node:assert/strict';
-import { problems } from '../../src/http/problem.ts';
+import { problems } from '../../src/http/response/problem.ts';
 import type { ProblemCode } from '../../src/problem.ts';
 import type { TestResponse } from './http.ts';
 

@@ -5,15 +5,15 @@ import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { operator } from '../../src/domain/api-token.ts';
 import { redact } from '../../src/domain/secret.ts';
-import type { Environment } from '../../src/domain/user-group.ts';
+import type { Environment } from '../../src/domain/user-group/user-group.ts';
 import {
   createApiToken,
   findApiTokenById,
   type NewApiToken,
   revokeApiToken,
-} from '../../src/operations/api-token.ts';
-import { importLine, type LineResult } from '../../src/operations/import.ts';
-import { ensureWorkspace } from '../../src/operations/workspace.ts';
+} from '../../src/operations/api-token/api-token.ts';
+import { importLine, type LineResult } from '../../src/operations/user-group/import.ts';
+import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';

@@ -1,4 +1,4 @@
-import { TenantActivity } from '../../src/store/tenant-activity.ts';
+import { TenantActivity } from '../../src/scheduling/tenant-activity.ts';
 
 /** Requests of two tenants have just arrived. */
 export function severalTenants(): TenantActivity {

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { inspectDatabase } from '../../database.ts';
 import { keyFileOf, readKeyRing } from '../../key-ring-source.ts';
-import { decryptSample } from '../../operations/decrypt-sample.ts';
+import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Fault, Inspection } from '../../store/inspection.ts';
 import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 

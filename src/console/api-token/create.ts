@@ -4,7 +4,7 @@ import { TokenUnreadable } from '../../domain/key-ring.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { mintApiToken } from '../../domain/token.ts';
 import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
-import { ApiTokenTaken, issueApiToken } from '../../operations/api-token.ts';
+import { ApiTokenTaken, issueApiToken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
 import { isConflict } from '../document-version.ts';

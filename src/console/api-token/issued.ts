@@ -1,6 +1,6 @@
 // The page that shows the text of an API token, in the response to the action that issued it.
 
-import type { IssuedApiToken } from '../../operations/api-token.ts';
+import type { IssuedApiToken } from '../../operations/api-token/api-token.ts';
 import { html, pathTo } from '../html.ts';
 import type { View } from '../page.ts';
 import { shownOnce } from '../shown-once.ts';

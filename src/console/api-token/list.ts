@@ -1,5 +1,5 @@
 import type { ApiToken } from '../../domain/api-token.ts';
-import { listApiTokens } from '../../operations/api-token.ts';
+import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';

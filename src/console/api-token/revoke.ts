@@ -1,7 +1,7 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { statusOf } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import { listApiTokens, revokeApiToken as revoke } from '../../operations/api-token.ts';
+import { listApiTokens, revokeApiToken as revoke } from '../../operations/api-token/api-token.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
 import { html, pathTo, time } from '../html.ts';
 import { withNotice } from '../notice.ts';

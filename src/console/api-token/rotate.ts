@@ -2,7 +2,7 @@ import { type ApiToken, textTagOf } from '../../domain/api-token.ts';
 import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
-import { rotateApiToken as rotate } from '../../operations/api-token.ts';
+import { rotateApiToken as rotate } from '../../operations/api-token/api-token.ts';
 import type { Problem } from '../../problem.ts';
 import { confirmationProblem, isConflict } from '../document-version.ts';
 import { actionForm, cancel, choiceField, hidden, submit } from '../fields.ts';

@@ -1,6 +1,6 @@
 import { type ApiToken, type ApiTokenStatus, previousTextUntil, statusOf } from '../../domain/api-token.ts';
-import { apiTokenIdOf } from '../../http/path-parameter.ts';
-import { readApiToken } from '../../operations/api-token.ts';
+import { apiTokenIdOf } from '../../http/request/path-parameter.ts';
+import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, definitions, html, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 

@@ -1,9 +1,9 @@
 import { dataSourceDefinition } from '../../domain/catalogue.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { dataSourceBody } from '../../http/endpoints/catalogue/data-source.ts';
-import { type DataSourceBody, putDataSource as put } from '../../operations/catalogue.ts';
+import { type DataSourceBody, putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';

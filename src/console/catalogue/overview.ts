@@ -2,14 +2,14 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.ts';
 import type { DocumentDefinition } from '../../domain/document.ts';
 import type { PolicyMode } from '../../domain/policy.ts';
-import { listDocuments } from '../../operations/document.ts';
+import { listDocuments } from '../../operations/document/document.ts';
 import { newPath } from '../document-pages.ts';
 import { badge, definitions, html, link, pathTo } from '../html.ts';
+import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, PAGE_SIZE, pageOf } from '../pagination.ts';
 import { DATA_SOURCES, dataSourceTable, fieldsOf } from './data-source.ts';
-import { modeTexts } from './mapping-policy.ts';
 import { SCHEMAS, schemaTable } from './schema.ts';
 
 /** The start of both lists, and the rules about user groups. */

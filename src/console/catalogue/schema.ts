@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { type DataSource, schemaDefinition } from '../../domain/catalogue.ts';
 import type { Document } from '../../domain/document.ts';
 import { schemaBody } from '../../http/endpoints/catalogue/schema.ts';
-import { putSchema as put, type SchemaBody } from '../../operations/catalogue.ts';
+import { putSchema as put, type SchemaBody } from '../../operations/catalogue/catalogue.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';

@@ -2,7 +2,7 @@
 
 import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
 import { demoCustomers } from '../../demo/sample-data.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { code, definitions, html, link, pathTo } from '../html.ts';
 import { barChart, withSeparators } from './chart.ts';
 

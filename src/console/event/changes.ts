@@ -1,7 +1,7 @@
 // Changes as people read them: each changed field or member with its value before and after.
 
-import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
+import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { code, html, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
 

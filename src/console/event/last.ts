@@ -1,4 +1,4 @@
-import { listEvents } from '../../operations/list-events.ts';
+import { listEvents } from '../../operations/event/list.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { html } from '../html.ts';
 import type { PageCall } from '../page.ts';

@@ -1,7 +1,7 @@
-import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event.ts';
+import { type EventTarget, type EventType, eventTypes, targetTypes } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
-import { type EventsPage, listEvents } from '../../operations/list-events.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, textField } from '../fields.ts';
 import { html, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';

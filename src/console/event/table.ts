@@ -1,9 +1,9 @@
 // Events as rows of a table.
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
-import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event.ts';
-import { type JsonObject, textOf, treeOf } from '../../domain/json-tree.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
+import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event/event.ts';
+import { type JsonObject, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { html, link, pathTo, table, time } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { changeList, changesText } from './changes.ts';

@@ -8,9 +8,9 @@ import {
   integrationTypes,
   secretField as secretSchema,
 } from '../../domain/integration.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { integrationBody, integrationExamples } from '../../http/endpoints/integration/integration.ts';
-import { putIntegration as put } from '../../operations/integration.ts';
+import { putIntegration as put } from '../../operations/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';

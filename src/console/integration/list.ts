@@ -1,14 +1,14 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { Document } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
-import { listDocuments } from '../../operations/document.ts';
+import { listDocuments } from '../../operations/document/document.ts';
 import { newPath } from '../document-pages.ts';
 import { definitions, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
+import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 import { fieldsOf, INTEGRATIONS, restrictedBadge, typeTexts } from './integration.ts';
-import { SIGNING_KEYS_PATH } from './signing-key.ts';
 
 const TYPES_PATH = pathTo(...INTEGRATIONS, '-', 'types');
 

@@ -1,6 +1,6 @@
 // A group was changed by somebody else while a person edited it: both versions, and the decision.
 
-import { type UserGroup, versionTag } from '../../domain/user-group.ts';
+import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { changesTable } from '../event/changes.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';

@@ -1,7 +1,7 @@
 // What depends on the token of a group, shown before it is taken away.
 
-import type { UserGroup } from '../../domain/user-group.ts';
-import { findIntegration } from '../../operations/integration.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { findIntegration } from '../../operations/integration/integration.ts';
 import { html, link, pathTo, table, time } from '../html.ts';
 import type { PageCall } from '../page.ts';
 

@@ -1,6 +1,6 @@
 import { invalidField } from '../../domain/request-body.ts';
-import { versionTag } from '../../domain/user-group.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { versionTag } from '../../domain/user-group/user-group.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { deleteUserGroup } from '../../operations/user-group/delete.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';

@@ -1,7 +1,7 @@
 // Editing a group: the form. Its button leads to the review; nothing is stored before.
 
-import { sizeOf, type VersionTag, versionTag } from '../../domain/user-group.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { sizeOf, type VersionTag, versionTag } from '../../domain/user-group/user-group.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
 import { actionForm, cancel, problemSummary, submit } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { pageOfEvents } from '../event/list.ts';
 import { eventTableOfOne } from '../event/table.ts';
 import { html, link, pathTo } from '../html.ts';

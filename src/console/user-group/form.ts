@@ -1,10 +1,10 @@
 // The form of a user group: what a person types, and what the API accepts.
 
-import { memberChanges, userGroupChanges } from '../../domain/event-changes.ts';
+import { memberChanges, userGroupChanges } from '../../domain/event/changes.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
-import type { EnvironmentConfig } from '../../operations/environment-config.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { type FieldError, Problem } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
 import { areaField, hidden, nameField } from '../fields.ts';

@@ -1,7 +1,7 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { parseInstant } from '../../domain/instant.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
 import { choiceField, textField } from '../fields.ts';

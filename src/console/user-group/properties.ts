@@ -4,8 +4,8 @@
 // form was shown. Values are texts of JSON throughout: numbers keep their digits.
 
 import { limits } from '../../domain/field.ts';
-import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
-import { type JsonText, parseStrictJson, pointerOf } from '../../domain/strict-json.ts';
+import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import { type JsonText, parseStrictJson, pointerOf } from '../../domain/json/strict-json.ts';
 import { type FieldError, Problem } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';

@@ -1,8 +1,8 @@
 // What a change will do, before it is stored.
 
-import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
-import { checkPolicies } from '../../operations/policy.ts';
+import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { checkPolicies } from '../../operations/policy/policy.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { FieldError } from '../../problem.ts';
 import { changesTable } from '../event/changes.ts';

@@ -1,6 +1,6 @@
-import type { UserGroup } from '../../domain/user-group.ts';
-import { versionTag } from '../../domain/user-group.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { versionTag } from '../../domain/user-group/user-group.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
 import type { Problem } from '../../problem.ts';

@@ -1,8 +1,8 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
 import { confirmationProblem } from '../document-version.ts';

@@ -1,7 +1,7 @@
 // Suspending a group, with what it breaks, and resuming it.
 
-import { versionTag } from '../../domain/user-group.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { versionTag } from '../../domain/user-group/user-group.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
 import type { Problem } from '../../problem.ts';

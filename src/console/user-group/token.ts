@@ -1,6 +1,6 @@
 // The token of a group, which pages contain only after a person has asked for it.
 
-import { userGroupIdOf } from '../../http/path-parameter.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { openToken } from '../../operations/context.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { type Page, WRITERS } from '../page.ts';

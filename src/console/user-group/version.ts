@@ -1,7 +1,7 @@
 // The version that a form is about: a group that has changed since the page was loaded is not changed by it, nor by
 // sending the form again.
 
-import { toVersionTag, type VersionTag } from '../../domain/user-group.ts';
+import { toVersionTag, type VersionTag } from '../../domain/user-group/user-group.ts';
 import { versionMismatch } from '../../operations/refusals.ts';
 import { hidden } from '../fields.ts';
 import type { Form } from '../form.ts';

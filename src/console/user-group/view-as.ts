@@ -3,13 +3,18 @@
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { DataSource, EffectiveMapping } from '../../domain/catalogue.ts';
-import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json-tree.ts';
-import type { JsonText } from '../../domain/strict-json.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
-import { userGroupIdOf } from '../../http/path-parameter.ts';
-import { statusOf } from '../../http/problem.ts';
-import { type DecodedToken, mintTestToken, type Preview, viewAs } from '../../operations/view-as.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { statusOf } from '../../http/response/problem.ts';
+import {
+  type DecodedToken,
+  mintTestToken,
+  type Preview,
+  viewAs,
+} from '../../operations/user-group/view-as.ts';
 import { Problem } from '../../problem.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';

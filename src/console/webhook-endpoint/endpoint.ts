@@ -1,18 +1,18 @@
-import type { Delivery, DeliveryState } from '../../domain/delivery.ts';
 import type { Document } from '../../domain/document.ts';
-import { eventTypes } from '../../domain/event.ts';
+import { eventTypes } from '../../domain/event/event.ts';
+import type { Delivery, DeliveryState } from '../../domain/webhook-endpoint/delivery.ts';
 import {
   ALL_EVENTS,
   type WebhookEndpointBody,
   webhookEndpointDefinition,
   webhookEndpointOf,
-} from '../../domain/webhook-endpoint.ts';
+} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { webhookEndpointBody } from '../../http/endpoints/webhook-endpoint/endpoint.ts';
 import {
   deleteWebhookEndpoint,
   listDeliveries,
   putWebhookEndpoint as put,
-} from '../../operations/webhook-endpoint.ts';
+} from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
 import type { Form } from '../form.ts';

@@ -1,6 +1,10 @@
 import type { Document } from '../../domain/document.ts';
-import { ALL_EVENTS, webhookEndpointDefinition, webhookEndpointOf } from '../../domain/webhook-endpoint.ts';
-import { listDocuments } from '../../operations/document.ts';
+import {
+  ALL_EVENTS,
+  webhookEndpointDefinition,
+  webhookEndpointOf,
+} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { listDocuments } from '../../operations/document/document.ts';
 import { newPath } from '../document-pages.ts';
 import { html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';

@@ -1,5 +1,5 @@
-import { pathIdOf } from '../../http/path-parameter.ts';
-import { redeliver } from '../../operations/webhook-endpoint.ts';
+import { pathIdOf } from '../../http/request/path-parameter.ts';
+import { redeliver } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';

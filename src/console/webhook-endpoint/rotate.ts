@@ -1,4 +1,4 @@
-import { rotateWebhookSecret } from '../../operations/webhook-endpoint.ts';
+import { rotateWebhookSecret } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import type { Problem } from '../../problem.ts';
 import { confirmationProblem, preconditionOf, versionField } from '../document-version.ts';
 import { actionForm, cancel, submit } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { testWebhookEndpoint } from '../../operations/webhook-endpoint.ts';
+import { testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { webhookEndpointPages as pages } from './endpoint.ts';

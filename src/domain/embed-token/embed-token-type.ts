@@ -2,9 +2,9 @@
 
 import type { FieldError, Problem } from '../../problem.ts';
 import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
-import { type JsonArray, textOf, treeOf } from '../json-tree.ts';
-import type { SignatureAlgorithm } from '../json-web-token.ts';
-import { type JsonText, pointerOf } from '../strict-json.ts';
+import { type JsonArray, textOf, treeOf } from '../json/json-tree.ts';
+import { type JsonText, pointerOf } from '../json/strict-json.ts';
+import type { SignatureAlgorithm } from '../signing-key/json-web-token.ts';
 import { brokenRule, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
 

@@ -1,10 +1,10 @@
 // A JWT that names the user group, verified with the published keys: for Cube, Grafana and gateways.
 
 import { fault } from '../integration.ts';
-import { type JsonArray, textOf } from '../json-tree.ts';
-import { type SignatureAlgorithm, signatureAlgorithms } from '../json-web-token.ts';
+import { type JsonArray, textOf } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
-import type { JsonText } from '../strict-json.ts';
+import { type SignatureAlgorithm, signatureAlgorithms } from '../signing-key/json-web-token.ts';
 import { type CommonSettings, type EmbedTokenType, propertiesSetting } from './embed-token-type.ts';
 import type { GroupValues } from './template.ts';
 

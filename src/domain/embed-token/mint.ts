@@ -15,10 +15,10 @@ import {
   type PlacedTemplate,
   templateFaults,
 } from '../integration.ts';
-import { type JsonArray, sameJson, textOf } from '../json-tree.ts';
+import { type JsonArray, sameJson, textOf } from '../json/json-tree.ts';
+import { type JsonDocument, type JsonText, pointerOf } from '../json/strict-json.ts';
 import { partCheck, refuseFields } from '../request-body.ts';
 import { Secret } from '../secret.ts';
-import { type JsonDocument, type JsonText, pointerOf } from '../strict-json.ts';
 import type { ClaimValue, CommonSettings, EmbedTokenType, Minting, Signature } from './embed-token-type.ts';
 import { jwt } from './jwt.ts';
 import { lightdash } from './lightdash.ts';

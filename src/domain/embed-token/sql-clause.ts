@@ -1,7 +1,7 @@
 // The condition of a row-level security rule: `column = value`, where the value is data of a user group. It is built here
 // so that no caller has to quote SQL; a value that cannot be quoted safely is rejected.
 
-import type { JsonText } from '../strict-json.ts';
+import type { JsonText } from '../json/strict-json.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
 export const columnTypes = ['text', 'number'] as const;

@@ -1,8 +1,8 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
 import { fault, type Integration } from '../integration.ts';
-import type { JsonArray, JsonObject } from '../json-tree.ts';
-import type { JsonText } from '../strict-json.ts';
+import type { JsonArray, JsonObject } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,

@@ -1,9 +1,9 @@
 // Templates of the values in embed tokens. A template names a stored value of the one group that the token is for: there
 // is no way to write another group, an expression, or text that is combined with a value.
 
-import { type JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json-tree.ts';
-import type { JsonText } from '../strict-json.ts';
-import type { UserGroup } from '../user-group.ts';
+import { type JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import type { UserGroup } from '../user-group/user-group.ts';
 
 const templateFields = ['provided_id', 'name', 'team_id', 'environment'] as const;
 type TemplateField = (typeof templateFields)[number];

@@ -1,7 +1,7 @@
 // One evaluation of a value: where it is, and what is wrong with it.
 
 import type { FieldError } from '../../problem.ts';
-import { pointerOf } from '../strict-json.ts';
+import { pointerOf } from '../json/strict-json.ts';
 import { truncate } from '../truncate.ts';
 
 /** Names of members and indexes of items that a schema has evaluated; null if no schema asks for them. */

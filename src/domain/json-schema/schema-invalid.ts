@@ -1,4 +1,4 @@
-import { pointerOf } from '../strict-json.ts';
+import { pointerOf } from '../json/strict-json.ts';
 import { truncate } from '../truncate.ts';
 
 export type SchemaPath = readonly (string | number)[];

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { Problem } from '../../problem.ts';
-import { Assets, CSS, JAVASCRIPT } from '../assets.ts';
+import { Assets, CSS, JAVASCRIPT } from '../response/assets.ts';
 
 /** In the order of loading. */
 const files = {

@@ -2,7 +2,7 @@
 
 import type { ProblemCode } from '../../problem.ts';
 import { problemDescriptions } from '../openapi/error-docs.ts';
-import { problems } from '../problem.ts';
+import { problems } from '../response/problem.ts';
 
 const introduction = `
 <h1>Errors</h1>

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { tags } from '../description.ts';
-import { responseHeaders } from '../response-header.ts';
+import { responseHeaders } from '../response/response-header.ts';
 import type { NamedSchema } from '../schema.ts';
 import { about, authentications } from './about.ts';
 import { errorResponses, oauthProblemSchema, problemExamples, problemSchema } from './error-responses.ts';

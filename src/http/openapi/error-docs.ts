@@ -3,7 +3,7 @@
 import { limits } from '../../domain/field.ts';
 import { claimInvalid, claimMissing } from '../../domain/integration.ts';
 import { userGroupBody } from '../../domain/request-body.ts';
-import { Unauthenticated } from '../../operations/authenticate.ts';
+import { Unauthenticated } from '../../operations/api-token/authenticate.ts';
 import {
   apiTokenInactive,
   apiTokenLimitReached,
@@ -16,15 +16,15 @@ import {
 } from '../../operations/refusals.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { requireBody } from '../body.ts';
+import { requireBody } from '../request/body.ts';
 import {
   headersTooLarge,
   MAX_HEADER_BYTES,
   MAX_HEADER_FIELDS,
   requestTimeout,
   unknownMethod,
-} from '../parser-errors.ts';
-import { nothingAtPath, problemOf } from '../problem.ts';
+} from '../request/parser-errors.ts';
+import { nothingAtPath, problemOf } from '../response/problem.ts';
 
 /** When a code can occur; `named`: only if the description of the endpoint lists it. */
 type Occurrence =

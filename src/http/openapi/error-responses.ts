@@ -3,9 +3,9 @@
 
 import type { OpenAPIV3_1 } from 'openapi-types';
 import type { Problem, ProblemCode } from '../../problem.ts';
-import { oauthErrors, problemBody, problems } from '../problem.ts';
 import type { Protocol } from '../protocol.ts';
-import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../response-header.ts';
+import { oauthErrors, problemBody, problems } from '../response/problem.ts';
+import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../response/response-header.ts';
 import { type NamedSchema, objectSchema } from '../schema.ts';
 import { problemDescriptions } from './error-docs.ts';
 import { type Operation, problemCodesOf } from './operation.ts';

@@ -3,9 +3,9 @@
 import type { OpenAPIV3, OpenAPIV3_1 } from 'openapi-types';
 import type { ResponseDescription } from '../description.ts';
 import { type AnyEndpoint, JSON_ONLY } from '../endpoint.ts';
-import { pathParameters } from '../path-parameter.ts';
+import { pathParameters } from '../request/path-parameter.ts';
+import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../request/viewer-token.ts';
 import type { Schema } from '../schema.ts';
-import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER } from '../viewer-token.ts';
 import type { authentications } from './about.ts';
 import { errorReferences, headerReferences, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import type { Operation } from './operation.ts';

@@ -4,8 +4,8 @@ import { type Permission, permissions } from '../../domain/api-token.ts';
 import type { ProblemCode } from '../../problem.ts';
 import type { EndpointDescription } from '../description.ts';
 import type { AnyEndpoint } from '../endpoint.ts';
-import { problems } from '../problem.ts';
 import type { PublicEndpoint } from '../public-endpoint.ts';
+import { problems } from '../response/problem.ts';
 import type { NamedSchema } from '../schema.ts';
 import { problemDescriptions } from './error-docs.ts';
 

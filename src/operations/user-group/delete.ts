@@ -1,8 +1,8 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
-import { keyOf, type UserGroupKey } from '../../domain/user-group.ts';
+import { keyOf, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
-import { type EventContext, userGroupEvent } from '../event.ts';
+import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 type DeletionContext = EventContext & Pick<Context, 'erasures'>;

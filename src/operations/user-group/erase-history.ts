@@ -1,7 +1,7 @@
 // Removes the values from the long history of a user group before it is deleted. That can take longer than a request may,
 // so it continues after the request has ended, and the repeated request finds it done.
 
-import { keyToString, type UserGroupKey } from '../../domain/user-group.ts';
+import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';

@@ -3,8 +3,8 @@
 
 import { type Position, positionAfter, startOfNextOrder, type UserGroupList } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
-import { keyOf, type UserGroup } from '../../domain/user-group.ts';
-import { matcherOf, type UserGroupFilter } from '../../domain/user-group-filter.ts';
+import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
+import { matcherOf, type UserGroupFilter } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
 

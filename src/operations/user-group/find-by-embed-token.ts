@@ -1,10 +1,10 @@
 // From an embed token of the type jwt to its group, if what the token says is still true.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { isSignedBy, parseJwt } from '../../domain/json-web-token.ts';
-import { keyOf, type UserGroup } from '../../domain/user-group.ts';
+import { isSignedBy, parseJwt } from '../../domain/signing-key/json-web-token.ts';
+import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
-import { findKeySet, verifierOf } from '../key-set.ts';
+import { findKeySet, verifierOf } from '../signing-key/key-set.ts';
 
 interface FoundByEmbedToken {
   userGroup: UserGroup;

@@ -2,9 +2,9 @@
 // token the database looks up the bucket first.
 
 import type { Bucket } from '../../domain/bucket.ts';
-import type { Tenant } from '../../domain/event.ts';
+import type { Tenant } from '../../domain/event/event.ts';
 import { digestOfImportedToken, type PresentedToken, type TokenDigest } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
 interface FoundByToken {

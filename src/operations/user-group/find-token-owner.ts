@@ -4,7 +4,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { PresentedToken } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, isVisible } from '../context.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findByToken } from './find-by-token.ts';

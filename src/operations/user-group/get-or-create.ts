@@ -1,14 +1,14 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { sameJson } from '../../domain/json-tree.ts';
+import { sameJson } from '../../domain/json/json-tree.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody, UserGroupFields } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
-import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group.ts';
+import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
-import { checkPolicies } from '../policy.ts';
+import { userGroupEvent } from '../event/event.ts';
+import { checkPolicies } from '../policy/policy.ts';
 import { overloaded, permit, userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {

@@ -1,10 +1,10 @@
 // RFC 7662: the same as resolve, with the issuer of the token.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { issuerUrl } from '../../domain/key-set.ts';
+import { issuerUrl } from '../../domain/signing-key/key-set.ts';
 import type { PresentedToken } from '../../domain/token.ts';
 import type { Context } from '../context.ts';
-import { findKeySet } from '../key-set.ts';
+import { findKeySet } from '../signing-key/key-set.ts';
 import { identifyViewer, type Viewer } from './resolve.ts';
 
 export interface Introspection extends Viewer {

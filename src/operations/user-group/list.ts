@@ -10,8 +10,8 @@ import {
   type UserGroupList,
 } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
-import type { UserGroupFilter } from '../../domain/user-group-filter.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { UserGroupFilter } from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';

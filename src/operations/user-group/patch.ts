@@ -1,12 +1,18 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { mergeFields } from '../../domain/merge-patch.ts';
+import { mergeFields } from '../../domain/json/merge-patch.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
-import { keyOf, keyToString, sizeOf, type UserGroupKey, versionTag } from '../../domain/user-group.ts';
+import {
+  keyOf,
+  keyToString,
+  sizeOf,
+  type UserGroupKey,
+  versionTag,
+} from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
-import { checkPolicies } from '../policy.ts';
+import { userGroupEvent } from '../event/event.ts';
+import { checkPolicies } from '../policy/policy.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */

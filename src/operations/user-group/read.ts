@@ -1,7 +1,7 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Precondition, unmetCondition } from '../../domain/precondition.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type Context, openToken } from '../context.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 

@@ -3,9 +3,9 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context, OpenUserGroup } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
+import { userGroupEvent } from '../event/event.ts';
 
 interface TokenReplacement {
   /** The default of the service if undefined. */

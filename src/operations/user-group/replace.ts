@@ -1,11 +1,11 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
-import { keyOf } from '../../domain/user-group.ts';
+import { keyOf } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
-import { checkPolicies } from '../policy.ts';
+import { userGroupEvent } from '../event/event.ts';
+import { checkPolicies } from '../policy/policy.ts';
 import { overloaded, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
 

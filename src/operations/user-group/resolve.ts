@@ -4,9 +4,9 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
-import type { UserGroup } from '../../domain/user-group.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
-import { SMALL_BYTES } from '../cpu-queue.ts';
+import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
 import { findByEmbedToken } from './find-by-embed-token.ts';
 import { findResolvable } from './find-by-token.ts';
 

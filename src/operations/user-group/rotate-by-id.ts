@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { TokenDigest } from '../../domain/token.ts';
-import { keyOf, keyToString } from '../../domain/user-group.ts';
+import { keyOf, keyToString } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import { keyOf, type UserGroup } from '../../domain/user-group.ts';
-import { type EventContext, userGroupEvent } from '../event.ts';
+import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
+import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**

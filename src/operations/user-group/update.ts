@@ -1,10 +1,10 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody } from '../../domain/request-body.ts';
-import { keyOf } from '../../domain/user-group.ts';
+import { keyOf } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
-import { userGroupEvent } from '../event.ts';
-import { checkPolicies } from '../policy.ts';
+import { userGroupEvent } from '../event/event.ts';
+import { checkPolicies } from '../policy/policy.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
 
 /**

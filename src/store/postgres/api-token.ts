@@ -1,10 +1,10 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
-import { Changes } from '../../domain/event-changes.ts';
+import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record } from './event.ts';
+import { record } from './event/event.ts';
 import { lockWorkspaces } from './workspace.ts';
 
 const CONFIG_VERSION = `coalesce((select config_version from environments

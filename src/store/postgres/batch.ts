@@ -1,7 +1,7 @@
 // Splits a batch into statements (by kind of query, or by part) and reassembles the results.
 
-import type { UserGroup } from '../../domain/user-group.ts';
-import type { Recording } from './event.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { Recording } from './event/event.ts';
 
 /** What the parts of one transaction share. */
 export interface Transaction {

@@ -1,17 +1,29 @@
 // Executes batches of commands of one kind. A batch is split into parts, each of which changes the database with one
 // statement; a batch of a single repeatable part needs no explicit transaction.
 
-import { keyToString, type UserGroupKey } from '../../domain/user-group.ts';
+import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter, type Transaction } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
-import { copyDeliveries } from './copy-deliveries.ts';
-import { copyEvents } from './copy-events.ts';
-import { copyUserGroups } from './copy-user-groups.ts';
-import { createUserGroups } from './create-user-group.ts';
-import { deleteOldDeliveries } from './delete-old-deliveries.ts';
-import { deleteUserGroups } from './delete-user-group.ts';
+import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { copyEvents } from './event/copy.ts';
+import { deleteOldEvents, eraseChanges, recordAtCommit } from './event/event.ts';
+import { recordEvent } from './event/single-event.ts';
+import { gatherStatistics } from './gather-statistics.ts';
+import { leaseIds } from './lease-ids.ts';
+import { pingWrite } from './ping.ts';
+import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { copyUserGroups } from './user-group/copy.ts';
+import { createUserGroups } from './user-group/create.ts';
+import { deleteUserGroups } from './user-group/delete.ts';
+import { importUserGroups } from './user-group/import.ts';
+import { markSeen } from './user-group/mark-seen.ts';
+import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
+import { updateUserGroups } from './user-group/update.ts';
+import { lockUserGroups } from './user-group/user-group.ts';
+import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
+import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
 import {
   cancelDeliveries,
   claimDeliveries,
@@ -19,19 +31,7 @@ import {
   finishAttempts,
   retryDelivery,
   setFailingSince,
-} from './delivery.ts';
-import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { deleteOldEvents, eraseChanges, recordAtCommit } from './event.ts';
-import { gatherStatistics } from './gather-statistics.ts';
-import { importUserGroups } from './import-user-group.ts';
-import { leaseIds } from './lease-ids.ts';
-import { markSeen } from './mark-seen.ts';
-import { pingWrite } from './ping.ts';
-import { forgottenBy, resealTokens, rotateTokens } from './rotate-token.ts';
-import { recordEvent } from './single-event.ts';
-import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
-import { updateUserGroups } from './update-user-group.ts';
-import { lockUserGroups } from './user-group.ts';
+} from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
 
 interface Executor<Kind extends CommandKind> {

@@ -9,13 +9,13 @@ import {
   documentTag,
   exceededLimit,
 } from '../../domain/document.ts';
-import type { Tenant } from '../../domain/event.ts';
-import { Changes } from '../../domain/event-changes.ts';
+import { Changes } from '../../domain/event/changes.ts';
+import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
 import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
-import { record } from './event.ts';
+import { record } from './event/event.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
 

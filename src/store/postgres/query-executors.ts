@@ -4,6 +4,21 @@ import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiTokenById, findApiTokens, listApiTokens } from './api-token.ts';
 import { groupIndexes, scatter } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
+import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
+import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
+import { findEvents } from './event/single-event.ts';
+import { ping } from './ping.ts';
+import { listTokenKeyIds } from './token-key.ts';
+import { findImportedTokens } from './user-group/imported-token.ts';
+import { listUserGroups } from './user-group/list.ts';
+import { listUserGroupSummaries } from './user-group/list-summaries.ts';
+import {
+  countUserGroups,
+  findByKey,
+  findByToken,
+  resolveTokens,
+  scanUserGroups,
+} from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
   findEndpointHealth,
@@ -11,16 +26,7 @@ import {
   listDeliveries,
   scanDeliveries,
   scanFailingEndpoints,
-} from './delivery.ts';
-import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
-import { findNextTenant, hasMoreEvents, listEvents } from './event.ts';
-import { findImportedTokens } from './imported-token.ts';
-import { listUserGroupSummaries } from './list-user-group-summaries.ts';
-import { listUserGroups } from './list-user-groups.ts';
-import { ping } from './ping.ts';
-import { findEvents } from './single-event.ts';
-import { listTokenKeyIds } from './token-key.ts';
-import { countUserGroups, findByKey, findByToken, resolveTokens, scanUserGroups } from './user-group.ts';
+} from './webhook-endpoint/delivery.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
 type Executor<Kind extends QueryKind> = (

@@ -1,9 +1,9 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
-import { Changes } from '../../domain/event-changes.ts';
+import { Changes } from '../../domain/event/changes.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
 import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
-import type { Connection } from './connection.ts';
-import { record } from './event.ts';
+import { record } from './event/event.ts';
+import type { Connection } from './file/connection.ts';
 
 const FOUND_COLUMNS = `${API_TOKEN_COLUMNS}, coalesce((select config_version from environments
     where environments.workspace_id = api_tokens.workspace_id

@@ -2,13 +2,23 @@
 
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
-import type { Connection } from './connection.ts';
-import { copyDeliveries } from './copy-deliveries.ts';
-import { copyEvents } from './copy-events.ts';
-import { copyUserGroups } from './copy-user-groups.ts';
-import { createUserGroup } from './create-user-group.ts';
-import { deleteOldDeliveries } from './delete-old-deliveries.ts';
-import { deleteUserGroup } from './delete-user-group.ts';
+import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { copyEvents } from './event/copy.ts';
+import { deleteOldEvents, eraseChanges } from './event/event.ts';
+import { recordEvent } from './event/single-event.ts';
+import type { Connection } from './file/connection.ts';
+import { leaseIds } from './lease-ids.ts';
+import { pingWrite } from './ping.ts';
+import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { copyUserGroups } from './user-group/copy.ts';
+import { createUserGroup } from './user-group/create.ts';
+import { deleteUserGroup } from './user-group/delete.ts';
+import { importUserGroup } from './user-group/import.ts';
+import { markSeen } from './user-group/mark-seen.ts';
+import { resealToken, rotateToken } from './user-group/rotate-token.ts';
+import { updateUserGroup } from './user-group/update.ts';
+import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
+import { deleteOldDeliveries } from './webhook-endpoint/delete-old-deliveries.ts';
 import {
   cancelDeliveries,
   claimDeliveries,
@@ -16,17 +26,7 @@ import {
   finishAttempts,
   retryDelivery,
   setFailingSince,
-} from './delivery.ts';
-import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
-import { deleteOldEvents, eraseChanges } from './event.ts';
-import { importUserGroup } from './import-user-group.ts';
-import { leaseIds } from './lease-ids.ts';
-import { markSeen } from './mark-seen.ts';
-import { pingWrite } from './ping.ts';
-import { resealToken, rotateToken } from './rotate-token.ts';
-import { recordEvent } from './single-event.ts';
-import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
-import { updateUserGroup } from './update-user-group.ts';
+} from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
 
 type Executor<Kind extends CommandKind> = (

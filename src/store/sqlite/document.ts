@@ -6,12 +6,12 @@ import {
   documentTag,
   exceededLimit,
 } from '../../domain/document.ts';
-import { Changes } from '../../domain/event-changes.ts';
+import { Changes } from '../../domain/event/changes.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
 import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
-import type { Connection } from './connection.ts';
-import { record } from './event.ts';
+import { record } from './event/event.ts';
+import type { Connection } from './file/connection.ts';
 
 const FIND = `select ${DOCUMENT_COLUMNS} from documents
   where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;

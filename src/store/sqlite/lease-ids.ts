@@ -1,5 +1,5 @@
 import type { Command, LeasedIds } from '../port.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './file/connection.ts';
 
 const LEASE = 'update id_blocks set next = next + ? where sequence = ? returning next';
 

@@ -1,7 +1,7 @@
 import type { CommandResult } from '../port.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
-import { schemaNumber } from './migrate.ts';
+import { schemaNumber } from './schema/migrate.ts';
 
 export function ping(connection: Connection): number {
   return schemaNumber(connection);

@@ -4,23 +4,15 @@ import type { FoundApiToken } from '../../domain/api-token.ts';
 import type { TokenDigest } from '../../domain/token.ts';
 import type { Query, QueryKind, QueryResult } from '../port.ts';
 import { findApiToken, findApiTokenById, listApiTokens } from './api-token.ts';
-import type { Connection } from './connection.ts';
-import {
-  countPendingDeliveries,
-  findEndpointHealth,
-  findPendingEndpoint,
-  listDeliveries,
-  scanDeliveries,
-  scanFailingEndpoints,
-} from './delivery.ts';
 import { findConfig, findConfigVersion, findDocument, scanDocuments } from './document.ts';
-import { findNextTenant, hasMoreEvents, listEvents } from './event.ts';
-import { findImportedToken } from './imported-token.ts';
-import { listUserGroupSummaries } from './list-user-group-summaries.ts';
-import { listUserGroups } from './list-user-groups.ts';
+import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
+import { findEvent } from './event/single-event.ts';
+import type { Connection } from './file/connection.ts';
 import { ping } from './ping.ts';
-import { findEvent } from './single-event.ts';
 import { listTokenKeyIds } from './token-key.ts';
+import { findImportedToken } from './user-group/imported-token.ts';
+import { listUserGroups } from './user-group/list.ts';
+import { listUserGroupSummaries } from './user-group/list-summaries.ts';
 import {
   charactersOf,
   countUserGroups,
@@ -28,7 +20,15 @@ import {
   findByToken,
   resolveToken,
   scanUserGroups,
-} from './user-group.ts';
+} from './user-group/user-group.ts';
+import {
+  countPendingDeliveries,
+  findEndpointHealth,
+  findPendingEndpoint,
+  listDeliveries,
+  scanDeliveries,
+  scanFailingEndpoints,
+} from './webhook-endpoint/delivery.ts';
 import { findWorkspace, listWorkspaces } from './workspace.ts';
 
 type Executor<Kind extends QueryKind> = (connection: Connection, query: Query<Kind>) => QueryResult<Kind>;

@@ -2,8 +2,8 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Tenant } from '../../domain/event.ts';
-import { NO_EVENT_QUOTA } from '../../domain/event-quota.ts';
+import type { Tenant } from '../../domain/event/event.ts';
+import { NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
 import { UNOBSERVED } from '../migration.ts';
 import {
   type Command,
@@ -16,12 +16,12 @@ import {
 } from '../port.ts';
 import { createdUserGroup } from '../row-mapping.ts';
 import { runCommands } from './command-executors.ts';
-import { Connection } from './connection.ts';
-import { identityOf, makeFile } from './file.ts';
-import { migrate } from './migrate.ts';
+import { Connection } from './file/connection.ts';
+import { identityOf, makeFile } from './file/file.ts';
 import { runQueries } from './query-executors.ts';
-import { encodeCommands } from './writer-message.ts';
-import type { WriterFile, WriterReply, WriterRequest } from './writer-thread.ts';
+import { migrate } from './schema/migrate.ts';
+import { encodeCommands } from './writer/writer-message.ts';
+import type { WriterFile, WriterReply, WriterRequest } from './writer/writer-thread.ts';
 
 /**
  * Opens the file for a serving process and migrates it. Throws `StoreUnavailable`.
@@ -128,7 +128,7 @@ class WriterThread {
   #start(): Worker {
     // .ts in a clone, .js in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    const thread = new URL(`./writer-thread${extension}`, import.meta.url).href;
+    const thread = new URL(`./writer/writer-thread${extension}`, import.meta.url).href;
     const worker = newWorker({ thread, ...this.#file });
     let cause: unknown;
     worker.on('message', (reply: string) => this.#receive(JSON.parse(reply)));

@@ -1,5 +1,5 @@
 import type { Command } from '../port.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './file/connection.ts';
 
 const LIST = 'select key_id from token_keys order by key_id';
 const ADD = 'insert into token_keys (key_id, created_at) values (?, ?) on conflict (key_id) do nothing';

@@ -1,6 +1,6 @@
 import type { Command, CommandResult, Query, Workspace } from '../port.ts';
 import { toWorkspace, WORKSPACE_COLUMNS } from '../row-mapping.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './file/connection.ts';
 
 const FIND = `select ${WORKSPACE_COLUMNS} from workspaces where name = ?`;
 const LIST = `select ${WORKSPACE_COLUMNS} from workspaces where name > ? order by name limit ?`;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
-import { parseStrictJson } from '../../../src/domain/strict-json.ts';
+import { parseStrictJson } from '../../../src/domain/json/strict-json.ts';
 import { Problem } from '../../../src/problem.ts';
 import { codePoint } from './code-point.ts';
 

@@ -1,7 +1,7 @@
 // A service with integrations, for tests of embed tokens.
 
 import assert from 'node:assert/strict';
-import { keyOf } from '../../../src/domain/user-group.ts';
+import { keyOf } from '../../../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
 import { eventually } from '../process.ts';

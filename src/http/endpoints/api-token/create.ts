@@ -1,10 +1,10 @@
 import type { Permission } from '../../../domain/api-token.ts';
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { issueApiToken } from '../../../operations/api-token.ts';
+import { issueApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken, permissionSchema } from './representation.ts';
 
 interface NewApiTokenBody {

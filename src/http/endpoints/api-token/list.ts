@@ -1,9 +1,9 @@
 import * as field from '../../../domain/field.ts';
 import { noBody } from '../../../domain/request-body.ts';
-import { listApiTokens } from '../../../operations/api-token.ts';
+import { listApiTokens } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
-import { queryType } from '../../query.ts';
+import { queryType } from '../../request/query.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
 

@@ -1,9 +1,9 @@
 import { noBody } from '../../../domain/request-body.ts';
-import { readApiToken } from '../../../operations/api-token.ts';
+import { readApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { apiTokenIdOf } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { apiTokenIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, StoredApiToken } from './representation.ts';
 
 export const read = endpoint<null, null>({

@@ -2,10 +2,10 @@
 
 import { type ApiToken, permissions, previousTextUntil, statusOf } from '../../../domain/api-token.ts';
 import type { Secret } from '../../../domain/secret.ts';
-import { environments } from '../../../domain/user-group.ts';
+import { environments } from '../../../domain/user-group/user-group.ts';
 import { type Json, jsonObject } from '../../json.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
 
 /** `token` is null except in the response to the call that issued it. */
 export function apiTokenJson(apiToken: ApiToken, token: Secret | null, now: number): Json {

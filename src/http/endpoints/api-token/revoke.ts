@@ -1,8 +1,8 @@
 import { noBody } from '../../../domain/request-body.ts';
-import { revokeApiToken } from '../../../operations/api-token.ts';
+import { revokeApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
-import { apiTokenIdOf } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { apiTokenIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
 
 export const revoke = endpoint<null, null>({
   operationId: 'revokeApiToken',

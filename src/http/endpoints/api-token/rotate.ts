@@ -1,10 +1,10 @@
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { rotateApiToken } from '../../../operations/api-token.ts';
+import { rotateApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { apiTokenIdOf } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { apiTokenIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken } from './representation.ts';
 
 interface ApiTokenRotationBody {

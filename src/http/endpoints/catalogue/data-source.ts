@@ -1,8 +1,8 @@
 import { ATTRIBUTES_BYTES, dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
 import { findCredential } from '../../../domain/credential.ts';
+import { type JsonText, pointerOf } from '../../../domain/json/strict-json.ts';
 import { bodyType, invalidField } from '../../../domain/request-body.ts';
-import { type JsonText, pointerOf } from '../../../domain/strict-json.ts';
-import { type DataSourceBody, putDataSource as put } from '../../../operations/catalogue.ts';
+import { type DataSourceBody, putDataSource as put } from '../../../operations/catalogue/catalogue.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
 

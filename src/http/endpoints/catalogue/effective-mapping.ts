@@ -1,7 +1,7 @@
 // The data sources of a resolved user group: what is written, and its schema.
 
 import { dataSourceFields, type EffectiveMapping } from '../../../domain/catalogue.ts';
-import { refuseLargeResolution } from '../../../operations/catalogue.ts';
+import { refuseLargeResolution } from '../../../operations/catalogue/catalogue.ts';
 import { Json, jsonArray, jsonObject } from '../../json.ts';
 import { objectSchema, type Schema } from '../../schema.ts';
 import { dataSourceIdSchema } from './data-source.ts';

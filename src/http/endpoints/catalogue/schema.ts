@@ -1,6 +1,6 @@
 import { schemaDefinition, schemaFields } from '../../../domain/catalogue.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { putSchema as put, type SchemaBody } from '../../../operations/catalogue.ts';
+import { putSchema as put, type SchemaBody } from '../../../operations/catalogue/catalogue.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 
 export const schemaBody = bodyType<SchemaBody>({

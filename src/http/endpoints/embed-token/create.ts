@@ -2,13 +2,13 @@ import * as field from '../../../domain/field.ts';
 import { integrationTypes } from '../../../domain/integration.ts';
 import { bodyType, refuseFields } from '../../../domain/request-body.ts';
 import { PresentedToken } from '../../../domain/token.ts';
-import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token.ts';
+import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token/embed-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { groupOfId, resolutionOf } from '../../prefetch.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
+import { timestamp, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-import { timestamp, timestampSchema } from '../../timestamp.ts';
 import { EXAMPLE_TOKEN } from '../user-group/representation.ts';
 
 interface Sent {

@@ -1,8 +1,8 @@
 import { noBody } from '../../../domain/request-body.ts';
-import { listEvents } from '../../../operations/list-events.ts';
+import { listEvents } from '../../../operations/event/list.ts';
 import { endpoint } from '../../endpoint.ts';
-import { userGroupIdOf } from '../../path-parameter.ts';
-import { queryType } from '../../query.ts';
+import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { queryType } from '../../request/query.ts';
 import { EventPage, eventPage, eventParameters, pageExamples, withDefaults } from './representation.ts';
 
 export const listOfUserGroup = endpoint({

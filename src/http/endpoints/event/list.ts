@@ -1,7 +1,7 @@
 import { noBody } from '../../../domain/request-body.ts';
-import { listEvents } from '../../../operations/list-events.ts';
+import { listEvents } from '../../../operations/event/list.ts';
 import { endpoint } from '../../endpoint.ts';
-import { queryType } from '../../query.ts';
+import { queryType } from '../../request/query.ts';
 import {
   EventPage,
   eventPage,

@@ -1,12 +1,12 @@
 // Events in responses: their parameters, schema, and an example.
 
-import { type EventTarget, eventTypes, targetTypes } from '../../../domain/event.ts';
-import { EVENT_BYTES } from '../../../domain/event-quota.ts';
+import { type EventTarget, eventTypes, targetTypes } from '../../../domain/event/event.ts';
+import { EVENT_BYTES } from '../../../domain/event/quota.ts';
 import * as field from '../../../domain/field.ts';
-import type { EventQuery, EventsPage } from '../../../operations/list-events.ts';
+import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
+import { timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
-import { timestampSchema } from '../../timestamp.ts';
 
 export const eventParameters = {
   order: {

@@ -7,7 +7,7 @@ import {
   secretField,
 } from '../../../domain/integration.ts';
 import { bodyType } from '../../../domain/request-body.ts';
-import { putIntegration as put } from '../../../operations/integration.ts';
+import { putIntegration as put } from '../../../operations/integration/integration.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
 

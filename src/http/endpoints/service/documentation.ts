@@ -1,10 +1,8 @@
 // The API documentation: /openapi.json for tools, /docs and /errors for people. Public, as the source code is.
 
 import type { FastifyInstance } from 'fastify';
-import { type Compressed, compressed, negotiate } from '../../compressed.ts';
 import type { DocsAssets } from '../../docs/assets.ts';
 import { page, pageHeaders } from '../../docs/page.ts';
-import { refusePreconditionOf } from '../../entity-tag.ts';
 import { lazy } from '../../lazy.ts';
 import {
   type PageLimitOptions,
@@ -12,6 +10,8 @@ import {
   type PublicEndpoint,
   pageLimitOf,
 } from '../../public-endpoint.ts';
+import { type Compressed, compressed, negotiate } from '../../response/compressed.ts';
+import { refusePreconditionOf } from '../../response/entity-tag.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const pageResponse = {

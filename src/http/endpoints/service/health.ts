@@ -2,8 +2,8 @@
 
 import { Problem } from '../../../problem.ts';
 import type { ResponseDescription } from '../../description.ts';
-import { sendProblem } from '../../problem.ts';
 import type { PublicEndpoint } from '../../public-endpoint.ts';
+import { sendProblem } from '../../response/problem.ts';
 import { successSchema } from '../../schema.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

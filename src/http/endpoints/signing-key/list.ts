@@ -1,7 +1,7 @@
 import { noBody } from '../../../domain/request-body.ts';
-import { findKeySet } from '../../../operations/key-set.ts';
+import { findKeySet } from '../../../operations/signing-key/key-set.ts';
 import { endpoint } from '../../endpoint.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
 import { example, SigningKeys, signingKeysBody } from './representation.ts';
 
 export const listSigningKeys = endpoint({

@@ -1,18 +1,18 @@
 // The signing keys of an environment in responses.
 
-import { signatureAlgorithms } from '../../../domain/json-web-token.ts';
+import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.ts';
 import {
   issuerUrl,
   publicKeyOf,
   publishedKeys,
   publishedUntil,
   statusOfKey,
-} from '../../../domain/key-set.ts';
+} from '../../../domain/signing-key/key-set.ts';
 import type { Context } from '../../../operations/context.ts';
-import type { StoredKeySet } from '../../../operations/key-set.ts';
+import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { jsonArray, jsonObject, successBody } from '../../json.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
 
 export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKeySet | null): string {
   if (stored === null) return successBody({ issuer: null, jwks_url: null, signing_keys: jsonArray([]) });

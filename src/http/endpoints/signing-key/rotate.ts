@@ -1,7 +1,7 @@
 import { bodyType } from '../../../domain/request-body.ts';
-import { rotateKeySet } from '../../../operations/key-set.ts';
+import { rotateKeySet } from '../../../operations/signing-key/key-set.ts';
 import { endpoint } from '../../endpoint.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
 import { example, SigningKeys, signingKeysBody } from './representation.ts';
 
 interface KeyRotationBody {

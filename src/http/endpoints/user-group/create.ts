@@ -2,7 +2,7 @@ import { userGroupBody } from '../../../domain/request-body.ts';
 import { ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfBody } from '../../prefetch.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
 import { createdExample, found, foundExamples, handleGetOrCreate, requestExamples } from './get-or-create.ts';
 
 export const create = endpoint({

@@ -2,9 +2,9 @@ import { noBody } from '../../../domain/request-body.ts';
 import { deleteUserGroup } from '../../../operations/user-group/delete.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { userGroupIdOf } from '../../path-parameter.ts';
 import { groupOfPath } from '../../prefetch.ts';
-import { noQuery } from '../../query.ts';
+import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
 
 export const remove = endpoint({
   operationId: 'deleteUserGroup',

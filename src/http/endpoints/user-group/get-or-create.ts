@@ -3,10 +3,10 @@ import { type UserGroupBody, userGroupBody } from '../../../domain/request-body.
 import { getOrCreateUserGroup } from '../../../operations/user-group/get-or-create.ts';
 import { ifNoneMatchText } from '../../description.ts';
 import { type Call, endpoint } from '../../endpoint.ts';
-import { setEntityTag } from '../../entity-tag.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { groupOfBody } from '../../prefetch.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { example, identityMembers, identitySchemas } from './representation.ts';
 

@@ -5,7 +5,7 @@ import { type ListQuery, listUserGroups } from '../../../operations/user-group/l
 import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
-import { queryType } from '../../query.ts';
+import { queryType } from '../../request/query.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { example, listedSchema, storedJson } from './representation.ts';
 

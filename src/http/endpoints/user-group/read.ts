@@ -1,11 +1,11 @@
 import { noBody } from '../../../domain/request-body.ts';
 import { readUserGroup } from '../../../operations/user-group/read.ts';
 import { endpoint } from '../../endpoint.ts';
-import { setEntityTag } from '../../entity-tag.ts';
 import { successBody } from '../../json.ts';
-import { userGroupIdOf } from '../../path-parameter.ts';
 import { groupOfPath } from '../../prefetch.ts';
-import { noQuery } from '../../query.ts';
+import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
 
 export const read = endpoint({

@@ -3,10 +3,10 @@ import { bodyType, fieldsOf, type UserGroupFields } from '../../../domain/reques
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
 import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { setEntityTag } from '../../entity-tag.ts';
 import { successBody } from '../../json.ts';
-import { userGroupIdOf } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
 
 const body = bodyType<UserGroupFields & { name: string }>({

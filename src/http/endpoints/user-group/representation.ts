@@ -2,11 +2,11 @@
 
 import * as field from '../../../domain/field.ts';
 import type { Secret } from '../../../domain/secret.ts';
-import { environments, type UserGroup } from '../../../domain/user-group.ts';
+import { environments, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
 import { type Json, jsonObject, plain, raw } from '../../json.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
 
 /** The members that every operation of the specification returns, in its order. */
 export function identityMembers({ userGroup, token }: OpenUserGroup) {

@@ -4,10 +4,10 @@ import { PresentedToken } from '../../../domain/token.ts';
 import { type RotateBody, rotateToken } from '../../../operations/user-group/rotate.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { setEntityTag } from '../../entity-tag.ts';
 import { jsonObject, plain, successBody } from '../../json.ts';
 import { groupOfToken } from '../../prefetch.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import {
   EXAMPLE_TOKEN,

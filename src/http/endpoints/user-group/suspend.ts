@@ -5,10 +5,10 @@ import { openToken } from '../../../operations/context.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../../operations/user-group/suspend.ts';
 import { type EndpointDescription, ifMatchText } from '../../description.ts';
 import { type AnyEndpoint, endpoint } from '../../endpoint.ts';
-import { setEntityTag } from '../../entity-tag.ts';
 import { successBody } from '../../json.ts';
-import { userGroupIdOf } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
 
 export const suspend = suspensionEndpoint({

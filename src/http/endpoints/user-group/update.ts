@@ -3,9 +3,9 @@ import { userGroupBody } from '../../../domain/request-body.ts';
 import { updateUserGroup } from '../../../operations/user-group/update.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { setEntityTag } from '../../entity-tag.ts';
 import { jsonObject, plain, raw, successBody } from '../../json.ts';
-import { noQuery } from '../../query.ts';
+import { noQuery } from '../../request/query.ts';
+import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { environmentSchema, example, identityMembers, identitySchemas } from './representation.ts';
 

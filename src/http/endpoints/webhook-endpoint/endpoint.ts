@@ -3,8 +3,11 @@ import {
   type WebhookEndpointBody,
   webhookEndpointDefinition,
   webhookEndpointFields,
-} from '../../../domain/webhook-endpoint.ts';
-import { deleteWebhookEndpoint, putWebhookEndpoint as put } from '../../../operations/webhook-endpoint.ts';
+} from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
+import {
+  deleteWebhookEndpoint,
+  putWebhookEndpoint as put,
+} from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import { EXAMPLE_SECRET, example, idParameter, secretSchema } from './representation.ts';
 

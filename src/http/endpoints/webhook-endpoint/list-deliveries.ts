@@ -1,10 +1,10 @@
 import { noBody } from '../../../domain/request-body.ts';
-import type { PageQuery } from '../../../operations/document.ts';
-import { listDeliveries } from '../../../operations/webhook-endpoint.ts';
+import type { PageQuery } from '../../../operations/document/document.ts';
+import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { pageQuery } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
-import { pathIdOf } from '../../path-parameter.ts';
+import { pathIdOf } from '../../request/path-parameter.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery, idParameter } from './representation.ts';
 

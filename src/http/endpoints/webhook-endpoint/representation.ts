@@ -1,13 +1,16 @@
 // Webhook endpoints and deliveries in responses.
 
-import { type Delivery, deliveryStates } from '../../../domain/delivery.ts';
-import { eventTypes } from '../../../domain/event.ts';
-import { webhookEndpointDefinition, webhookEndpointFields } from '../../../domain/webhook-endpoint.ts';
+import { eventTypes } from '../../../domain/event/event.ts';
+import { type Delivery, deliveryStates } from '../../../domain/webhook-endpoint/delivery.ts';
+import {
+  webhookEndpointDefinition,
+  webhookEndpointFields,
+} from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { documentSchema } from '../../document-endpoints.ts';
 import { type Json, jsonObject } from '../../json.ts';
-import { pathParameters } from '../../path-parameter.ts';
+import { pathParameters } from '../../request/path-parameter.ts';
+import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema } from '../../schema.ts';
-import { timestamp, timestampOrNull, timestampSchema } from '../../timestamp.ts';
 
 export const idParameter = 'webhook_endpoint_id';
 

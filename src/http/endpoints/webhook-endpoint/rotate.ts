@@ -1,14 +1,14 @@
 import { documentTag } from '../../../domain/document.ts';
 import { noBody } from '../../../domain/request-body.ts';
-import { rotateWebhookSecret } from '../../../operations/webhook-endpoint.ts';
+import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentJson } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
-import { setVersionTag } from '../../entity-tag.ts';
 import { successBody } from '../../json.ts';
-import { pathIdOf } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { pathIdOf } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
+import { setVersionTag } from '../../response/entity-tag.ts';
+import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { successSchema } from '../../schema.ts';
-import { timestampOrNull, timestampSchema } from '../../timestamp.ts';
 import {
   EXAMPLE_SECRET,
   example,

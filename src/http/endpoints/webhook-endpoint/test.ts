@@ -1,9 +1,9 @@
 import { noBody } from '../../../domain/request-body.ts';
-import { testWebhookEndpoint } from '../../../operations/webhook-endpoint.ts';
+import { testWebhookEndpoint } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { pathIdOf, pathParameters } from '../../path-parameter.ts';
-import { noQuery } from '../../query.ts';
+import { pathIdOf, pathParameters } from '../../request/path-parameter.ts';
+import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
 

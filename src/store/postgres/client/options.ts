@@ -1,7 +1,7 @@
 // Connection options for PostgreSQL: URL, timeouts and planner settings.
 
 import type { ClientConfig } from 'pg';
-import type { EventQuotaOptions } from '../../../domain/event-quota.ts';
+import type { EventQuotaOptions } from '../../../domain/event/quota.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import type { MigrationObserver } from '../../migration.ts';
 import type { StoreObserver } from '../../port.ts';

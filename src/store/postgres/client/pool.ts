@@ -2,9 +2,9 @@
 // as PgBouncer can sit in between.
 
 import pg from 'pg';
-import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event-quota.ts';
+import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
+import { withDeadline } from '../../../scheduling/timeout.ts';
 import type { StoreObserver } from '../../port.ts';
-import { withDeadline } from '../../timeout.ts';
 import { nameShards } from '../schema/citus.ts';
 import { Connection } from './connection.ts';
 import {

@@ -1,7 +1,7 @@
 // The half-open state of the circuit breaker: one connection attempt at a time probes an unreachable server, on behalf
 // of all callers. So callers fail fast, and the server is not flooded when it comes back.
 
-import { withDeadline } from '../../timeout.ts';
+import { withDeadline } from '../../../scheduling/timeout.ts';
 
 const TOTAL_TIMEOUT_MS = 400;
 /** How long a failure is reported to all callers before the server is probed again. */

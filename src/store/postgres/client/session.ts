@@ -1,6 +1,6 @@
 // The queries of one unit of work on one connection. Those made together travel in one pipeline: one round trip.
 
-import type { EventQuota } from '../../../domain/event-quota.ts';
+import type { EventQuota } from '../../../domain/event/quota.ts';
 
 export interface Statement {
   /** Names the prepared statement; each name belongs to exactly one text. */

@@ -1,0 +1,110 @@
+import {
+  issuerUrl,
+  publishedKeys,
+  publishedUntil,
+  type SigningKeyStatus,
+  statusOfKey,
+} from '../../domain/signing-key/key-set.ts';
+import { keyRotationBody } from '../../http/endpoints/signing-key/rotate.ts';
+import type { Context } from '../../operations/context.ts';
+import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/signing-key/key-set.ts';
+import type { Problem } from '../../problem.ts';
+import { confirmationProblem, preconditionOf, versionField } from '../document-version.ts';
+import { actionForm, cancel, checkField, submit } from '../fields.ts';
+import { Form } from '../form.ts';
+import { readForm } from '../form-body.ts';
+import { badge, definitions, html, pathTo, table, time } from '../html.ts';
+import { notice, withNotice } from '../notice.ts';
+import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+
+export const SIGNING_KEYS_PATH = pathTo('integrations', '-', 'signing-keys');
+const ROTATE_PATH = `${SIGNING_KEYS_PATH}/rotate`;
+
+const shared = { permissions: ADMINS, purpose: 'manage signing keys' } as const;
+
+export const listSigningKeys: Page = {
+  ...shared,
+  method: 'GET',
+  path: '/integrations/-/signing-keys',
+  access: 'read',
+  handle: async ({ context, caller, query }) => {
+    const stored = await findKeySet(context, caller);
+    return {
+      title: 'Signing keys',
+      main: html`<h1>Signing keys</h1>
+!${notice(query, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
+!${stored === null ? NO_KEYS : keySet(context, stored)}`,
+    };
+  },
+};
+
+export const confirmKeyRotation: Page = {
+  ...shared,
+  method: 'GET',
+  path: '/integrations/-/signing-keys/rotate',
+  access: 'read',
+  handle: (call) => rotationView(call, Form.empty),
+};
+
+export const rotateSigningKeys: Page = {
+  ...shared,
+  method: 'POST',
+  path: '/integrations/-/signing-keys/rotate',
+  access: 'write',
+  handle: async ({ context, caller, form }) => {
+    const { revoke = false } = await readForm(context, form, keyRotationBody, () => ({
+      revoke: String(form.has('revoke')),
+    }));
+    await rotateKeySet(context, caller, { revoke, precondition: preconditionOf(form) });
+    return { location: withNotice(SIGNING_KEYS_PATH, revoke ? 'revoked' : 'rotated') };
+  },
+  retry: (call, problem) => rotationView(call, call.form, problem),
+};
+
+const NO_KEYS = html`<p class="none">There are none yet: the first integration that needs them creates them.</p>`;
+
+const statusBadges = {
+  pending: badge('neutral', 'published, does not sign yet'),
+  signing: badge('good', 'signs'),
+  retiring: badge('neutral', 'published, does not sign any more'),
+} as const satisfies Record<SigningKeyStatus, string>;
+
+function keySet({ publicUrl, clock }: Context, { keySet }: StoredKeySet): string {
+  const now = clock();
+  const issuer = issuerUrl(publicUrl, keySet);
+  const rows = publishedKeys(keySet, now).map((key) => [
+    html`<code>${key.kid}</code>`,
+    html`${key.algorithm}`,
+    statusBadges[statusOfKey(key, keySet, now)],
+    time(key.signsFrom),
+    time(publishedUntil(key, keySet.keys), 'no end'),
+  ]);
+  return html`<p class="hint">They sign the tokens of integrations of the type jwt, and of superset with RS256. Tools verify these with the published keys.</p>
+!${definitions([
+    ['Issuer', html`<code>${issuer}</code>`],
+    ['JWKS URL', html`<code>${issuer}/.well-known/jwks.json</code>`],
+  ])}
+!${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
+!${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
+<div class="actions"><a class="button" href="${ROTATE_PATH}">Rotate</a></div>`;
+}
+
+async function rotationView(call: PageCall, form: Form, problem?: Problem): Promise<View> {
+  const stored = await findKeySet(call.context, call.caller);
+  const title = 'Rotate the signing keys?';
+  const content = html`!${versionField(stored?.document ?? null, form, problem)}
+!${checkField({
+    name: 'revoke',
+    label: 'A key has leaked: revoke the previous keys',
+    isChecked: form.has('revoke'),
+  })}
+<div class="actions">!${submit('Rotate', 'danger')} !${cancel(SIGNING_KEYS_PATH)}</div>`;
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+!${confirmationProblem('key set', problem)}
+<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
+<p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>
+!${actionForm(call.session, ROTATE_PATH, content)}`,
+  };
+}

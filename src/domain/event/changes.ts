@@ -1,0 +1,122 @@
+// The changes of an event in two forms.
+//
+// Stored: `{"from": …, "to": …, "truncated": …}`. Both sides have only what differs, at the depth at which it differs, so
+// that a small change of a large group is a small event. `truncated` names what differs but does not fit into the bound
+// of an event. Earlier versions stored whole fields; they ignore `truncated`.
+//
+// The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
+
+import { objectOf } from '../json/json-difference.ts';
+import { membersOf } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import type { UserGroup } from '../user-group/user-group.ts';
+import {
+  type Difference,
+  differencesOf,
+  objectOfFields,
+  type Texts,
+  textsOf,
+  truncated,
+} from './difference.ts';
+import { fitted } from './fit.ts';
+
+/** Texts by name; names need no escapes in JSON. */
+type Fields = Readonly<Record<string, JsonText | null>>;
+type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>;
+
+/** Changes that take no more than the other columns of an event. */
+export const SMALL_BYTES = 256;
+const NULL = 'null' as JsonText;
+const TRUE = 'true' as JsonText;
+
+/** The changes from `before`, null if there was nothing, to `after`. */
+export class Changes {
+  readonly #before: Fields | null;
+  readonly #after: Fields;
+  /** The fields whose texts differ. */
+  readonly #names: readonly string[];
+  #whole: JsonText | null = null;
+
+  constructor(before: Fields | null, after: Fields) {
+    this.#before = before;
+    this.#after = after;
+    this.#names = Object.keys(after).filter((name) => (before?.[name] ?? null) !== after[name]);
+  }
+
+  /** In the stored form, reduced to so many bytes; null if nothing differs. */
+  within(maxBytes: number): JsonText | null {
+    if (this.#names.length === 0) return null;
+    if (this.#storesWhole(maxBytes)) return this.whole;
+    const differences = differencesOf(this.#textsOf(this.#before), this.#textsOf(this.#after));
+    return storedForm(this.#before === null, fitted(differences, maxBytes));
+  }
+
+  /** A creation has nothing to compare with. Of small fields, comparing costs more than it saves. */
+  #storesWhole(maxBytes: number): boolean {
+    const bytes = this.#before === null ? maxBytes : Math.min(maxBytes, SMALL_BYTES);
+    return this.whole.length <= bytes && Buffer.byteLength(this.whole) <= bytes;
+  }
+
+  /** The stored form of the fields as they are. */
+  get whole(): JsonText {
+    this.#whole ??=
+      `{"from":${wholeSide(this.#names, this.#before)},"to":${wholeSide(this.#names, this.#after)}}` as JsonText;
+    return this.#whole;
+  }
+
+  #textsOf(fields: Fields | null): Texts {
+    return new Map(fields === null ? [] : this.#names.map((name) => [`"${name}"`, fields[name] ?? NULL]));
+  }
+}
+
+/** The changes between two versions of a group; `before` is null for a new one. */
+export function userGroupChanges(before: GroupFields | null, after: GroupFields): Changes {
+  return before === null
+    ? new Changes(null, fieldsOf(after))
+    : new Changes(withSuspension(before), withSuspension(after));
+}
+
+function fieldsOf({ name, mapping, properties }: Pick<UserGroup, 'name' | 'mapping' | 'properties'>) {
+  return { name: JSON.stringify(name) as JsonText, mapping, properties };
+}
+
+function withSuspension(group: GroupFields): Fields {
+  return { ...fieldsOf(group), suspended: (group.suspendedAt === null ? 'false' : 'true') as JsonText };
+}
+
+function wholeSide(names: readonly string[], fields: Fields | null): JsonText {
+  return fields === null ? NULL : objectOf(names.map((name) => `"${name}":${fields[name] ?? NULL}`));
+}
+
+function storedForm(isNew: boolean, differences: readonly Difference[]): JsonText {
+  const marked = differences.filter(({ isTruncated }) => isTruncated);
+  return objectOf([
+    `"from":${isNew ? NULL : objectOfFields(differences, ({ from }) => from)}`,
+    `"to":${objectOfFields(differences, ({ to }) => to)}`,
+    ...(marked.length === 0 ? [] : [`"truncated":${objectOfFields(marked, () => TRUE)}`]),
+  ]);
+}
+
+/** The stored changes as callers see them. A member that is absent before or after has no `from` or `to`. */
+export function memberChanges(changes: JsonText): JsonText {
+  const parts = membersOf(changes);
+  const [from, to, marks] = ['"from"', '"to"', '"truncated"'].map((part) => textsOf(parts.get(part)));
+  return objectOfFields([...differencesOf(from!, to!), ...truncatedBy(marks!)], changeText);
+}
+
+function truncatedBy(marks: Texts): Difference[] {
+  return [...marks].flatMap(([field, mark]) =>
+    mark === TRUE
+      ? truncated({ field, member: null })
+      : [...membersOf(mark).keys()].map((member) => truncated({ field, member })),
+  );
+}
+
+/** `{"truncated":true}` cannot be a pair: that has only `from` and `to`. */
+function changeText({ isTruncated, from, to }: Difference): JsonText {
+  if (isTruncated) return `{"truncated":true}` as JsonText;
+  return objectOf([
+    ...(from === undefined ? [] : [`"from":${from}`]),
+    ...(to === undefined ? [] : [`"to":${to}`]),
+  ]);
+}

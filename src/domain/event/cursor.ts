@@ -1,0 +1,33 @@
+// Keyset pagination of events: cursors encode the position of the last event that was read.
+
+import { decodeCursor, encodeCursor, type ListName } from '../user-group/list-cursor.ts';
+import type { EventPosition, EventTarget, EventType, Tenant } from './event.ts';
+
+/** A list of events that a caller can request. Its pages may differ in size. */
+export interface EventList {
+  of: Tenant;
+  order: 'newest' | 'oldest';
+  /** null: of all types. */
+  type: EventType | null;
+  /** null: of all targets. */
+  target: EventTarget | null;
+}
+
+/** Before the first event. */
+export const START: EventPosition = { position: 0, eventId: '' };
+
+const POSITION = /^(\d{1,16}) ([\w-]*)$/;
+
+export function eventCursorOf(list: EventList, { position, eventId }: EventPosition): string {
+  return encodeCursor(nameOf(list), `${position} ${eventId}`);
+}
+
+/** The position that `eventCursorOf` encoded for this list; null for any other text. */
+export function eventPositionOf(list: EventList, cursor: string): EventPosition | null {
+  const parts = POSITION.exec(decodeCursor(nameOf(list), cursor) ?? '');
+  return parts && { position: Number(parts[1]), eventId: parts[2]! };
+}
+
+function nameOf({ of, order, type, target }: EventList): ListName {
+  return ['events', of.workspaceId, of.environment, order, type, target?.type, target?.id];
+}

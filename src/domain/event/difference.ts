@@ -1,0 +1,75 @@
+// The difference between two versions of the fields of a user group or a document: a list of members and fields.
+
+import { objectOf, type Pair, pairsOf, smallestPair } from '../json/json-difference.ts';
+import { membersOf } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+
+/** Names include their quotes. */
+export interface Difference extends Pair {
+  readonly field: string;
+  /** null: the field as a whole. */
+  readonly member: string | null;
+  /** Whether its values are omitted. */
+  readonly isTruncated: boolean;
+}
+
+/** Texts by name, including its quotes. */
+export type Texts = ReadonlyMap<string, JsonText>;
+
+const NO_TEXTS: Texts = new Map();
+
+/** The fields in the order of `from`, then new ones. */
+export function differencesOf(from: Texts, to: Texts): Difference[] {
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((field) =>
+    fieldDifferences(field, from.get(field), to.get(field)),
+  );
+}
+
+function fieldDifferences(field: string, from: JsonText | undefined, to: JsonText | undefined): Difference[] {
+  const members = isComparable(from) && isComparable(to) ? pairsOf(textsOf(from), textsOf(to)) : [];
+  if (members.length > 0)
+    return members.map(({ name, ...pair }) => ({ field, member: name, ...pair, isTruncated: false }));
+  // An empty object has no members that differ from those of null.
+  const pair = smallestPair(from, to);
+  return pair === null ? [] : [{ field, member: null, ...pair, isTruncated: false }];
+}
+
+/** Whether it is compared member by member. A field that is absent or null has none. */
+function isComparable(value: JsonText | undefined): boolean {
+  return value === undefined || value === 'null' || isObject(value);
+}
+
+function isObject(value: JsonText): boolean {
+  return value.startsWith('{');
+}
+
+/** The members of an object; none of any other value. */
+export function textsOf(value: JsonText | undefined): Texts {
+  return value !== undefined && isObject(value) ? membersOf(value) : NO_TEXTS;
+}
+
+export function truncated({ field, member }: Pick<Difference, 'field' | 'member'>): Difference {
+  return { field, member, from: undefined, to: undefined, isTruncated: true };
+}
+
+/** `{field: text}` and `{field: {member: text}}`, without differences that have no text. */
+export function objectOfFields(
+  differences: readonly Difference[],
+  textOf: (difference: Difference) => JsonText | undefined,
+): JsonText {
+  const fields = new Map<string, string | string[]>();
+  for (const difference of differences) {
+    const { field, member } = difference;
+    const text = textOf(difference);
+    if (member === null) {
+      if (text !== undefined) fields.set(field, text);
+      continue;
+    }
+    const members = (fields.get(field) ?? []) as string[];
+    if (text !== undefined) members.push(`${member}:${text}`);
+    fields.set(field, members);
+  }
+  return objectOf(
+    [...fields].map(([field, value]) => `${field}:${typeof value === 'string' ? value : objectOf(value)}`),
+  );
+}

@@ -1,0 +1,144 @@
+// Events: what changed, who changed it, and when. An event is written in the transaction of its change.
+
+import { type Bucket, bucketOf } from '../bucket.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import { takeRandomText } from '../random-bytes.ts';
+import type { Environment } from '../user-group/user-group.ts';
+
+export const eventTypes = [
+  'user_group.created',
+  'user_group.updated',
+  'user_group.token_rotated',
+  'user_group.deleted',
+  'api_token.created',
+  'api_token.rotated',
+  'api_token.revoked',
+  'webhook_endpoint.created',
+  'webhook_endpoint.updated',
+  'webhook_endpoint.secret_rotated',
+  'webhook_endpoint.disabled',
+  'webhook_endpoint.tested',
+  'webhook_endpoint.deleted',
+  'schema.created',
+  'schema.updated',
+  'schema.deleted',
+  'data_source.created',
+  'data_source.updated',
+  'data_source.deleted',
+  'mapping_policy.created',
+  'mapping_policy.updated',
+  'property_schema.created',
+  'property_schema.updated',
+  'property_schema.deleted',
+  'property_schema.timed_out',
+  'integration.created',
+  'integration.updated',
+  'integration.deleted',
+  'key_set.created',
+  'key_set.rotated',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export const targetTypes = [
+  'user_group',
+  'api_token',
+  'webhook_endpoint',
+  'schema',
+  'data_source',
+  'mapping_policy',
+  'property_schema',
+  'integration',
+  'key_set',
+] as const;
+export type TargetType = (typeof targetTypes)[number];
+
+/** What changed. The id of a user group is the caller's own id of it. */
+export interface EventTarget {
+  readonly type: TargetType;
+  readonly id: string;
+}
+
+/** Who made the change, and through what. */
+export interface Actor {
+  type: 'api_token' | 'command_line' | 'service';
+  /** Of the API token. */
+  id: number | null;
+  name: string | null;
+  via: 'api' | 'console' | 'command_line' | 'service';
+}
+
+/** Through what a call arrived, and its request id. */
+export interface Origin {
+  via: Actor['via'];
+  requestId: string | null;
+}
+
+/** One workspace and environment. */
+export interface Tenant {
+  readonly workspaceId: number;
+  readonly environment: Environment;
+}
+
+export function isSameTenant(a: Tenant, b: Tenant): boolean {
+  return a.workspaceId === b.workspaceId && a.environment === b.environment;
+}
+
+/** An event before its change: an adapter completes it, and stores it in the transaction of the change. */
+export interface NewEvent extends Tenant {
+  bucket: Bucket;
+  target: EventTarget;
+  eventId: string;
+  type: EventType;
+  /** Milliseconds since 1970. */
+  occurredAt: number;
+  actor: Actor;
+  requestId: string | null;
+  /** The webhook endpoints that receive it. */
+  endpoints: readonly string[];
+}
+
+export interface StoredEvent extends Omit<NewEvent, 'endpoints'> {
+  /** Its place in the feed, together with the event id, and among the events of its target. */
+  position: number;
+  /** Of the target after the change; null if the target has no versions or is gone. */
+  version: number | null;
+  /** In their stored form, see `Changes`; null if there are none, or no longer. */
+  changes: JsonText | null;
+}
+
+/** Where a feed continues: after this event. */
+export interface EventPosition {
+  position: number;
+  eventId: string;
+}
+
+/** The key of an event. */
+export type EventKey = Pick<StoredEvent, 'bucket' | 'workspaceId' | 'environment' | 'target' | 'position'>;
+
+export function bucketOfTarget({ workspaceId, environment }: Tenant, { id }: EventTarget): Bucket {
+  return bucketOf(workspaceId, environment, id);
+}
+
+let lastInstant = 0;
+let lastInstantDigits = '';
+let sequence = 0;
+const SEQUENCES = 2 ** 16;
+
+/** Ids of one process sort by time, byte for byte: 48 bits of milliseconds, 16 bits of a sequence, 64 random bits. */
+export function newEventId(now: number): string {
+  sequence = now > lastInstant ? 0 : sequence + 1;
+  const instant = Math.max(now, lastInstant) + Math.floor(sequence / SEQUENCES);
+  sequence %= SEQUENCES;
+  if (instant !== lastInstant) lastInstantDigits = instantDigits(instant);
+  lastInstant = instant;
+  return `evt_${lastInstantDigits}${sequence.toString(16).padStart(4, '0')}${takeRandomText(8, 'hex')}`;
+}
+
+function instantDigits(instant: number): string {
+  return instant.toString(16).padStart(12, '0');
+}
+
+/** Sorts after the ids of all events before this instant, and before those of later ones. */
+export function firstEventIdAt(instant: number): string {
+  return `evt_${instantDigits(Math.max(0, instant))}`;
+}

@@ -1,0 +1,71 @@
+// JSON Merge Patch (RFC 7396) on the exact text: unchanged members keep their digits and the order of their keys, which
+// parsing and serializing would not preserve.
+
+import { limits } from '../field.ts';
+import { checkBytes, invalidField, type UserGroupFields } from '../request-body.ts';
+import type { UserGroup } from '../user-group/user-group.ts';
+import { JsonObject, type JsonTree, textOf, treeOf } from './json-tree.ts';
+import type { JsonText } from './strict-json.ts';
+
+/**
+ * The fields of the patch, merged into the stored ones. Throws `invalid_request` if the result exceeds a limit.
+ */
+export function mergeFields(stored: UserGroup, patch: UserGroupFields): UserGroupFields {
+  const merged = { ...patch };
+  for (const field of ['mapping', 'properties'] as const) {
+    const text = patch[field];
+    if (!text) continue;
+    const merge = new Merge(stored[field], text);
+    merged[field] = merge.text;
+    if (merge.entries > limits.mapEntries) {
+      const detail = `must have at most ${limits.mapEntries} entries and would have ${merge.entries}`;
+      throw invalidField(`/${field}`, detail);
+    }
+  }
+  checkBytes(merged);
+  return merged;
+}
+
+/**
+ * Members of the target keep their order; new ones follow in the order of the patch. The result is at most as deep as
+ * the deeper of the two. `target` is null if nothing is stored.
+ */
+export function mergePatch(target: JsonText | null, patch: JsonText): JsonText {
+  return new Merge(target, patch).text;
+}
+
+class Merge {
+  readonly text: JsonText;
+  /** Members of the result; 0 if it is not an object. */
+  readonly entries: number;
+  readonly #parts: string[] = [];
+
+  constructor(target: JsonText | null, patch: JsonText) {
+    this.entries = this.#merge(target === null ? null : treeOf(target), treeOf(patch));
+    this.text = this.#parts.join('') as JsonText;
+  }
+
+  #merge(target: JsonTree | null, patch: JsonTree): number {
+    if (!(patch instanceof JsonObject)) {
+      this.#parts.push(textOf(patch));
+      return 0;
+    }
+    const members = target instanceof JsonObject ? target.members : new Map<string, JsonTree>();
+    let entries = 0;
+    this.#parts.push('{');
+    for (const [key, value] of members) {
+      const change = patch.members.get(key);
+      if (change === 'null') continue;
+      this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
+      if (change === undefined) this.#parts.push(textOf(value));
+      else this.#merge(value, change);
+    }
+    for (const [key, value] of patch.members) {
+      if (value === 'null' || members.has(key)) continue;
+      this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
+      this.#merge(null, value);
+    }
+    this.#parts.push('}');
+    return entries;
+  }
+}

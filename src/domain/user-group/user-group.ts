@@ -1,0 +1,84 @@
+// The user group: its fields, its key, and its version tag.
+
+import { type Bucket, bucketOf } from '../bucket.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import type { TokenDigest } from '../token.ts';
+
+export const environments = ['Customer', 'Testing'] as const;
+export type Environment = (typeof environments)[number];
+
+/** The key of a user group: its workspace and environment, the caller's id of it, and the bucket derived from these. */
+export interface UserGroupKey {
+  readonly bucket: Bucket;
+  readonly workspaceId: number;
+  readonly environment: Environment;
+  readonly providedId: string;
+}
+
+/** A stored token: encrypted, with the id of its key. */
+export interface SealedToken {
+  keyId: string;
+  ciphertext: string;
+}
+
+/** A stored user group. Instants are milliseconds since 1970. */
+export interface UserGroup extends UserGroupKey {
+  teamId: number;
+  name: string;
+  mapping: JsonText | null;
+  properties: JsonText | null;
+  /** Starts at 1 and increases with every change. */
+  version: number;
+  tokenDigest: TokenDigest;
+  sealedToken: SealedToken;
+  /** The token that the last rotation replaced; resolves until `previousTokenExpiresAt`. */
+  previousTokenDigest: TokenDigest | null;
+  previousTokenExpiresAt: number | null;
+  createdAt: number;
+  updatedAt: number;
+  /** null unless suspended: the tokens of a suspended group do not resolve. */
+  suspendedAt: number | null;
+  /** When its token was last resolved, to the hour. */
+  lastSeenAt: number | null;
+}
+
+export function keyOf(workspaceId: number, environment: Environment, providedId: string): UserGroupKey {
+  return { bucket: bucketOf(workspaceId, environment, providedId), workspaceId, environment, providedId };
+}
+
+/** The bucket is derived from the other parts. */
+export function isSameKey(a: UserGroupKey, b: Omit<UserGroupKey, 'bucket'>): boolean {
+  return a.providedId === b.providedId && a.workspaceId === b.workspaceId && a.environment === b.environment;
+}
+
+/** Different keys have different texts: only the last part may contain a slash. */
+export function keyToString({ bucket, workspaceId, environment, providedId }: UserGroupKey): string {
+  return `${bucket}/${workspaceId}/${environment}/${providedId}`;
+}
+
+declare const versionTagBrand: unique symbol;
+
+/** Identifies a version of a group. A group that is deleted and created again has another `team_id`. */
+export type VersionTag = string & { readonly [versionTagBrand]: true };
+
+const VERSION_TAG = /^[1-9]\d*-[1-9]\d*$/;
+
+export function versionTag({ teamId, version }: Pick<UserGroup, 'teamId' | 'version'>): VersionTag {
+  return `${teamId}-${version}` as VersionTag;
+}
+
+/** Returns null if the text is not a version tag. */
+export function toVersionTag(text: string): VersionTag | null {
+  return VERSION_TAG.test(text) ? (text as VersionTag) : null;
+}
+
+/** Characters of JSON in the fields that may be large. */
+export function sizeOf({
+  mapping,
+  properties,
+}: {
+  mapping?: JsonText | null | undefined;
+  properties?: JsonText | null | undefined;
+}): number {
+  return (mapping?.length ?? 0) + (properties?.length ?? 0);
+}

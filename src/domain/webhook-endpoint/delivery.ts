@@ -1,0 +1,88 @@
+// A delivery: one event on its way to one webhook endpoint.
+
+import type { Bucket } from '../bucket.ts';
+import type { EventTarget, EventType, Tenant } from '../event/event.ts';
+import type { Environment } from '../user-group/user-group.ts';
+
+export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export interface WebhookEndpointKey extends Tenant {
+  readonly endpointId: string;
+}
+
+/** A place in the order of the endpoints: an endpoint, or the start of a workspace. */
+export interface EndpointPosition {
+  readonly workspaceId: number;
+  readonly environment: Environment | '';
+  readonly endpointId: string;
+}
+
+/** Before the first endpoint of the workspace. */
+export function startOfWorkspace(workspaceId: number): EndpointPosition {
+  return { workspaceId, environment: '', endpointId: '' };
+}
+
+export interface DeliveryKey extends WebhookEndpointKey {
+  bucket: Bucket;
+  eventId: string;
+}
+
+/** Instants are milliseconds since 1970. */
+export interface Delivery extends DeliveryKey {
+  /** Of the event. */
+  position: number;
+  eventType: EventType;
+  target: EventTarget;
+  state: DeliveryState;
+  attempts: number;
+  /** null unless pending. While an attempt runs: when another process may take over. */
+  nextAttemptAt: number | null;
+  lastAttemptAt: number | null;
+  responseStatus: number | null;
+  /** Why the last attempt failed; null after a success. */
+  error: string | null;
+  createdAt: number;
+}
+
+/** What an attempt changes. */
+export interface FinishedAttempt {
+  key: DeliveryKey;
+  /** `nextAttemptAt` while it ran. A delivery that another process has claimed since only accepts a success. */
+  claimedUntil: number;
+  state: DeliveryState;
+  nextAttemptAt: number | null;
+  attemptedAt: number;
+  responseStatus: number | null;
+  error: string | null;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** After the first attempt, the second, and so on. After the last one the delivery has failed. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  24 * HOUR,
+] as const;
+/** A delay is up to this part longer, so that the deliveries of an outage do not return all at once. */
+const JITTER = 0.2;
+
+/** An endpoint that has failed for so long is disabled. */
+export const MAX_FAILING_MS = 5 * 24 * HOUR;
+
+/** When to retry after `attempts` attempts; null if the delivery is given up. */
+export function retryAt(attempts: number, now: number, random = Math.random()): number | null {
+  const delayMs = RETRY_DELAYS_MS[attempts - 1];
+  return delayMs === undefined ? null : Math.round(now + delayMs * (1 + JITTER * random));
+}
+
+export function endpointKeyToString({ workspaceId, environment, endpointId }: WebhookEndpointKey): string {
+  return `${workspaceId}/${environment}/${endpointId}`;
+}

@@ -1,0 +1,68 @@
+// Secrets and signatures of webhooks: Standard Webhooks 1.0, symmetric (https://www.standardwebhooks.com).
+
+import { createHmac } from 'node:crypto';
+import { takeRandomBytes } from '../random-bytes.ts';
+import { Secret } from '../secret.ts';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+const DAY_MS = 86_400_000;
+
+/** The secrets of an endpoint. The one that the last rotation replaced also signs until `previousExpiresAt`. */
+export interface WebhookSecrets {
+  current: Secret;
+  previous: Secret | null;
+  previousExpiresAt: number | null;
+}
+
+export function mintWebhookSecrets(): WebhookSecrets {
+  return { current: mint(), previous: null, previousExpiresAt: null };
+}
+
+export function rotateWebhookSecrets({ current }: WebhookSecrets, now: number): WebhookSecrets {
+  return { current: mint(), previous: current, previousExpiresAt: now + DAY_MS };
+}
+
+function mint(): Secret {
+  return new Secret(PREFIX + takeRandomBytes(SECRET_BYTES).toString('base64'));
+}
+
+/** The text that is encrypted and stored. */
+export function webhookSecretsText({ current, previous, previousExpiresAt }: WebhookSecrets): Secret {
+  const parts = previous === null ? [current.reveal()] : [current.reveal(), previous.reveal()];
+  return new Secret([...parts, ...(previousExpiresAt === null ? [] : [previousExpiresAt])].join(' '));
+}
+
+export function parseWebhookSecrets(text: Secret): WebhookSecrets {
+  const [current = '', previous, expiresAt] = text.reveal().split(' ');
+  return {
+    current: new Secret(current),
+    previous: previous === undefined ? null : new Secret(previous),
+    previousExpiresAt: expiresAt === undefined ? null : Number(expiresAt),
+  };
+}
+
+export interface WebhookMessage {
+  id: string;
+  /** Milliseconds since 1970. */
+  now: number;
+  body: string;
+}
+
+/** The headers that Standard Webhooks defines: one signature for each secret that is valid. */
+export function webhookHeaders(secrets: WebhookSecrets, { id, now, body }: WebhookMessage) {
+  const timestamp = String(Math.floor(now / 1_000));
+  const content = `${id}.${timestamp}.${body}`;
+  const isPreviousValid = secrets.previousExpiresAt !== null && secrets.previousExpiresAt > now;
+  const signing = [secrets.current, ...(isPreviousValid && secrets.previous ? [secrets.previous] : [])];
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signing.map((secret) => `v1,${signatureOf(secret, content)}`).join(' '),
+  };
+}
+
+function signatureOf(secret: Secret, content: string): string {
+  const key = Buffer.from(secret.reveal().slice(PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(content).digest('base64');
+}

@@ -1,0 +1,81 @@
+import { mappingPolicyDefinition, modeField, type PolicyMode } from '../../../domain/policy.ts';
+import { bodyType, noBody } from '../../../domain/request-body.ts';
+import { putMappingPolicy as put } from '../../../operations/policy/policy.ts';
+import { endpoint } from '../../endpoint.ts';
+import { jsonObject, successBody } from '../../json.ts';
+import { noQuery } from '../../request/query.ts';
+import { objectSchema, successSchema } from '../../schema.ts';
+import { setDocumentTag, singletonOf } from '../../singleton-endpoints.ts';
+
+export const mappingPolicyBody = bodyType<{ mode: PolicyMode }>({
+  name: 'MappingPolicy',
+  fields: { mode: modeField },
+  required: ['mode'],
+  convert: ({ value }) => value as { mode: PolicyMode },
+});
+
+const schema = successSchema('StoredMappingPolicy', { mapping_policy: objectSchema({ mode: modeField }) });
+const value = { success: 1, mapping_policy: { mode: 'report' } };
+const shared = { paths: ['/v1/mapping-policy'], query: noQuery } as const;
+
+export const readMappingPolicy = endpoint({
+  ...shared,
+  operationId: 'readMappingPolicy',
+  method: 'GET',
+  permissions: ['read-write', 'read-only'],
+  purpose: 'read the mapping policy',
+  access: 'read',
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, reply }) => {
+    const stored = await singletonOf(context, caller, mappingPolicyDefinition);
+    if (stored !== null) setDocumentTag(reply, stored);
+    const mode = stored === null ? 'off' : (JSON.parse(stored.body) as { mode: PolicyMode }).mode;
+    return successBody({ mapping_policy: jsonObject({ mode }) });
+  },
+  description: {
+    tag: 'Catalogue',
+    summary: 'Read the mapping policy',
+    text: 'Returns what happens to mappings that refer to unknown schemas or data sources; `off` unless it was set.',
+    responses: {
+      200: {
+        description: 'The mapping policy.',
+        headers: ['ETag'],
+        schema,
+        examples: { report: { summary: 'Report', value } },
+      },
+    },
+  },
+});
+
+export const putMappingPolicy = endpoint<{ mode: PolicyMode }, null>({
+  ...shared,
+  operationId: 'putMappingPolicy',
+  method: 'PUT',
+  permissions: ['admin'],
+  purpose: 'change the mapping policy',
+  access: 'write',
+  body: mappingPolicyBody,
+  isConditional: true,
+  handle: async ({ context, caller, body: { mode }, precondition, reply }) => {
+    const { document } = await put(context, caller, mode, precondition);
+    setDocumentTag(reply, document);
+    return successBody({ mapping_policy: jsonObject({ mode }) });
+  },
+  description: {
+    tag: 'Catalogue',
+    summary: 'Set the mapping policy',
+    text:
+      'Decides what happens to mappings that refer to a schema or data source that does not exist, or to a data source of ' +
+      'another schema. Stored mappings are not changed: `user-group-service check` lists those that violate it.',
+    requests: { report: { summary: 'Report violations', value: { mode: 'report' } } },
+    responses: {
+      200: {
+        description: 'The mapping policy.',
+        headers: ['ETag'],
+        schema,
+        examples: { report: { summary: 'Report', value } },
+      },
+    },
+  },
+});

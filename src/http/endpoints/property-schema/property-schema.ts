@@ -1,0 +1,140 @@
+import { documentFields } from '../../../domain/document.ts';
+import type { JsonText } from '../../../domain/json/strict-json.ts';
+import {
+  modeField,
+  type PolicyMode,
+  propertySchemaDefinition,
+  SINGLETON_ID,
+} from '../../../domain/policy.ts';
+import { SCHEMA_BYTES } from '../../../domain/property-schema.ts';
+import { bodyType, invalidField, noBody } from '../../../domain/request-body.ts';
+import { deleteDocument, documentNotFound } from '../../../operations/document/document.ts';
+import { putPropertySchema as put } from '../../../operations/policy/policy.ts';
+import { endpoint } from '../../endpoint.ts';
+import { jsonObject, raw, successBody } from '../../json.ts';
+import { noQuery } from '../../request/query.ts';
+import { objectSchema, successSchema } from '../../schema.ts';
+import { setDocumentTag, singletonOf } from '../../singleton-endpoints.ts';
+
+interface PropertySchemaBody {
+  schema: JsonText;
+  mode: PolicyMode;
+}
+
+const schemaField = {
+  type: ['object', 'boolean'],
+  // The default; without it, type generators would produce an empty object.
+  additionalProperties: true,
+  'x-max-bytes': SCHEMA_BYTES,
+  description:
+    `A JSON Schema 2020-12 for \`properties\`, at most ${SCHEMA_BYTES / 1024} KiB. Patterns are regular expressions of ` +
+    'ECMAScript without lookaround or backreferences, numbers are compared exactly, `$ref` must refer to a place in the schema, and `format` is an annotation.',
+} as const;
+
+const fields = { schema: schemaField, mode: modeField };
+
+export const propertySchemaBody = bodyType<PropertySchemaBody>({
+  name: 'PropertySchema',
+  fields,
+  required: ['schema', 'mode'],
+  convert: ({ value, members }) => {
+    const schema = members.get('schema')!;
+    const size = Buffer.byteLength(schema);
+    if (size > SCHEMA_BYTES)
+      throw invalidField('/schema', `must be at most ${SCHEMA_BYTES} bytes of JSON and has ${size}`);
+    return { schema, mode: (value as { mode: PolicyMode }).mode };
+  },
+});
+
+const stored = successSchema('StoredPropertySchema', { property_schema: objectSchema(fields) });
+const exampleSchema = {
+  type: 'object',
+  properties: { plan: { enum: ['gold', 'platinum'] }, seats: { type: 'integer', minimum: 1 } },
+  required: ['plan'],
+};
+const sent = { schema: exampleSchema, mode: 'report' };
+const value = { success: 1, property_schema: sent };
+const examples = { stored: { summary: 'A property schema', value } };
+const shared = { paths: ['/v1/property-schema'], query: noQuery } as const;
+
+function json({ schema, mode }: PropertySchemaBody): string {
+  return successBody({ property_schema: jsonObject({ schema: raw(schema), mode }) });
+}
+
+export const readPropertySchema = endpoint({
+  ...shared,
+  operationId: 'readPropertySchema',
+  method: 'GET',
+  permissions: ['read-write', 'read-only'],
+  purpose: 'read the property schema',
+  access: 'read',
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, reply }) => {
+    const document = await singletonOf(context, caller, propertySchemaDefinition);
+    if (document === null) throw documentNotFound(propertySchemaDefinition);
+    setDocumentTag(reply, document);
+    const { schema, mode } = documentFields(document);
+    return json({ schema: schema!, mode: JSON.parse(mode!) as PolicyMode });
+  },
+  description: {
+    tag: 'Catalogue',
+    summary: 'Read the property schema',
+    text: 'Returns the schema of properties and what happens to properties that violate it.',
+    responses: { 200: { description: 'The property schema.', headers: ['ETag'], schema: stored, examples } },
+    problems: ['not_found'],
+  },
+});
+
+export const putPropertySchema = endpoint<PropertySchemaBody, null>({
+  ...shared,
+  operationId: 'putPropertySchema',
+  method: 'PUT',
+  permissions: ['admin'],
+  purpose: 'change the property schema',
+  access: 'write',
+  body: propertySchemaBody,
+  isConditional: true,
+  handle: async ({ context, caller, body: sentBody, precondition, reply }) => {
+    const { created, document } = await put(context, caller, sentBody, precondition);
+    if (created) reply.code(201);
+    setDocumentTag(reply, document);
+    return json(sentBody);
+  },
+  description: {
+    tag: 'Catalogue',
+    summary: 'Set the property schema',
+    text:
+      'Sets the schema of the properties of user groups. Stored properties are not changed: `user-group-service check` ' +
+      'lists those that violate it. A schema that takes too long to compile, or to check examples that are derived from ' +
+      'it, is rejected.',
+    requests: { report: { summary: 'Report violations', value: sent } },
+    responses: {
+      200: { description: 'The replaced property schema.', headers: ['ETag'], schema: stored, examples },
+      201: { description: 'The property schema.', headers: ['ETag'], schema: stored, examples },
+    },
+  },
+});
+
+export const removePropertySchema = endpoint({
+  ...shared,
+  operationId: 'deletePropertySchema',
+  method: 'DELETE',
+  permissions: ['admin'],
+  purpose: 'delete the property schema',
+  access: 'write',
+  body: noBody,
+  isConditional: true,
+  handle: async ({ context, caller, precondition, reply }) => {
+    await deleteDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, precondition);
+    reply.code(204);
+    return undefined;
+  },
+  description: {
+    tag: 'Catalogue',
+    summary: 'Delete the property schema',
+    text: 'Properties are not checked from then on.',
+    responses: { 204: { description: 'The property schema is deleted.' } },
+    problems: ['not_found'],
+  },
+});

@@ -1,0 +1,86 @@
+// The public keys of an issuer of embed tokens, for the tools that verify them.
+
+import { isMetByTag } from '../../../domain/precondition.ts';
+import {
+  jsonWebKeySet,
+  MAX_AGE_SECONDS,
+  publicationTag,
+  publishedKeys,
+} from '../../../domain/signing-key/key-set.ts';
+import { overloaded } from '../../../operations/refusals.ts';
+import { readIssuer } from '../../../operations/signing-key/key-set.ts';
+import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
+import { withDeadline } from '../../endpoint.ts';
+import type { PublicEndpoint } from '../../public-endpoint.ts';
+import { preconditionOf, setVersionTag } from '../../response/entity-tag.ts';
+import { objectSchema } from '../../schema.ts';
+
+const EXAMPLE_KEY = {
+  kty: 'EC',
+  x: 'kg0WqK7nXPZ2WJbJLl2EUnBVUSVWcJgEnqZF0gb9oZs',
+  y: 'D3vnJjXy0kn4n0zIBwW7bDBjRgLk0B3Bps5iSOZZ6g4',
+  crv: 'P-256',
+  kid: 'Zb6EMvnGQUH2yJY5XrQXbBoRSCm5T5i3Ba-V5Cwk0aM',
+  alg: 'ES256',
+  use: 'sig',
+};
+
+export const keySet: PublicEndpoint = {
+  operationId: 'readKeySet',
+  path: '/issuers/:issuer_id/.well-known/jwks.json',
+  isConditional: true,
+  // Verifiers are never locked out: only requests for issuers that do not exist are counted, as refused ones.
+  isUnlimited: true,
+  handle: async ({ context, request, reply }) => {
+    context.activity.seen(UNKNOWN_TENANT);
+    if (!context.store.admits('read')) throw overloaded;
+    const precondition = preconditionOf(request.headers);
+    const { issuer_id: issuerId } = request.params as { issuer_id: string };
+    const { document, keySet } = await readIssuer(withDeadline(context, request), issuerId);
+    const published = publishedKeys(keySet, context.clock());
+    const tag = publicationTag(document, published);
+    setVersionTag(reply, tag);
+    reply.header('cache-control', `max-age=${MAX_AGE_SECONDS}`);
+    if (!isMetByTag(precondition, tag)) {
+      reply.code(304);
+      return undefined;
+    }
+    reply.header('content-type', 'application/json; charset=utf-8');
+    return jsonWebKeySet(published);
+  },
+  description: {
+    tag: 'Service',
+    summary: 'Read the keys of an issuer',
+    text:
+      'The JSON Web Key Set (RFC 7517) that verifies embed tokens of the type `jwt`: `{iss}/.well-known/jwks.json`. A new ' +
+      `key is published at least ${MAX_AGE_SECONDS} seconds before it signs, and a replaced one until the last token that it signed has ` +
+      'expired, so a verifier that honours `max-age` finds the key of every valid token. With `If-None-Match` the ' +
+      'response is 304 if nothing has changed.',
+    responses: {
+      200: {
+        description: 'The published keys.',
+        headers: ['ETag'],
+        schema: {
+          name: 'JsonWebKeySet',
+          schema: objectSchema({
+            keys: {
+              type: 'array',
+              items: objectSchema(
+                Object.fromEntries(
+                  ['kid', 'alg', 'use', 'kty', 'crv', 'x', 'y', 'n', 'e'].map((name) => [
+                    name,
+                    { type: 'string' },
+                  ]),
+                ),
+                ['crv', 'x', 'y', 'n', 'e'],
+              ),
+            },
+          }),
+        },
+        examples: { keys: { summary: 'One key', value: { keys: [EXAMPLE_KEY] } } },
+      },
+      304: { description: 'The published keys are those that `If-None-Match` names.', headers: ['ETag'] },
+    },
+    problems: ['overloaded', 'database_unavailable'],
+  },
+};

@@ -1,0 +1,146 @@
+import * as field from '../../../domain/field.ts';
+import { PresentedToken } from '../../../domain/token.ts';
+import { environments } from '../../../domain/user-group/user-group.ts';
+import { type Introspection, introspectToken } from '../../../operations/user-group/introspect.ts';
+import { endpoint } from '../../endpoint.ts';
+import { jsonObject, raw } from '../../json.ts';
+import { resolutionOf } from '../../prefetch.ts';
+import { formType } from '../../request/form.ts';
+import { noQuery } from '../../request/query.ts';
+import { objectSchema } from '../../schema.ts';
+import {
+  effectiveMappingMembers,
+  effectiveMappingNames,
+  effectiveMappingSchemas,
+} from '../catalogue/effective-mapping.ts';
+import { EXAMPLE_TOKEN, example, providedIdSchema, teamIdSchema } from './representation.ts';
+
+const body = formType({
+  name: 'TokenIntrospection',
+  fields: {
+    token: { ...field.token, description: 'A user group token, or an embed token of the type `jwt`.' },
+    token_type_hint: { type: 'string', description: 'Accepted and not used: every token is looked up.' },
+  },
+  required: ['token'],
+  convert: ({ token }) => ({ token: new PresentedToken(token!) }),
+});
+
+const INACTIVE = '{"active":false}';
+
+function activeBody({ userGroup, effective, token, issuer }: Introspection): string {
+  return jsonObject({
+    active: true,
+    sub: userGroup.providedId,
+    iss: issuer,
+    token_type: 'Bearer',
+    exp: token.expiresAt === null ? undefined : Math.floor(token.expiresAt / 1_000),
+    user_group: jsonObject({
+      id: userGroup.teamId,
+      provided_id: userGroup.providedId,
+      name: userGroup.name,
+      environment: userGroup.environment,
+      version: userGroup.version,
+      mapping: raw(userGroup.mapping),
+      properties: raw(userGroup.properties),
+      ...effectiveMappingMembers(effective),
+    }),
+  }).text;
+}
+
+const exampleGroup = {
+  id: example.resolved.team_id,
+  provided_id: example.resolved.provided_id,
+  name: example.resolved.name,
+  environment: 'Customer',
+  version: 3,
+  mapping: example.resolved.mapping,
+  properties: example.resolved.properties,
+};
+
+export const introspect = endpoint({
+  operationId: 'introspectToken',
+  method: 'POST',
+  paths: ['/oauth/introspect'],
+  permissions: ['read-write', 'read-only', 'resolve', 'embed'],
+  purpose: 'resolve tokens',
+  access: 'read',
+  protocol: 'oauth',
+  query: noQuery,
+  body,
+  mediaTypes: ['application/x-www-form-urlencoded'],
+  isConditional: false,
+  prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
+  handle: async ({ context, caller, body: { token } }) => {
+    const introspection = await introspectToken(context, caller, token);
+    return introspection === null ? INACTIVE : activeBody(introspection);
+  },
+  description: {
+    tag: 'User group tokens',
+    summary: 'Introspect a token (RFC 7662)',
+    text:
+      'Says who is viewing to software that knows OAuth 2.0 token introspection, such as API gateways. The same lookup as ' +
+      'resolve, so a token that was rotated, suspended or deleted is not active from the next request on.\n\n' +
+      'The API token is sent as `Authorization: Bearer`, as the password of `Authorization: Basic` with any user name, or ' +
+      'as `Authorization: Token`. Errors with the status 400 or 401 have the member `error` of RFC 6749. Unknown ' +
+      'parameters are ignored, as OAuth requires.',
+    requests: { introspection: { summary: 'Introspect', value: { token: EXAMPLE_TOKEN } } },
+    responses: {
+      200: {
+        description:
+          'Whether the token is valid now, and whose it is. `{"active": false}` for every other token, whatever the reason.',
+        schema: {
+          name: 'IntrospectedToken',
+          schema: {
+            oneOf: [
+              objectSchema({ active: { type: 'boolean', const: false } }),
+              objectSchema(
+                {
+                  active: { type: 'boolean', const: true },
+                  sub: { ...providedIdSchema, description: 'The `user_group_id` of the user group.' },
+                  iss: {
+                    type: 'string',
+                    description: 'The URL of the service, or the claim `iss` of an embed token.',
+                  },
+                  token_type: { type: 'string', const: 'Bearer' },
+                  exp: {
+                    type: 'integer',
+                    description:
+                      'When the token stops working, in seconds since 1970. Absent if it does not expire.',
+                  },
+                  user_group: objectSchema(
+                    {
+                      id: teamIdSchema,
+                      provided_id: providedIdSchema,
+                      name: field.name,
+                      environment: { type: 'string', enum: environments },
+                      version: { type: 'integer', minimum: 1 },
+                      mapping: field.mapping,
+                      properties: field.properties,
+                      ...effectiveMappingSchemas,
+                    },
+                    effectiveMappingNames,
+                  ),
+                },
+                ['exp'],
+              ),
+            ],
+          },
+        },
+        examples: {
+          active: {
+            summary: 'A valid token',
+            value: {
+              active: true,
+              sub: exampleGroup.provided_id,
+              iss: 'https://groups.example.com',
+              token_type: 'Bearer',
+              user_group: exampleGroup,
+            },
+          },
+          inactive: { summary: 'Any other token', value: { active: false } },
+        },
+      },
+    },
+    problems: ['limit_reached'],
+  },
+});

@@ -1,0 +1,110 @@
+// Bounds the requests that start in one turn of the event loop: hundreds of connections may each send one at the same
+// time, and a request takes about a tenth of a millisecond until it waits for the database or is refused. Tenants whose
+// requests wait take turns.
+//
+// While several tenants are active, each may start a few requests per period, and a period ends after the event loop was
+// idle for a part of it. Without that, the connections of one busy tenant occupy the event loop all the time, and every
+// step of another tenant's request waits.
+
+import type { IncomingMessage } from 'node:http';
+import { FairQueue, UNKNOWN_TENANT } from '../../scheduling/fair-queue.ts';
+import { TenantActivity } from '../../scheduling/tenant-activity.ts';
+import { hasSmallBody, postponeBody } from '../request/body.ts';
+
+export const MAX_PER_TURN = 64;
+/** Requests that each tenant may start in a period while several are active. */
+export const MAX_PER_PERIOD = 16;
+/** Idle time of a period relative to its busy time: busy tenants together use two thirds of the event loop. */
+const IDLE_PER_BUSY = 0.5;
+/** While more wait, no time stays idle: under overload, requests must be refused soon. */
+const MAX_PACED = 256;
+/** After a pause of the process, the period would seem to have been busy for as long. */
+const MAX_IDLE_MS = 50;
+
+type Start = () => void;
+/** The tenant that a request is probably from, a workspace id: it is not authenticated yet. */
+export type GuessTenant = (message: IncomingMessage) => number;
+
+interface Waiting {
+  tenant: number;
+  start: Start;
+}
+
+export interface ArrivalOptions {
+  tenantOf?: GuessTenant | undefined;
+  activity?: TenantActivity | undefined;
+}
+
+export class ArrivalLimit {
+  readonly #waiting = new FairQueue<Waiting>();
+  readonly #tenantOf: GuessTenant;
+  readonly #activity: TenantActivity;
+  /** Since the last reset, which may be several turns ago: resetting in every turn would cost more. */
+  #started = 0;
+  /** The same by tenant, while several are active. */
+  readonly #startedOf = new Map<number, number>();
+  #isResetScheduled = false;
+  #lastReset = performance.eventLoopUtilization();
+
+  constructor({ tenantOf = () => UNKNOWN_TENANT, activity = new TenantActivity() }: ArrivalOptions = {}) {
+    this.#tenantOf = tenantOf;
+    this.#activity = activity;
+  }
+
+  /** Runs `start` in this turn or in a later one. */
+  admit(message: IncomingMessage, start: Start): void {
+    const tenant = this.#activity.isShared ? this.#tenantOf(message) : null;
+    if (this.#started < MAX_PER_TURN && (tenant === null || this.#mayStart(tenant))) {
+      this.#start(tenant, start);
+      return;
+    }
+    if (!hasSmallBody(message)) postponeBody(message);
+    const waiting = { tenant: tenant ?? this.#tenantOf(message), start };
+    this.#waiting.push(waiting.tenant, waiting);
+    this.#scheduleReset();
+  }
+
+  #mayStart(tenant: number): boolean {
+    return (this.#startedOf.get(tenant) ?? 0) < MAX_PER_PERIOD;
+  }
+
+  #start(tenant: number | null, start: Start): void {
+    this.#started++;
+    if (tenant !== null) this.#startedOf.set(tenant, (this.#startedOf.get(tenant) ?? 0) + 1);
+    if (this.#started === MAX_PER_TURN) this.#scheduleReset();
+    start();
+  }
+
+  #scheduleReset(): void {
+    if (this.#isResetScheduled) return;
+    this.#isResetScheduled = true;
+    setImmediate(() => this.#resetAfterIdle());
+  }
+
+  #resetAfterIdle(): void {
+    const isPaced = this.#activity.isShared && this.#waiting.length <= MAX_PACED;
+    const idleMs = isPaced ? this.#owedIdleMs() : 0;
+    if (idleMs < 0.5) this.#reset();
+    else setTimeout(() => this.#reset(), idleMs);
+  }
+
+  #owedIdleMs(): number {
+    const { active, idle } = performance.eventLoopUtilization(this.#lastReset);
+    return Math.min(active * IDLE_PER_BUSY - idle, MAX_IDLE_MS);
+  }
+
+  #reset(): void {
+    this.#isResetScheduled = false;
+    this.#started = 0;
+    this.#startedOf.clear();
+    const { isShared } = this.#activity;
+    if (isShared) this.#lastReset = performance.eventLoopUtilization();
+    const limit = isShared ? MAX_PER_PERIOD * this.#waiting.tenants : MAX_PER_TURN;
+    while (this.#started < Math.min(limit, MAX_PER_TURN)) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#start(next.tenant, next.start);
+    }
+    if (this.#waiting.length > 0) this.#scheduleReset();
+  }
+}

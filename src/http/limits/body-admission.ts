@@ -1,0 +1,130 @@
+// Admission control for large bodies: limits their total size in memory, from the first byte until they are parsed.
+// Beyond the limit requests are rejected before their body is read. Small bodies, which are read during authentication,
+// do not count.
+
+import { Problem } from '../../problem.ts';
+import { FairShare } from '../../scheduling/fair-share.ts';
+
+/** 64 bodies of the maximum size, about a second of parsing: what one tenant may have while no other sends any. */
+export const MAX_BYTES = 16 * 1024 * 1024;
+/** Capacity for all tenants, of which one gets half. */
+const CAPACITY_BYTES = 2 * MAX_BYTES;
+
+/** At the limit, a body that arrives more slowly than this and is late by more than MAX_DELAY_MS is evicted. */
+export const MIN_BYTES_PER_SECOND = 64 * 1024;
+export const MAX_DELAY_MS = 1_000;
+
+const OVERLOADED = new Problem('overloaded', 'Too many large bodies are waiting to be parsed. Retry later.', {
+  retryAfterSeconds: 1,
+});
+
+const EVICTED = new Problem(
+  'request_timeout',
+  `The body arrived more slowly than ${MIN_BYTES_PER_SECOND} bytes per second while other requests waited. Try again.`,
+);
+
+export class BodyAdmission {
+  readonly #shares = new FairShare(CAPACITY_BYTES);
+  /** Bodies being received, in start order. */
+  readonly #receiving = new Set<Reservation>();
+
+  /** `tenant`: a workspace id. */
+  open(tenant: number): Reservation {
+    return new Reservation(tenant, {
+      take: (bytes) => this.#take(tenant, bytes),
+      release: (bytes) => this.#shares.release(tenant, bytes),
+      receiving: this.#receiving,
+    });
+  }
+
+  /** Evicts the bodies that are furthest behind until the bytes fit. Throws `overloaded`. */
+  #take(tenant: number, bytes: number): void {
+    while (this.#shares.grant(tenant, bytes) < bytes) {
+      const latest = this.#latest(this.#shares.heldBy(tenant));
+      if (latest === null) throw OVERLOADED;
+      latest.evict();
+    }
+    this.#shares.take(tenant, bytes);
+  }
+
+  /** Only of tenants that hold at least this much: a tenant does not evict the bodies of one that has less. */
+  #latest(heldAtLeast: number): Reservation | null {
+    const now = performance.now();
+    let latest: Reservation | null = null;
+    let delayMs = MAX_DELAY_MS;
+    for (const reservation of this.#receiving) {
+      if (now - reservation.startedAt <= MAX_DELAY_MS) break;
+      if (reservation.bytes === 0 || reservation.delayMs(now) <= delayMs) continue;
+      if (this.#shares.heldBy(reservation.tenant) < heldAtLeast) continue;
+      latest = reservation;
+      delayMs = reservation.delayMs(now);
+    }
+    return latest;
+  }
+}
+
+interface Account {
+  take: (bytes: number) => void;
+  release: (bytes: number) => void;
+  receiving: Set<Reservation>;
+}
+
+/** The bytes of one body, until disposed. */
+export class Reservation implements Disposable {
+  readonly tenant: number;
+  readonly #account: Account;
+  #bytes = 0;
+  #receivedBytes = 0;
+  #startedAt = 0;
+  #onEvict: ((problem: Problem) => void) | null = null;
+
+  constructor(tenant: number, account: Account) {
+    this.tenant = tenant;
+    this.#account = account;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /** How far the body is behind one that arrives at the minimum rate. */
+  delayMs(now: number): number {
+    return now - this.#startedAt - (this.#receivedBytes / MIN_BYTES_PER_SECOND) * 1_000;
+  }
+
+  /** Throws `overloaded`. */
+  grow(bytes: number): void {
+    this.#account.take(bytes);
+    this.#bytes += bytes;
+  }
+
+  /** From now until `complete` the reservation may be evicted. */
+  receive(onEvict: (problem: Problem) => void): void {
+    this.#onEvict = onEvict;
+    this.#startedAt = performance.now();
+    this.#account.receiving.add(this);
+  }
+
+  progress(bytes: number): void {
+    this.#receivedBytes += bytes;
+  }
+
+  complete(): void {
+    this.#account.receiving.delete(this);
+  }
+
+  evict(): void {
+    this[Symbol.dispose]();
+    this.#onEvict?.(EVICTED);
+  }
+
+  [Symbol.dispose](): void {
+    this.complete();
+    this.#account.release(this.#bytes);
+    this.#bytes = 0;
+  }
+}

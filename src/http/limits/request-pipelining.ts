@@ -1,0 +1,60 @@
+// HTTP pipelining: requests sent without waiting for the responses to earlier ones. Node parses everything that has
+// arrived, up to 64 KB, so a connection may have thousands of waiting requests.
+
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { isBehindOthers, onConnectionTurn } from '../node-internals.ts';
+
+/** Over all connections; each takes 3 to 5 KB. */
+const MAX_WAITING = 16_384;
+
+/** Requests that waited for earlier ones on their connection. */
+const waited = new WeakSet<FastifyRequest>();
+
+/** Whether the client sent it without waiting for the previous response. */
+export function isPipelined(request: FastifyRequest): boolean {
+  return waited.has(request);
+}
+
+/**
+ * Processes the requests of a connection one after the other: a request may depend on a change by an earlier one
+ * (RFC 9112 §9.3.2), and a client that does not read its responses occupies memory for only one.
+ */
+export class RequestPipelining {
+  readonly #ofSocket = new Map<Socket, number>();
+  #count = 0;
+
+  /** Runs `start` when the earlier requests of the connection have their responses. */
+  serialize(request: FastifyRequest, response: ServerResponse, start: () => void): void {
+    if (isBehindOthers(response)) this.#add(request, response, start);
+    else start();
+  }
+
+  /** Resets the connection if too many requests are waiting. */
+  #add(request: FastifyRequest, response: ServerResponse, start: () => void): void {
+    const { socket } = request.raw;
+    if (this.#count === MAX_WAITING) socket.resetAndDestroy();
+    if (socket.destroyed) return;
+    waited.add(request);
+    if (!this.#ofSocket.has(socket)) socket.once('close', () => this.#forget(socket));
+    this.#change(socket, 1);
+    onConnectionTurn(response, () => {
+      this.#change(socket, -1);
+      // One request per connection and turn of the event loop, so that connections get equal shares.
+      setImmediate(() => {
+        if (!response.closed) start();
+      });
+    });
+  }
+
+  #change(socket: Socket, by: 1 | -1): void {
+    this.#ofSocket.set(socket, (this.#ofSocket.get(socket) ?? 0) + by);
+    this.#count += by;
+  }
+
+  #forget(socket: Socket): void {
+    this.#count -= this.#ofSocket.get(socket)!;
+    this.#ofSocket.delete(socket);
+  }
+}

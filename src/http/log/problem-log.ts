@@ -1,0 +1,94 @@
+// Logs requests that failed through no fault of the caller: bugs with their stack, database failures in one short line,
+// with a limit on the lines per second during an outage. Of the caller's mistakes, only failed authentication is logged.
+
+import type { IncomingMessage } from 'node:http';
+import type { BlockList } from 'node:net';
+import type { Logger } from 'pino';
+import { authenticationFailureOf } from '../../operations/api-token/authenticate.ts';
+import type { Problem } from '../../problem.ts';
+import { StoreUnavailable } from '../../store/port.ts';
+import { clientAddressOf } from '../request/client-address.ts';
+import { statusOf } from '../response/problem.ts';
+import { AuthenticationFailureLog } from './authentication-failure-log.ts';
+import { traceIdOf } from './trace-context.ts';
+
+const MAX_OUTAGE_LINES_PER_SECOND = 10;
+const MAX_REFUSAL_LINES_PER_SECOND = 100;
+
+/** A request that failed. */
+interface FailedRequest {
+  id: string;
+  raw: IncomingMessage;
+}
+
+export class ProblemLog {
+  readonly #log: Logger;
+  readonly #trustedProxies: BlockList;
+  readonly #authenticationFailures: AuthenticationFailureLog;
+  readonly #outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND);
+  readonly #refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND);
+
+  constructor(log: Logger, trustedProxies: BlockList) {
+    this.#log = log;
+    this.#trustedProxies = trustedProxies;
+    this.#authenticationFailures = new AuthenticationFailureLog(log);
+  }
+
+  add(problem: Problem, request: FailedRequest): void {
+    const failure = authenticationFailureOf(problem);
+    if (failure !== null) {
+      this.#authenticationFailures.add(failure, clientAddressOf(request.raw, this.#trustedProxies));
+    } else if (statusOf(problem) >= 500) {
+      this.#addFailure(problem, request);
+    }
+  }
+
+  /** Logs what is still being counted. */
+  close(): void {
+    this.#authenticationFailures.flush();
+  }
+
+  #addFailure(problem: Problem, { id: requestId, raw }: FailedRequest): void {
+    const { code, cause } = problem;
+    const fields = { requestId, traceId: traceIdOf(raw.headers), code };
+    if (code === 'overloaded' || code === 'shutting_down') {
+      const unlogged = this.#refusals.next();
+      if (unlogged === null) return;
+      this.#log.warn({ ...fields, ...(unlogged > 0 && { unlogged }) }, problem.message);
+    } else if (cause instanceof StoreUnavailable) {
+      const unlogged = this.#outage.next();
+      if (unlogged === null) return;
+      this.#log.error(
+        { ...fields, reason: cause.message, ...(unlogged > 0 && { unlogged }) },
+        problem.message,
+      );
+    } else {
+      this.#log.error({ ...fields, err: cause ?? problem }, problem.message);
+    }
+  }
+}
+
+class LineLimit {
+  readonly #maxLines: number;
+  #second = 0;
+  #lines = 0;
+  #unlogged = 0;
+
+  constructor(maxLines: number) {
+    this.#maxLines = maxLines;
+  }
+
+  /** Returns how many lines were suppressed before this one; null if this one is suppressed too. */
+  next(): number | null {
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== this.#second) [this.#second, this.#lines] = [second, 0];
+    if (this.#lines === this.#maxLines) {
+      this.#unlogged++;
+      return null;
+    }
+    this.#lines++;
+    const unlogged = this.#unlogged;
+    this.#unlogged = 0;
+    return unlogged;
+  }
+}

@@ -1,0 +1,80 @@
+// Parameters in the path of a URL, percent-encoded.
+
+import type { FastifyRequest } from 'fastify';
+import { userGroupId } from '../../domain/field.ts';
+import { valueCheck } from '../../domain/request-body.ts';
+import { Problem } from '../../problem.ts';
+
+/** By the name in the route, for the API description. */
+export const pathParameters = {
+  user_group_id: {
+    schema: userGroupId,
+    description: `${userGroupId.description} Percent-encoded: \`a/b\` is \`a%2Fb\`.`,
+    example: 'acme-7',
+  },
+  api_token_id: {
+    schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    description: 'Number of the API token.',
+    example: 7,
+  },
+  webhook_endpoint_id: {
+    schema: userGroupId,
+    description: 'Your own id of the webhook endpoint. Percent-encoded.',
+    example: 'crm',
+  },
+  integration_id: {
+    schema: userGroupId,
+    description: 'Your own id of the integration. Percent-encoded.',
+    example: 'metabase',
+  },
+  issuer_id: {
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    description: 'The last part of the issuer of a token.',
+    example: '5f0c9a3be81d4c7704d0a1162',
+  },
+  schema_id: {
+    schema: userGroupId,
+    description: 'The id that mappings use for the schema. Percent-encoded.',
+    example: '40',
+  },
+  provided_id: {
+    schema: userGroupId,
+    description: 'Your own id of the data source. Percent-encoded.',
+    example: 'acme-orders',
+  },
+  event_id: {
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    description: 'The id of an event.',
+    example: 'evt_0196fe2a4c10000a3f9c0d12e45b7788',
+  },
+} as const;
+
+const faultOf = valueCheck(userGroupId);
+
+/** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
+export function userGroupIdOf({ params }: FastifyRequest): string {
+  return checkedId('user_group_id', params);
+}
+
+/** The same for an id of another kind, with the same rules. */
+export function pathIdOf({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
+  return checkedId(name, params);
+}
+
+function checkedId(name: keyof typeof pathParameters, params: unknown): string {
+  const id = (params as Record<string, string>)[name]!;
+  const fault = faultOf(id);
+  if (fault === null) return id;
+  throw new Problem('invalid_request', `The ${name} in the path ${fault}.`);
+}
+
+/** Throws `invalid_request` if the id is not valid. */
+export function apiTokenIdOf({ params }: FastifyRequest): number {
+  const { api_token_id: text } = params as { api_token_id: string };
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(id)) return id;
+  throw new Problem(
+    'invalid_request',
+    'The api_token_id in the path must be a number, as shown by the list.',
+  );
+}

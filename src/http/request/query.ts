@@ -1,0 +1,86 @@
+// The query of a URL: parameters in, validated values out. Unknown, duplicate and undecodable parameters are rejected,
+// which lenient decoders ignore.
+
+import { valueCheck } from '../../domain/request-body.ts';
+import { suggestField } from '../../domain/suggest.ts';
+import { truncate } from '../../domain/truncate.ts';
+import { Problem } from '../../problem.ts';
+
+/** The schemas of parameters, and the conversion of a URL's query to the value that an operation accepts. */
+export interface QueryType<Query> {
+  readonly parameters: Readonly<Record<string, object>>;
+  readonly read: (url: string) => Query;
+}
+
+export const noQuery: QueryType<null> = {
+  parameters: {},
+  read: (url) => {
+    if (encodedQueryOf(url) === '') return null;
+    throw invalid('This endpoint accepts no query parameters: send fields in the JSON body.');
+  },
+};
+
+/** For a query that is not addressed to this service. */
+export const ignoredQuery: QueryType<null> = { parameters: {}, read: () => null };
+
+export function queryType<Query>(definition: {
+  parameters: Record<string, { type: string }>;
+  convert: (values: Record<string, unknown>) => Query;
+}): QueryType<Query> {
+  const { parameters, convert } = definition;
+  const checks = new Map(
+    Object.entries(parameters).map(([name, schema]) => [name, { schema, check: valueCheck(schema) }]),
+  );
+  const read = (url: string): Query => {
+    const values: Record<string, unknown> = {};
+    for (const [name, text] of decodeParameters(encodedQueryOf(url), 'The query of the URL')) {
+      const parameter = checks.get(name);
+      if (parameter === undefined) {
+        throw invalid(
+          `"${truncate(name)}" is not a parameter of this endpoint${suggestField(name, [...checks.keys()])}.`,
+        );
+      }
+      if (name in values) throw invalid(`Duplicate parameter ${name}.`);
+      const value = parse(parameter.schema.type, text);
+      const fault = parameter.check(value);
+      if (fault !== null) throw invalid(`The parameter ${name} ${fault}.`);
+      values[name] = value;
+    }
+    return convert(values);
+  };
+  return { parameters, read };
+}
+
+/** Without the question mark; empty if there is none. Throws `invalid_request` for a URL with a fragment. */
+export function encodedQueryOf(url: string): string {
+  if (url.includes('#'))
+    throw invalid('The URL of a request must not have a fragment: percent-encode # as %23.');
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
+}
+
+/** Decodes application/x-www-form-urlencoded. Throws `invalid_request`, which says where the text is from. */
+export function decodeParameters(encoded: string, where: string): [name: string, text: string][] {
+  if (encoded === '') return [];
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+      throw invalid(`${where} must be percent-encoded UTF-8.`);
+    }
+  };
+  return encoded.split('&').map((part) => {
+    const [name = '', ...text] = part.split('=');
+    return [decode(name), decode(text.join('='))];
+  });
+}
+
+/** Text that is not of the type stays text, which the schema rejects. */
+function parse(type: string, text: string): string | number | boolean {
+  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
+}
+
+function invalid(detail: string): Problem {
+  return new Problem('invalid_request', detail);
+}

@@ -1,0 +1,29 @@
+// The token of the viewer whose request a proxy asks about. The header Authorization has the API token of the proxy.
+
+import type { IncomingMessage } from 'node:http';
+import { PresentedToken } from '../../domain/token.ts';
+import { cookieValues } from './cookie.ts';
+import { bearerTokenOf } from './credentials.ts';
+
+/** Its value may be the header Authorization of the viewer's request. */
+export const VIEWER_TOKEN_HEADER = 'X-User-Group-Token';
+export const VIEWER_TOKEN_COOKIE = 'user_group_token';
+
+const HEADER = VIEWER_TOKEN_HEADER.toLowerCase();
+
+/**
+ * The header, if it is there and not empty, otherwise the cookie; null if there is none, or more than one. The cookie
+ * never replaces a header that is not valid.
+ */
+export function viewerTokenOf(request: IncomingMessage): PresentedToken | null {
+  // Node joins repeated headers with a comma and a space, which no token contains.
+  const header = request.headers[HEADER] as string | undefined;
+  const token = header ? (bearerTokenOf(header) ?? header) : cookieOf(request);
+  return token === null ? null : new PresentedToken(token);
+}
+
+function cookieOf(request: IncomingMessage): string | null {
+  const [value, ...others] = cookieValues(request, VIEWER_TOKEN_COOKIE);
+  // A page on a sibling domain can set a second one, and which comes first is up to it.
+  return value === undefined || others.length > 0 ? null : value;
+}

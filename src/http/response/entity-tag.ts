@@ -1,0 +1,89 @@
+// The version of a resource in headers: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13).
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Precondition, Versions } from '../../domain/precondition.ts';
+import {
+  toVersionTag,
+  type UserGroup,
+  type VersionTag,
+  versionTag,
+} from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+
+// Visible ASCII except quotes, and non-ASCII bytes (RFC 9110 §8.8.3). Commas are allowed.
+const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*"`;
+const ENTITY_TAGS = new RegExp(String.raw`^[ \t]*${ENTITY_TAG}(?:[ \t]*,[ \t]*${ENTITY_TAG})*[ \t]*$`);
+
+export function setEntityTag(reply: FastifyReply, userGroup: UserGroup): void {
+  setVersionTag(reply, versionTag(userGroup));
+}
+
+/** The same for a resource that is not a user group. */
+export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
+  reply.header('etag', `"${tag}"`);
+}
+
+/** Returns undefined if the request has none. Throws `invalid_request` if it is malformed or not supported. */
+export function preconditionOf(headers: IncomingHttpHeaders): Precondition | undefined {
+  refuseDates(headers);
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
+  return {
+    ...(ifMatch !== undefined && { ifMatch: strongVersions(ifMatch) }),
+    ...(ifNoneMatch !== undefined && { ifNoneMatch: weakVersions(ifNoneMatch) }),
+  };
+}
+
+/** For resources without a version. Throws `invalid_request` if the request has a precondition. */
+export function refusePrecondition(headers: IncomingHttpHeaders): void {
+  refuseDates(headers);
+  refuse('If-Match', headers['if-match'], NO_VERSION);
+  refuse('If-None-Match', headers['if-none-match'], NO_VERSION);
+}
+
+/** The same as a hook. */
+export function refusePreconditionOf({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  refusePrecondition(raw.headers);
+  done();
+}
+
+const NO_DATES = 'by this service: use If-Match or If-None-Match with the ETag of a response.';
+const NO_VERSION = 'by this endpoint, which has no version to compare: omit it.';
+
+/** Not in a loop: each request has to pass, and V8 reads headers with constant names faster. */
+function refuseDates(headers: IncomingHttpHeaders): void {
+  refuse('If-Modified-Since', headers['if-modified-since'], NO_DATES);
+  refuse('If-Unmodified-Since', headers['if-unmodified-since'], NO_DATES);
+  refuse('If-Range', headers['if-range'], NO_DATES);
+}
+
+function refuse(name: string, value: unknown, reason: string): void {
+  if (value !== undefined) throw new Problem('invalid_request', `${name} is not supported ${reason}`);
+}
+
+/** Strong comparison: a weak tag matches nothing (RFC 9110 §13.1.1). */
+function strongVersions(text: string): Versions {
+  return versionsOf('If-Match', text, (tag) => !tag.startsWith('W/'));
+}
+
+/** Weak comparison (RFC 9110 §13.1.2). */
+function weakVersions(text: string): Versions {
+  return versionsOf('If-None-Match', text, () => true);
+}
+
+/** Drops tags that cannot be a version. */
+function versionsOf(header: string, text: string, counts: (tag: string) => boolean): Versions {
+  if (text.trim() === '*') return '*';
+  if (!ENTITY_TAGS.test(text)) {
+    throw new Problem(
+      'invalid_request',
+      `${header} must be * or a list of entity tags in double quotes, like the value of ETag.`,
+    );
+  }
+  const tags = text.match(new RegExp(ENTITY_TAG, 'g')) ?? [];
+  return tags
+    .filter(counts)
+    .map((tag) => toVersionTag(tag.slice(tag.indexOf('"') + 1, -1)))
+    .filter((version) => version !== null);
+}

@@ -1,0 +1,240 @@
+// API tokens: created, listed, rotated and revoked. Their texts are not stored.
+
+import {
+  type ApiToken,
+  type Caller,
+  operator,
+  type Permission,
+  statusOf,
+  textTagOf,
+} from '../../domain/api-token.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { digestOf, mintApiToken } from '../../domain/token.ts';
+import { encodeCursor } from '../../domain/user-group/list-cursor.ts';
+import type { Environment } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { ApiTokenRow } from '../../store/port.ts';
+import { type EventContext, newEvent } from '../event/event.ts';
+import { firstPage, readCursor } from '../list-cursor.ts';
+import { leaseId } from '../machinery/id-lease.ts';
+import { apiTokenInactive, apiTokenLimitReached, apiTokenNotFound, versionMismatch } from '../refusals.ts';
+import { ensureWorkspace, WorkspaceDeleted } from '../workspace/workspace.ts';
+
+/** Size of an API token in a list, without its name. */
+const LISTED_BYTES = 512;
+const PAGE = 1_000;
+const NUMBER = /^\d{1,15}$/;
+/** Concurrent rotations of one API token interfere: each round, one of them succeeds. */
+const MAX_ATTEMPTS = 100;
+
+export interface ApiTokenFields {
+  permission: Permission;
+  name: string | null;
+  expiresAt: number | null;
+}
+
+export interface NewApiToken extends ApiTokenFields {
+  workspaceName: string;
+  environment: Environment;
+}
+
+export interface IssuedApiToken {
+  apiToken: ApiToken;
+  token: Secret;
+}
+
+/** An API token with the same text exists. */
+export class ApiTokenTaken extends Error {
+  override readonly name = 'ApiTokenTaken';
+}
+
+interface IssueOptions {
+  /** Its text; a new one if absent. */
+  token?: Secret;
+  /** Of active API tokens in its workspace and environment. */
+  limit?: number;
+}
+
+/** Creates an API token for the operator, and its workspace if it does not exist. Throws `WorkspaceDeleted`. */
+export async function createApiToken(
+  context: EventContext,
+  { workspaceName, environment, ...fields }: NewApiToken,
+  options: IssueOptions = {},
+): Promise<IssuedApiToken & { workspaceCreated: boolean }> {
+  const { store, clock } = context;
+  const { workspace, created } = await ensureWorkspace(store, workspaceName, clock());
+  const caller = operator(workspace.workspaceId, environment);
+  const issued = await issueApiToken(context, caller, fields, options);
+  return { ...issued, workspaceCreated: created };
+}
+
+/**
+ * Creates an API token of the caller's workspace and environment. Throws `limit_reached`, `ApiTokenTaken` and
+ * `WorkspaceDeleted`.
+ */
+export async function issueApiToken(
+  context: EventContext,
+  caller: Caller,
+  { permission, name, expiresAt }: ApiTokenFields,
+  { token = mintApiToken(), limit }: IssueOptions = {},
+): Promise<IssuedApiToken> {
+  const { store, clock } = context;
+  const apiToken: ApiToken = {
+    apiTokenId: await leaseId(store, 'api_token_id'),
+    workspaceId: caller.workspaceId,
+    environment: caller.environment,
+    permission,
+    name,
+    digest: digestOf(token.reveal()),
+    previousDigest: null,
+    previousExpiresAt: null,
+    createdAt: clock(),
+    expiresAt,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  const event = await newEvent(context, caller, 'api_token.created', targetOf(apiToken));
+  const result = await store.write({
+    kind: 'createApiToken',
+    ...apiToken,
+    ...(limit !== undefined && { limit }),
+    event,
+  });
+  switch (result) {
+    case 'created':
+      return { apiToken, token };
+    case 'workspace_not_found':
+      throw new WorkspaceDeleted();
+    case 'digest_taken':
+      throw new ApiTokenTaken('an API token with this text exists');
+    case 'limit_reached':
+      throw apiTokenLimitReached();
+    default:
+      return result satisfies never;
+  }
+}
+
+export interface ApiTokenPage {
+  apiTokens: ApiToken[];
+  /** null at the end of the list. */
+  nextCursor: string | null;
+}
+
+/** Keyset pagination of the caller's workspace and environment, in the order of ids. Throws `invalid_request`. */
+export async function listApiTokens(
+  { store }: Pick<EventContext, 'store'>,
+  { workspaceId, environment }: Caller,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<ApiTokenPage> {
+  const list = ['api_tokens', workspaceId, environment];
+  const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
+  const of = { workspaceId, environment };
+  const found = await store.read({ kind: 'listApiTokens', of, after, limit: limit + 1 });
+  const apiTokens = firstPage(found, limit, listedBytes);
+  const hasMore = found.length > apiTokens.length;
+  return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
+}
+
+/** About what it has in a list. */
+function listedBytes({ name }: ApiTokenRow): number {
+  return LISTED_BYTES + Buffer.byteLength(name ?? '');
+}
+
+/** Throws `api_token_not_found`, also for a token of another workspace or environment. */
+export async function readApiToken(
+  { store }: Pick<EventContext, 'store'>,
+  { workspaceId, environment }: Caller,
+  apiTokenId: number,
+): Promise<ApiToken> {
+  const apiToken = await findApiTokenById(store, apiTokenId);
+  const isVisible = apiToken?.workspaceId === workspaceId && apiToken.environment === environment;
+  if (apiToken === null || !isVisible) throw apiTokenNotFound();
+  return apiToken;
+}
+
+/** Yields all API tokens ordered by id, page by page. */
+export async function* apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[]> {
+  let after = 0;
+  for (;;) {
+    const page: ApiTokenRow[] = await store.read({ kind: 'listApiTokens', of: null, after, limit: PAGE });
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.apiTokenId;
+  }
+}
+
+/** Returns the token with this id, of any workspace; null if there is none. */
+export function findApiTokenById(store: BatchingStore, apiTokenId: number): Promise<ApiToken | null> {
+  return store.read({ kind: 'findApiTokenById', apiTokenId });
+}
+
+/**
+ * Revokes the token, effective with the next request; one that is revoked already is unchanged. Throws
+ * `api_token_not_found`.
+ */
+export async function revokeApiToken(
+  context: EventContext,
+  caller: Caller,
+  apiTokenId: number,
+): Promise<void> {
+  const { store, clock } = context;
+  const apiToken = await readApiToken(context, caller, apiTokenId);
+  const event = await newEvent(context, caller, 'api_token.revoked', targetOf(apiToken));
+  const exists = await store.write({ kind: 'revokeApiToken', apiTokenId, now: clock(), event });
+  if (!exists) throw apiTokenNotFound();
+}
+
+/**
+ * Gives the token a new text. The replaced one is rejected from the next request on, or after the grace period; one that
+ * an earlier rotation replaced is rejected in either case. Not idempotent unless `textTag` names the text to replace. Throws
+ * `api_token_not_found`, `version_mismatch` if it has another text, and `api_token_inactive` for a token that is revoked or
+ * expired.
+ */
+export async function rotateApiToken(
+  context: EventContext,
+  caller: Caller,
+  apiTokenId: number,
+  gracePeriodSeconds: number,
+  textTag?: string,
+): Promise<IssuedApiToken> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored = await readApiToken(context, caller, apiTokenId);
+    const status = statusOf(stored, context.clock());
+    if (status !== 'active') throw apiTokenInactive(status);
+    if (textTag !== undefined && textTagOf(stored) !== textTag) throw versionMismatch('API token');
+    const token = mintApiToken();
+    const rotated = await replaceText(context, caller, stored, { token, gracePeriodSeconds });
+    if (rotated !== null) return { apiToken: rotated, token };
+  }
+  throw new Problem('overloaded', 'This API token is being rotated too often.', { retryAfterSeconds: 1 });
+}
+
+/** Returns null if the token was rotated or revoked concurrently. */
+async function replaceText(
+  context: EventContext,
+  caller: Caller,
+  stored: ApiToken,
+  { token, gracePeriodSeconds }: { token: Secret; gracePeriodSeconds: number },
+): Promise<ApiToken | null> {
+  const { store, clock } = context;
+  const digest = digestOf(token.reveal());
+  // Without a grace period the clock is irrelevant: setting it back must not revive the text.
+  const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
+  const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);
+  const { apiTokenId, digest: currentDigest } = stored;
+  const event = await newEvent(context, caller, 'api_token.rotated', targetOf(stored));
+  const isRotated = await store.write({
+    kind: 'rotateApiToken',
+    apiTokenId,
+    currentDigest,
+    digest,
+    previousExpiresAt,
+    event,
+  });
+  return isRotated ? { ...stored, digest, previousDigest: currentDigest, previousExpiresAt } : null;
+}
+
+function targetOf({ apiTokenId }: Pick<ApiToken, 'apiTokenId'>) {
+  return { type: 'api_token', id: String(apiTokenId) } as const;
+}

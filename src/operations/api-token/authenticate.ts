@@ -1,0 +1,70 @@
+// From the digest of an API token to the caller. Every request queries the database, so every process rejects a
+// revoked token from the next request on.
+
+import { type ApiToken, type Caller, type FoundApiToken, statusOf } from '../../domain/api-token.ts';
+import { sameDigest, type TokenDigest } from '../../domain/token.ts';
+import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+
+/** Why authentication failed. For the operator only. */
+export type AuthenticationFailure = 'missing' | 'unknown' | 'expired' | 'revoked';
+
+export class Unauthenticated extends Problem {
+  readonly reason: AuthenticationFailure;
+
+  constructor(reason: AuthenticationFailure) {
+    super(
+      'unauthenticated',
+      'Send the header "Authorization: Token <API_TOKEN>" with a valid API token; "user-group-service api-token create" creates one.',
+    );
+    this.reason = reason;
+  }
+}
+
+/** Why authentication failed, also if the problem replaces the original one; null if it did not fail. */
+export function authenticationFailureOf(problem: Problem): AuthenticationFailure | null {
+  const { cause } = problem;
+  if (problem instanceof Unauthenticated) return problem.reason;
+  return cause instanceof Unauthenticated ? cause.reason : null;
+}
+
+/**
+ * Throws `Unauthenticated`, with the same message for every reason. `digest` is null if the request has no well-formed
+ * API token.
+ */
+export async function authenticate(
+  { store, clock, usage }: Pick<Context, 'store' | 'clock' | 'usage'>,
+  digest: TokenDigest | null,
+): Promise<Caller> {
+  if (digest === null) throw new Unauthenticated('missing');
+  const token = await store.read({ kind: 'findApiToken', digest });
+  if (token === null) throw new Unauthenticated('unknown');
+  const now = clock();
+  const failure = failureOf(token, digest, now);
+  if (failure !== null) throw new Unauthenticated(failure);
+  usage.authenticated(token, now);
+  return token;
+}
+
+/** Returns null if no request with this API token would be accepted. */
+export async function findActiveApiToken(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  digest: TokenDigest,
+): Promise<FoundApiToken | null> {
+  const token = await store.read({ kind: 'findApiToken', digest });
+  return token !== null && authenticates(token, digest, clock()) ? token : null;
+}
+
+/** Whether the text with this digest authenticates as the token. */
+export function authenticates(token: ApiToken, digest: TokenDigest, now: number): boolean {
+  return failureOf(token, digest, now) === null;
+}
+
+function failureOf(token: ApiToken, digest: TokenDigest, now: number): AuthenticationFailure | null {
+  const status = statusOf(token, now);
+  if (status !== 'active') return status;
+  if (sameDigest(token.digest, digest)) return null;
+  const { previousDigest, previousExpiresAt } = token;
+  if (previousDigest === null || !sameDigest(previousDigest, digest)) return 'unknown';
+  return previousExpiresAt !== null && previousExpiresAt > now ? null : 'expired';
+}

@@ -1,0 +1,67 @@
+// The API token that the operator brings: a text from the settings, made an admin token at start, so that a deployment
+// needs no shell.
+
+import { type FoundApiToken, statusOf } from '../../domain/api-token.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { digestOf } from '../../domain/token.ts';
+import type { Environment } from '../../domain/user-group/user-group.ts';
+import type { EventContext } from '../event/event.ts';
+import { findWorkspace } from '../workspace/workspace.ts';
+import { ApiTokenTaken, createApiToken } from './api-token.ts';
+import { authenticates } from './authenticate.ts';
+
+export interface BootstrapApiToken {
+  token: Secret;
+  workspaceName: string;
+  environment: Environment;
+}
+
+/** The text belongs to an API token that is not an active admin token of the workspace and environment. */
+export class BootstrapApiTokenUnusable extends Error {
+  override readonly name = 'BootstrapApiTokenUnusable';
+}
+
+/**
+ * Creates the API token unless it exists; of several processes that start together, one does. Throws
+ * `BootstrapApiTokenUnusable`: a text that the operator revoked must not become valid again.
+ */
+export async function ensureBootstrapApiToken(
+  context: EventContext,
+  bootstrap: BootstrapApiToken,
+): Promise<void> {
+  const { token, ...place } = bootstrap;
+  for (;;) {
+    const found = await context.store.read({ kind: 'findApiToken', digest: digestOf(token.reveal()) });
+    if (found !== null) return refuseUnusable(context, bootstrap, found);
+    try {
+      const fields = { ...place, permission: 'admin', name: 'bootstrap', expiresAt: null } as const;
+      await createApiToken(context, fields, { token });
+      return;
+    } catch (error) {
+      // Another process has created it since.
+      if (!(error instanceof ApiTokenTaken)) throw error;
+    }
+  }
+}
+
+async function refuseUnusable(
+  { store, clock }: EventContext,
+  { token, workspaceName, environment }: BootstrapApiToken,
+  found: FoundApiToken,
+): Promise<void> {
+  const { apiTokenId, permission } = found;
+  const refuse = (what: string): never => {
+    throw new BootstrapApiTokenUnusable(
+      `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${what}; set another text ("api-token generate" prints one), or none`,
+    );
+  };
+  const digest = digestOf(token.reveal());
+  const now = clock();
+  const status = statusOf(found, now);
+  if (status !== 'active') refuse(status === 'revoked' ? 'was revoked' : 'has expired');
+  if (!authenticates(found, digest, now)) refuse('has another text since a rotation');
+  if (permission !== 'admin') refuse(`has the permission ${permission}`);
+  const workspace = await findWorkspace(store, workspaceName);
+  const isInPlace = workspace?.workspaceId === found.workspaceId && environment === found.environment;
+  if (!isInPlace) refuse('is in another workspace or environment');
+}

@@ -1,0 +1,319 @@
+// Copies all data from one database to another, of any engine. Rows are copied in key order, in pages that are stored
+// atomically. An interrupted copy therefore leaves a prefix of the source in the target, and the next copy resumes at
+// its end.
+
+import { createHash } from 'node:crypto';
+import type { Document } from '../../domain/document.ts';
+import { isSameTenant, type StoredEvent } from '../../domain/event/event.ts';
+import type { KeyRing } from '../../domain/key-ring.ts';
+import { isImported } from '../../domain/token.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { ApiTokenRow, EventPage, FailingEndpoint, IdSequence, Workspace } from '../../store/port.ts';
+import { gatherStatistics } from './gather-statistics.ts';
+import { openStoredToken } from './open-stored-token.ts';
+
+/** The target contains data that the source lacks, or differs from the source after the copy. */
+export class DatabasesDiffer extends Error {
+  override readonly name = 'DatabasesDiffer';
+}
+
+export interface CopyJob {
+  from: BatchingStore;
+  to: BatchingStore;
+  /** Decrypts the tokens of the source and later of the target: tokens are copied in encrypted form. */
+  keyRing: KeyRing;
+  now: number;
+}
+
+export interface CopiedDatabase {
+  workspaces: CopiedTable;
+  apiTokens: CopiedTable;
+  userGroups: CopiedTable;
+  documents: CopiedTable;
+  events: CopiedTable;
+  deliveries: CopiedTable;
+  failingEndpoints: CopiedTable;
+}
+
+export interface CopiedTable {
+  /** Number of rows, in the source and in the target. */
+  count: number;
+  /** Number of rows that this copy added; an earlier, interrupted copy may have added the others. */
+  copied: number;
+  /** SHA-256 of all rows, equal for source and target. */
+  digest: string;
+}
+
+export type CopyStep = 'compared' | 'copied' | 'verified';
+type OnProgress = (step: CopyStep, userGroups: number) => void;
+
+const PAGE = 256;
+const sequences: readonly IdSequence[] = ['team_id', 'workspace_id', 'api_token_id', 'data_source_id'];
+
+/**
+ * Copies the rows that the target lacks, and verifies that both databases are identical. Neither may be served at the
+ * same time. Throws `DatabasesDiffer`, before anything is written if the target contains other data, or
+ * `StoredTokenUnreadable` if the key ring does not decrypt the tokens of the source.
+ */
+export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promise<CopiedDatabase> {
+  const { from, to } = job;
+  await decryptSample(job);
+  const userGroups = new TableCopy(userGroupTable, from, to, onProgress);
+  const workspaces = new TableCopy(workspaceTable, from, to);
+  const apiTokens = new TableCopy(apiTokenTable, from, to);
+  const documents = new TableCopy(documentTable, from, to);
+  const events = new TableCopy(eventTable, from, to);
+  const deliveries = new TableCopy(deliveryTable, from, to);
+  const failingEndpoints = new TableCopy(failingEndpointTable, from, to);
+  const others = [documents, events, deliveries, failingEndpoints];
+  for (const table of [userGroups, workspaces, apiTokens, ...others]) await table.compare();
+  await refuseOtherKeys(job);
+  await copyKeyIds(job);
+  await copyIds(job);
+  // API tokens come last: a target that is served before the copy is complete rejects every caller.
+  for (const table of [userGroups, workspaces, ...others, apiTokens]) await table.copyMissing();
+  await gatherStatistics(to);
+  return {
+    workspaces: await workspaces.verify(),
+    apiTokens: await apiTokens.verify(),
+    userGroups: await userGroups.verify(),
+    documents: await documents.verify(),
+    events: await events.verify(),
+    deliveries: await deliveries.verify(),
+    failingEndpoints: await failingEndpoints.verify(),
+  };
+}
+
+/** Verifies before any write that the keys of the ring decrypt tokens; loading it verified only that no key id is missing. */
+async function decryptSample({ from, keyRing }: CopyJob): Promise<void> {
+  for (const userGroup of await userGroupTable.page(from, null, PAGE)) {
+    openStoredToken(userGroup, keyRing);
+  }
+}
+
+/** The target may have keys registered by an interrupted copy, or by a service that was started on it. */
+async function refuseOtherKeys({ to, keyRing }: CopyJob): Promise<void> {
+  const others = keyRing.missing(await to.read({ kind: 'listTokenKeyIds' }));
+  if (others.length === 0) return;
+  throw new DatabasesDiffer(
+    `the target was served with the token key ${others.join(', ')}, which the key ring of the source lacks; nothing was changed. ` +
+      'Empty the target, or add the line of that key to the key ring',
+  );
+}
+
+/** Runs before groups are copied, so that a service that lacks one of the keys refuses to start on the target. */
+async function copyKeyIds({ from, to, now }: CopyJob): Promise<void> {
+  for (const keyId of await from.read({ kind: 'listTokenKeyIds' })) {
+    await to.write({ kind: 'addTokenKeyId', keyId, now });
+  }
+}
+
+/** Advances the sequences of the target, so that it never issues an id that the source has issued. */
+async function copyIds({ from, to }: CopyJob): Promise<void> {
+  for (const sequence of sequences) {
+    const count = (await nextId(from, sequence)) - (await nextId(to, sequence));
+    if (count > 0) await to.write({ kind: 'leaseIds', sequence, count });
+  }
+}
+
+async function nextId(store: BatchingStore, sequence: IdSequence): Promise<number> {
+  return (await store.write({ kind: 'leaseIds', sequence, count: 0 })).first;
+}
+
+interface Table<Row> {
+  /** Plural noun for messages. */
+  rows: string;
+  /** Returns up to `limit` rows in key order that follow `after`; null starts at the first row. */
+  page(store: BatchingStore, after: Row | null, limit: number): Promise<Row[]>;
+  /** Stores the rows atomically. */
+  add(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
+  /** Throws `DatabasesDiffer` if the store lacks data that belongs to the rows but is stored elsewhere. */
+  verify?(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
+  /** The part of a row that is equal in both databases; the whole row if absent. */
+  contentOf?(row: Row): unknown;
+}
+
+const userGroupTable: Table<UserGroup> = {
+  rows: 'user groups',
+  page: (store, after, limit) => store.read({ kind: 'scanUserGroups', after, limit }),
+  add: (store, userGroups) => store.write({ kind: 'copyUserGroups', userGroups }),
+  verify: (store, userGroups) =>
+    Promise.all(userGroups.map((userGroup) => verifyImportedTokens(store, userGroup))),
+};
+
+/** Imported tokens are looked up in a separate table, which the rows of groups do not show. */
+async function verifyImportedTokens(store: BatchingStore, userGroup: UserGroup): Promise<void> {
+  for (const digest of [userGroup.tokenDigest, userGroup.previousTokenDigest]) {
+    if (digest === null || !isImported(digest)) continue;
+    const bucket = await store.read({ kind: 'findImportedToken', digest });
+    if (bucket === userGroup.bucket) continue;
+    const id = JSON.stringify(userGroup.providedId);
+    throw new DatabasesDiffer(
+      `the copy lacks an imported token of the user group ${id}: empty the target and copy again`,
+    );
+  }
+}
+
+const workspaceTable: Table<Workspace> = {
+  rows: 'workspaces',
+  page: (store, after, limit) => store.read({ kind: 'listWorkspaces', after: after?.name ?? null, limit }),
+  // Commands written in the same turn of the event loop form one transaction.
+  add: (store, workspaces) =>
+    Promise.all(
+      workspaces.map(({ workspaceId, name, createdAt }) =>
+        store.write({ kind: 'ensureWorkspace', workspaceId, name, now: createdAt }),
+      ),
+    ),
+};
+
+const apiTokenTable: Table<ApiTokenRow> = {
+  rows: 'API tokens',
+  page: (store, after, limit) =>
+    store.read({ kind: 'listApiTokens', of: null, after: after?.apiTokenId ?? 0, limit }),
+  add: (store, apiTokens) =>
+    Promise.all(apiTokens.map((apiToken) => store.write({ kind: 'createApiToken', ...apiToken }))),
+};
+
+const documentTable: Table<Document> = {
+  rows: 'documents',
+  page: (store, after, limit) => store.read({ kind: 'scanDocuments', after, limit }),
+  add: (store, documents) => store.write({ kind: 'copyDocuments', documents }),
+};
+
+/** By environment, in the order of the feed. */
+const eventTable: Table<StoredEvent> = {
+  rows: 'events',
+  page: async (store, after, limit) => {
+    const events: StoredEvent[] = [];
+    let tenant = after ?? (await store.read({ kind: 'findNextTenant', after: null }));
+    while (tenant !== null && events.length < limit) {
+      const position = events.at(-1) ?? after;
+      const { last, isEnd, ...page }: EventPage = await store.read({
+        kind: 'listEvents',
+        of: { workspaceId: tenant.workspaceId, environment: tenant.environment },
+        target: null,
+        type: null,
+        order: 'oldest',
+        after: position !== null && isSameTenant(position, tenant) ? position : null,
+        limit: limit - events.length,
+        scanLimit: limit,
+        maxBytes: PAGE_BYTES,
+      });
+      events.push(...page.events);
+      if (isEnd) tenant = await store.read({ kind: 'findNextTenant', after: tenant });
+    }
+    return events;
+  },
+  add: (store, events) => store.write({ kind: 'copyEvents', events }),
+  // Databases number positions differently.
+  contentOf: ({ position: _, ...event }) => event,
+};
+
+const deliveryTable: Table<Delivery> = {
+  rows: 'webhook deliveries',
+  page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
+  add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
+  // The position of the event.
+  contentOf: ({ position: _, ...delivery }) => delivery,
+};
+
+/** The time of the first failure decides when an endpoint is disabled. */
+const failingEndpointTable: Table<FailingEndpoint> = {
+  rows: 'failing webhook endpoints',
+  page: (store, after, limit) => store.read({ kind: 'scanFailingEndpoints', after, limit }),
+  add: (store, endpoints) =>
+    Promise.all(
+      endpoints.map(({ failingSince: since, ...of }) => store.write({ kind: 'setFailingSince', of, since })),
+    ),
+};
+
+const PAGE_BYTES = 1024 * 1024;
+
+class TableCopy<Row> {
+  readonly #table: Table<Row>;
+  readonly #from: BatchingStore;
+  readonly #to: BatchingStore;
+  readonly #onProgress: OnProgress;
+  /** The last row that the target already has. */
+  #last: Row | null = null;
+  #existing = 0;
+  #copied = 0;
+
+  constructor(table: Table<Row>, from: BatchingStore, to: BatchingStore, onProgress: OnProgress = () => {}) {
+    this.#table = table;
+    this.#from = from;
+    this.#to = to;
+    this.#onProgress = onProgress;
+  }
+
+  /** Throws `DatabasesDiffer` if the rows of the target are not a prefix of the rows of the source. */
+  async compare(): Promise<void> {
+    for await (const page of this.#pages(this.#to, null)) {
+      const expected = await this.#table.page(this.#from, this.#last, page.length);
+      if (this.#textOf(page) !== this.#textOf(expected)) throw this.#otherData();
+      this.#last = expected.at(-1)!;
+      this.#existing += page.length;
+      this.#onProgress('compared', this.#existing);
+    }
+  }
+
+  async copyMissing(): Promise<void> {
+    for await (const page of this.#pages(this.#from, this.#last)) {
+      await this.#table.add(this.#to, page);
+      this.#copied += page.length;
+      this.#onProgress('copied', this.#existing + this.#copied);
+    }
+  }
+
+  /** Throws `DatabasesDiffer` if source and target differ. */
+  async verify(): Promise<CopiedTable> {
+    const [source, target] = await Promise.all([
+      this.#digest(this.#from, (_, seen) => this.#onProgress('verified', seen)),
+      this.#digest(this.#to, (page) => this.#table.verify?.(this.#to, page)),
+    ]);
+    if (source.digest !== target.digest) {
+      throw new DatabasesDiffer(
+        `verification failed, the target differs from the source: digests differ; the source has ${source.count} ${this.#table.rows}, the target ${target.count}. ` +
+          'A process may have served one of them during the copy: stop it, empty the target and run copy again',
+      );
+    }
+    return { ...source, copied: this.#copied };
+  }
+
+  async #digest(
+    store: BatchingStore,
+    onPage: (page: Row[], seen: number) => unknown,
+  ): Promise<{ count: number; digest: string }> {
+    const hash = createHash('sha256');
+    let count = 0;
+    for await (const page of this.#pages(store, null)) {
+      for (const row of page) hash.update(`${this.#textOf([row])}\n`);
+      count += page.length;
+      await onPage(page, count);
+    }
+    return { count, digest: hash.digest('hex') };
+  }
+
+  #textOf(rows: readonly Row[]): string {
+    const { contentOf = (row) => row } = this.#table;
+    return JSON.stringify(rows.map(contentOf));
+  }
+
+  async *#pages(store: BatchingStore, after: Row | null): AsyncGenerator<Row[]> {
+    for (let last = after; ; ) {
+      const page = await this.#table.page(store, last, PAGE);
+      if (page.length === 0) return;
+      yield page;
+      last = page.at(-1)!;
+    }
+  }
+
+  #otherData(): DatabasesDiffer {
+    return new DatabasesDiffer(
+      `the target contains ${this.#table.rows} that differ from those of the source; nothing was changed. Copy needs an empty target, ` +
+        'or one left by an interrupted copy of the same source. If the source has changed since that copy, empty the target first',
+    );
+  }
+}

@@ -1,0 +1,86 @@
+// Re-encrypts the stored tokens, and the secrets of documents, with the active key of the ring while the service may be running.
+
+import type { Document } from '../../domain/document.ts';
+import type { KeyRing } from '../../domain/key-ring.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import { openStoredSecret, openStoredToken } from './open-stored-token.ts';
+
+/** A process that was not restarted still encrypts tokens with another key. */
+export class OtherKeyInUse extends Error {
+  override readonly name = 'OtherKeyInUse';
+}
+
+const PAGE = 256;
+
+/**
+ * Processes all groups in key order, then all documents. Skips a group whose token is rotated concurrently, because the
+ * rotation has encrypted the new token. Can be interrupted and run again.
+ * Throws `StoredTokenUnreadable`, or `OtherKeyInUse` if tokens were encrypted with another key in the meantime.
+ */
+export async function reencryptTokens(
+  context: { store: BatchingStore; keyRing: KeyRing },
+  onProgress: (seen: number) => void,
+): Promise<{ seen: number; reencrypted: number }> {
+  const { store, keyRing } = context;
+  let seen = 0;
+  let reencrypted = 0;
+  for (let after: UserGroup | null = null; ; ) {
+    const page: UserGroup[] = await store.read({ kind: 'scanUserGroups', after, limit: PAGE });
+    const changed = await Promise.all(page.map((userGroup) => reencrypt(context, userGroup)));
+    seen += page.length;
+    reencrypted += changed.filter(Boolean).length;
+    onProgress(seen);
+    if (page.length < PAGE) break;
+    after = page.at(-1)!;
+  }
+  await reencryptSecrets(context);
+  await store.write({ kind: 'removeTokenKeyIds', keep: keyRing.activeKeyId });
+  const others = (await store.read({ kind: 'listTokenKeyIds' })).filter((id) => id !== keyRing.activeKeyId);
+  if (others.length > 0) {
+    throw new OtherKeyInUse(
+      `tokens were encrypted with the key ${others.join(', ')} in the meantime: restart every process with ${keyRing.activeKeyId} as its first key, then run "key reencrypt" again`,
+    );
+  }
+  return { seen, reencrypted };
+}
+
+async function reencryptSecrets(context: { store: BatchingStore; keyRing: KeyRing }): Promise<void> {
+  for (let after: Document | null = null; ; ) {
+    const page: Document[] = await context.store.read({ kind: 'scanDocuments', after, limit: PAGE });
+    for (const document of page) await reencryptSecret(context, document);
+    if (page.length < PAGE) return;
+    after = page.at(-1)!;
+  }
+}
+
+async function reencryptSecret(
+  { store, keyRing }: { store: BatchingStore; keyRing: KeyRing },
+  document: Document,
+): Promise<void> {
+  if (document.secret?.keyId === keyRing.activeKeyId) return;
+  const secret = openStoredSecret(document, keyRing);
+  if (secret === null) return;
+  const { workspaceId, environment, kind, id } = document;
+  await store.write({
+    kind: 'resealDocument',
+    key: { workspaceId, environment, kind, id },
+    expected: document.secret!,
+    secret: keyRing.seal(secret, document),
+  });
+}
+
+/** Returns whether it changed the stored token. */
+async function reencrypt(
+  { store, keyRing }: { store: BatchingStore; keyRing: KeyRing },
+  userGroup: UserGroup,
+): Promise<boolean> {
+  if (userGroup.sealedToken.keyId === keyRing.activeKeyId) return false;
+  const token = openStoredToken(userGroup, keyRing);
+  return store.write({
+    kind: 'resealToken',
+    key: userGroup,
+    expected: userGroup.sealedToken,
+    sealedToken: keyRing.seal(token, userGroup),
+  });
+}

@@ -1,0 +1,190 @@
+// Documents of any kind: read, listed, created or replaced, and deleted.
+
+import type { Caller } from '../../domain/api-token.ts';
+import type { Document, DocumentDefinition, DocumentKey } from '../../domain/document.ts';
+import { documentBytes, documentTag } from '../../domain/document.ts';
+import type { EventType, NewEvent } from '../../domain/event/event.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { TokenUnreadable } from '../../domain/key-ring.ts';
+import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
+import type { SealedToken } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+import { newEvent } from '../event/event.ts';
+import { firstPage, readCursor } from '../list-cursor.ts';
+import { versionMismatch } from '../refusals.ts';
+
+/** Each attempt fails only if the document was created or deleted between a read and a write. */
+const MAX_ATTEMPTS = 20;
+
+export type DocumentContext = Pick<
+  Context,
+  'store' | 'clock' | 'configs' | 'origin' | 'keepsEvents' | 'keyRing'
+>;
+
+export interface NewDocument {
+  /** May depend on what is stored. */
+  body: JsonText | ((stored: Document | null) => JsonText);
+  /** For a document that is created. */
+  secret?: SealedToken | null;
+  /** Whether an existing document gets it too. */
+  replacesSecret?: boolean;
+}
+
+export interface StoredDocument {
+  created: boolean;
+  document: Document;
+}
+
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export function documentKey(
+  { workspaceId, environment }: Pick<Caller, 'workspaceId' | 'environment'>,
+  { kind }: DocumentDefinition,
+  id: string,
+): DocumentKey {
+  return { workspaceId, environment, kind, id };
+}
+
+/** Throws `not_found`. */
+export async function readDocument(
+  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  caller: Caller,
+  definition: DocumentDefinition,
+  id: string,
+): Promise<Document> {
+  const document = (await configs.of(store, caller)).ofKind(definition.kind).get(id);
+  if (document === undefined) throw documentNotFound(definition);
+  return document;
+}
+
+/** Throws `invalid_request` for a cursor of another list. */
+export async function listDocuments(
+  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  caller: Caller,
+  { kind }: DocumentDefinition,
+  { limit, cursor }: PageQuery,
+): Promise<{ documents: Document[]; nextCursor: string | null }> {
+  const list: ListName = [kind, caller.workspaceId, caller.environment];
+  const after = cursor === undefined ? null : readCursor(list, cursor);
+  const all = [...(await configs.of(store, caller)).ofKind(kind).values()];
+  const start = after === null ? 0 : all.findIndex(({ id }) => isAfter(id, after));
+  const rest = start === -1 ? [] : all.slice(start);
+  const documents = firstPage(rest, limit, documentBytes);
+  const isEnd = documents.length === rest.length;
+  return { documents, nextCursor: isEnd ? null : encodeCursor(list, documents.at(-1)!.id) };
+}
+
+/** In the order of both databases: byte for byte in UTF-8. */
+function isAfter(id: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0;
+}
+
+/**
+ * Upsert. An existing document keeps its secret unless `replacesSecret`. Throws `version_mismatch` if the precondition is not met, and
+ * `limit_reached`.
+ */
+export async function putDocument(
+  context: DocumentContext,
+  caller: Caller,
+  definition: DocumentDefinition,
+  id: string,
+  { body, secret = null, replacesSecret = false }: NewDocument,
+  precondition: Precondition | undefined,
+): Promise<StoredDocument> {
+  const { store, configs, clock } = context;
+  const key = documentKey(caller, definition, id);
+  const { kind, limit } = definition;
+  let reader = caller;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored = (await configs.of(store, reader)).ofKind(kind).get(id) ?? null;
+    if (!isMetByTag(precondition, stored && documentTag(stored))) throw versionMismatch(definition.noun);
+    const result = await store.write({
+      kind: 'putDocument',
+      key,
+      body: typeof body === 'string' ? body : body(stored),
+      // Whether it exists must not change before the write: the type of the event and the secret depend on it.
+      ...(stored === null
+        ? { secret, precondition: { ifNoneMatch: '*' } }
+        : { ...(replacesSecret && { secret }), precondition: { ifMatch: '*', ...precondition } }),
+      limit,
+      now: clock(),
+      event: await newEvent(context, reader, `${kind}.${stored === null ? 'created' : 'updated'}`, {
+        type: kind,
+        id,
+      }),
+    });
+    if (result === 'documents_limit_reached') throw countLimitReached(definition);
+    if (result === 'bytes_limit_reached') throw sizeLimitReached(definition);
+    if (result !== 'version_mismatch') return result;
+    // It was created, changed or deleted in between.
+    reader = { ...caller, configVersion: null };
+  }
+  throw new Problem('overloaded', `This ${definition.noun} is being changed too often. Retry later.`, {
+    retryAfterSeconds: 1,
+  });
+}
+
+/** Throws `not_found` and `version_mismatch`. */
+export async function deleteDocument(
+  context: DocumentContext,
+  caller: Caller,
+  definition: DocumentDefinition,
+  id: string,
+  precondition: Precondition | undefined,
+): Promise<void> {
+  const { kind, noun } = definition;
+  const event = await newEvent(context, caller, `${kind}.deleted` as EventType, { type: kind, id });
+  const result = await context.store.write({
+    kind: 'deleteDocument',
+    key: documentKey(caller, definition, id),
+    precondition,
+    event: withoutTarget(event),
+  });
+  if (result === 'not_found') throw documentNotFound(definition);
+  if (result === 'version_mismatch') throw versionMismatch(noun);
+}
+
+/** Decrypts the secret of a document. Throws `database_unavailable` if that fails. */
+export function openSecret({ keyRing }: Pick<Context, 'keyRing'>, document: Document, noun: string): Secret {
+  if (document.secret === null) throw new Error(`the ${noun} has no secret`);
+  try {
+    return keyRing.open(document.secret, document);
+  } catch (error) {
+    if (!(error instanceof TokenUnreadable)) throw error;
+    throw new Problem(
+      'database_unavailable',
+      `The stored secret of this ${noun} cannot be decrypted. The operator has to check the log of the service.`,
+      { cause: error, retryAfterSeconds: 60 },
+    );
+  }
+}
+
+/** A webhook endpoint does not receive the event that ends it. */
+export function withoutTarget(event: NewEvent | undefined): NewEvent | undefined {
+  if (event === undefined || event.target.type !== 'webhook_endpoint') return event;
+  return { ...event, endpoints: event.endpoints.filter((endpointId) => endpointId !== event.target.id) };
+}
+
+export function documentNotFound({ noun }: DocumentDefinition): Problem {
+  return new Problem('not_found', `No ${noun} has this id.`);
+}
+
+function countLimitReached({ noun, limit }: DocumentDefinition): Problem {
+  return new Problem(
+    'limit_reached',
+    `There may be at most ${limit.documents} ${noun}s in a workspace and environment. Delete one first.`,
+  );
+}
+
+function sizeLimitReached({ noun, limit }: DocumentDefinition): Problem {
+  return new Problem(
+    'limit_reached',
+    `The ${noun}s of a workspace and environment may have at most ${limit.bytes} bytes together, with their ids. Shorten or delete some first.`,
+  );
+}

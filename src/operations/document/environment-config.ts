@@ -1,0 +1,157 @@
+// The documents of an environment, kept in memory under the version of its configuration. Every request reads that
+// version together with its API token, so what is kept is either right or not used.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { Catalogue } from '../../domain/catalogue.ts';
+import { type Document, type DocumentKind, documentFields } from '../../domain/document.ts';
+import type { EventType, Tenant } from '../../domain/event/event.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { type PolicyMode, SINGLETON_ID } from '../../domain/policy.ts';
+import { type WebhookEndpoint, webhookEndpointOf } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+
+export interface PropertySchema {
+  schema: JsonText;
+  mode: PolicyMode;
+}
+
+/** Estimated size of a document without its body. */
+const DOCUMENT_CHARACTERS = 512;
+
+export class EnvironmentConfig {
+  readonly version: number;
+  readonly documents: readonly Document[];
+  /** About what it takes in memory. */
+  readonly characters: number;
+  #byKind: Map<DocumentKind, Map<string, Document>> | null = null;
+  #endpoints: WebhookEndpoint[] | null = null;
+  #catalogue: Catalogue | null = null;
+  #mappingMode: PolicyMode | null = null;
+  #propertySchema: PropertySchema | null | undefined;
+
+  constructor(version: number, documents: readonly Document[]) {
+    this.version = version;
+    this.documents = documents;
+    this.characters = documents.reduce((sum, { body }) => sum + body.length + DOCUMENT_CHARACTERS, 0);
+  }
+
+  /** By id, in the order of ids. */
+  ofKind(kind: DocumentKind): ReadonlyMap<string, Document> {
+    this.#byKind ??= indexByKind(this.documents);
+    return this.#byKind.get(kind) ?? EMPTY_MAP;
+  }
+
+  get catalogue(): Catalogue {
+    this.#catalogue ??= new Catalogue(this.documents);
+    return this.#catalogue;
+  }
+
+  get mappingMode(): PolicyMode {
+    this.#mappingMode ??= mappingModeOf(this.ofKind('mapping_policy').get(SINGLETON_ID));
+    return this.#mappingMode;
+  }
+
+  /** Parsed once: a schema may have 64 KiB. */
+  get propertySchema(): PropertySchema | null {
+    if (this.#propertySchema === undefined)
+      this.#propertySchema = propertySchemaOf(this.ofKind('property_schema').get(SINGLETON_ID));
+    return this.#propertySchema;
+  }
+
+  /** The ids of the webhook endpoints that receive events of this type. */
+  endpointsFor(type: EventType): readonly string[] {
+    if (this.documents.length === 0) return NONE;
+    this.#endpoints ??= [...this.ofKind('webhook_endpoint').values()].map(webhookEndpointOf);
+    return this.#endpoints.filter((endpoint) => endpoint.receives(type)).map(({ id }) => id);
+  }
+}
+
+function indexByKind(documents: readonly Document[]): Map<DocumentKind, Map<string, Document>> {
+  const byKind = new Map<DocumentKind, Map<string, Document>>();
+  for (const document of documents) {
+    const ofKind = byKind.get(document.kind) ?? new Map<string, Document>();
+    byKind.set(document.kind, ofKind.set(document.id, document));
+  }
+  return byKind;
+}
+
+function mappingModeOf(policy: Document | undefined): PolicyMode {
+  return policy === undefined ? 'off' : (JSON.parse(policy.body) as { mode: PolicyMode }).mode;
+}
+
+function propertySchemaOf(document: Document | undefined): PropertySchema | null {
+  if (document === undefined) return null;
+  const { schema, mode } = documentFields(document);
+  return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };
+}
+
+const NONE: readonly string[] = [];
+const EMPTY_MAP: ReadonlyMap<string, Document> = new Map();
+const EMPTY = new EnvironmentConfig(0, []);
+const MAX_ENVIRONMENTS = 1_000;
+/** Characters of all documents in memory: forty environments whose documents reach every limit. */
+const MAX_CHARACTERS = 256 * 1024 * 1024;
+
+interface Loading {
+  version: number;
+  config: Promise<EnvironmentConfig>;
+}
+
+/** The caller with the current version, which the lookup of an API token returns: for commands, once for each batch. */
+export async function atCurrentConfig(store: BatchingStore, caller: Caller): Promise<Caller> {
+  const { workspaceId, environment } = caller;
+  const configVersion = await store.read({ kind: 'findConfigVersion', of: { workspaceId, environment } });
+  return { ...caller, configVersion };
+}
+
+export class EnvironmentConfigs {
+  /** In the order in which they were read: keeping the order of their last use would cost every request more. */
+  readonly #kept = new Map<string, EnvironmentConfig>();
+  #characters = 0;
+  readonly #loading = new Map<string, Loading>();
+
+  /** The configuration that the caller's request must see, or a newer one; a promise only if it has to be read. */
+  of(store: BatchingStore, caller: Caller): EnvironmentConfig | Promise<EnvironmentConfig> {
+    if (caller.configVersion === 0) return EMPTY;
+    const name = `${caller.workspaceId}/${caller.environment}`;
+    const kept = this.#kept.get(name);
+    return kept?.version === caller.configVersion ? kept : this.#loadOnce(store, caller, name);
+  }
+
+  /** Requests that need the same version share a query: after a change of a large environment there may be hundreds. */
+  #loadOnce(store: BatchingStore, caller: Caller, name: string): Promise<EnvironmentConfig> {
+    const { configVersion: version } = caller;
+    const loading = this.#loading.get(name);
+    if (version === null) return this.#load(store, caller, name);
+    if (loading?.version === version) return loading.config;
+    const config = this.#load(store, caller, name).finally(() => {
+      if (this.#loading.get(name)?.config === config) this.#loading.delete(name);
+    });
+    this.#loading.set(name, { version, config });
+    return config;
+  }
+
+  async #load(
+    store: BatchingStore,
+    { workspaceId, environment }: Tenant,
+    name: string,
+  ): Promise<EnvironmentConfig> {
+    const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
+    const config = new EnvironmentConfig(version, documents);
+    this.#forget(name);
+    this.#kept.set(name, config);
+    this.#characters += config.characters;
+    for (const oldest of this.#kept.keys()) {
+      const isWithinLimits = this.#kept.size <= MAX_ENVIRONMENTS && this.#characters <= MAX_CHARACTERS;
+      // One that is larger than the limit by itself is kept alone.
+      if (isWithinLimits || oldest === name) break;
+      this.#forget(oldest);
+    }
+    return config;
+  }
+
+  #forget(name: string): void {
+    this.#characters -= this.#kept.get(name)?.characters ?? 0;
+    this.#kept.delete(name);
+  }
+}

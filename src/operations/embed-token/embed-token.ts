@@ -1,0 +1,149 @@
+// Mints a token for a tool, from an integration and the stored values of one user group.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { checkLength, payloadOf, resourceOf, signatureOf, typeOf } from '../../domain/embed-token/mint.ts';
+import { GroupValues } from '../../domain/embed-token/template.ts';
+import type { IntegrationType } from '../../domain/integration.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { Secret } from '../../domain/secret.ts';
+import {
+  type PrivateSigningKey,
+  signWithKey,
+  signWithSecret,
+} from '../../domain/signing-key/json-web-token.ts';
+import { issuerUrl } from '../../domain/signing-key/key-set.ts';
+import type { PresentedToken } from '../../domain/token.ts';
+import { sizeOf, type UserGroup } from '../../domain/user-group/user-group.ts';
+import type { Context } from '../context.ts';
+import { openSecret } from '../document/document.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { type FoundIntegration, findIntegration } from '../integration/integration.ts';
+import { tokenNotFound, userGroupNotFound } from '../refusals.ts';
+import { ensureKeySet, keySetIn, signerOf } from '../signing-key/key-set.ts';
+import { identifyByToken } from '../user-group/resolve.ts';
+
+export interface EmbedTokenBody {
+  integration: string;
+  /** The user group, by one of its tokens or by its id. */
+  group: { token: PresentedToken } | { userGroupId: string };
+  viewer: string | null;
+  resource: JsonText | null;
+}
+
+export interface EmbedToken {
+  token: Secret;
+  type: IntegrationType;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+  url: Secret | null;
+}
+
+/** What a token is made from. */
+export interface TokenContent {
+  config: EnvironmentConfig;
+  found: FoundIntegration;
+  userGroup: UserGroup;
+  viewer: string | null;
+  /** One that the integration allows. */
+  resource: JsonText | null;
+  /** The token ends no later, in milliseconds since 1970; null if only its integration limits it. */
+  until: number | null;
+}
+
+/**
+ * Throws `not_found` for the integration, `user_group_token_not_found`, `user_group_not_found`, `invalid_request` for a
+ * resource that the integration does not allow, and `claim_missing` or `claim_invalid` for values of the group.
+ */
+export async function mintEmbedToken(
+  context: Context,
+  caller: Caller,
+  { integration: id, group, viewer, resource }: EmbedTokenBody,
+): Promise<EmbedToken> {
+  const config = await context.configs.of(context.store, caller);
+  const found = findIntegration(config, id);
+  const allowed = resourceOf(found.integration, resource);
+  const viewed = await findViewed(context, caller, group);
+  return signEmbedToken(context, caller, { config, found, ...viewed, viewer, resource: allowed });
+}
+
+/** Throws `claim_missing` and `claim_invalid`. */
+export async function signEmbedToken(
+  context: Context,
+  caller: Caller,
+  { config, found, userGroup, viewer, resource, until }: TokenContent,
+): Promise<EmbedToken> {
+  const { integration } = found;
+  const turn = context.cpu.turn(sizeOf(userGroup));
+  if (turn !== undefined) await turn;
+  const now = context.clock();
+  const issuedAt = Math.floor(now / 1_000);
+  const expiresAt = Math.min(
+    issuedAt + integration.ttlSeconds,
+    until === null ? Infinity : Math.floor(until / 1_000),
+  );
+  const signature = signatureOf(integration);
+  const keySet = signature === 'secret' ? null : (keySetIn(config) ?? (await ensureKeySet(context, caller)));
+  const issuer = keySet && issuerUrl(context.publicUrl, keySet.keySet);
+  const values = new GroupValues(userGroup);
+  const payload = payloadOf({ integration, values, viewer, resource, issuer, issuedAt, expiresAt });
+  const token =
+    signature === 'secret'
+      ? signWithSecret(payload, secretOf(context, found))
+      : await sign(context, caller, payload, signerOf(context, keySet!, signature));
+  checkLength(token);
+  const url =
+    resource === null ? undefined : typeOf(integration).url?.(integration.settings, resource, token);
+  return {
+    token: new Secret(token),
+    type: integration.type,
+    expiresAt: expiresAt * 1_000,
+    url: url === undefined ? null : new Secret(url),
+  };
+}
+
+/** ES256 takes less time than a turn. */
+function sign(
+  { signatures }: Context,
+  { workspaceId }: Caller,
+  payload: JsonText,
+  key: PrivateSigningKey,
+): Promise<string> {
+  const signing = () => signWithKey(payload, key);
+  return key.algorithm === 'RS256' ? signatures.run(workspaceId, signing) : signing();
+}
+
+async function findViewed(
+  context: Context,
+  caller: Caller,
+  group: EmbedTokenBody['group'],
+): Promise<Pick<TokenContent, 'userGroup' | 'until'>> {
+  if ('token' in group) {
+    const found = await identifyByToken(context, caller, group.token);
+    if (found === null) throw tokenNotFound();
+    return { userGroup: found.userGroup, until: found.token.expiresAt };
+  }
+  const userGroup = await findViewable(context, caller, group.userGroupId);
+  context.usage.resolved(userGroup, context.clock());
+  return { userGroup, until: null };
+}
+
+/** Throws `user_group_not_found`, also for a suspended group: nothing is minted for it. */
+export async function findViewable(
+  { store }: Pick<Context, 'store'>,
+  caller: Caller,
+  userGroupId: string,
+): Promise<UserGroup> {
+  const userGroup = await store.read({ kind: 'findUserGroup', key: store.keyOf(caller, userGroupId) });
+  if (userGroup === null || userGroup.suspendedAt !== null) {
+    throw userGroupNotFound(' A suspended user group is treated alike.');
+  }
+  return userGroup;
+}
+
+const secrets = new WeakMap<FoundIntegration['document'], Secret>();
+
+function secretOf(context: Pick<Context, 'keyRing'>, { document }: FoundIntegration): Secret {
+  const secret = secrets.get(document) ?? openSecret(context, document, 'integration');
+  secrets.set(document, secret);
+  return secret;
+}

@@ -1,0 +1,66 @@
+// Events for the changes that operations make. Adapters complete and store them in the transaction of the change.
+
+import type { Caller } from '../../domain/api-token.ts';
+import {
+  type Actor,
+  bucketOfTarget,
+  type EventTarget,
+  type EventType,
+  type NewEvent,
+  newEventId,
+  type Origin,
+} from '../../domain/event/event.ts';
+import type { UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { EnvironmentConfigs } from '../document/environment-config.ts';
+
+/** The members of `Context` that events need; parts of the context itself record events with them. */
+export interface EventContext {
+  store: BatchingStore;
+  clock: () => number;
+  configs: EnvironmentConfigs;
+  origin: Origin;
+  keepsEvents: boolean;
+}
+
+/** Returns undefined if no events are kept. */
+export async function newEvent(
+  context: EventContext,
+  caller: Caller,
+  type: EventType,
+  target: EventTarget,
+  bucket = bucketOfTarget(caller, target),
+): Promise<NewEvent | undefined> {
+  if (!context.keepsEvents) return undefined;
+  const { store, clock, configs, origin } = context;
+  const config = await configs.of(store, caller);
+  const { workspaceId, environment } = caller;
+  const occurredAt = clock();
+  return {
+    workspaceId,
+    environment,
+    bucket,
+    target,
+    eventId: newEventId(occurredAt),
+    type,
+    occurredAt,
+    actor: actorOf(caller, origin),
+    requestId: origin.requestId,
+    endpoints: config.endpointsFor(type),
+  };
+}
+
+export function userGroupEvent(
+  context: EventContext,
+  caller: Caller,
+  change: 'created' | 'updated' | 'token_rotated' | 'deleted',
+  { bucket, providedId }: Pick<UserGroupKey, 'bucket' | 'providedId'>,
+): Promise<NewEvent | undefined> {
+  return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId }, bucket);
+}
+
+function actorOf({ apiTokenId, name }: Caller, { via }: Origin): Actor {
+  if (apiTokenId !== null) return { type: 'api_token', id: apiTokenId, name, via };
+  const type = via === 'service' ? 'service' : 'command_line';
+  return { type, id: null, name: null, via };
+}

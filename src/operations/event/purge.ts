@@ -1,0 +1,74 @@
+// Deletes old events and webhook deliveries, in small batches with pauses. Any number of processes may do so at once: a
+// row is deleted once.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { TenantWithEvents } from '../../store/port.ts';
+
+/** Rows per batch. SQLite deletes as many in a few milliseconds. */
+const BATCH = 200;
+
+export interface PurgeOptions {
+  store: BatchingStore;
+  /** Older rows are deleted (milliseconds since 1970). */
+  before: number;
+  /** Between batches. */
+  pauseMs: number;
+  /** Ends the purge after the current batch. */
+  signal?: AbortSignal;
+}
+
+export interface Purged {
+  events: number;
+  deliveries: number;
+}
+
+type Deletion = 'deleteOldDeliveries' | 'deleteOldEvents';
+
+/** Deletes from each environment that has events; returns how many. */
+export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
+  const { store, before, signal } = options;
+  const purged = { events: 0, deliveries: 0 };
+  for await (const tenant of tenantsWithEvents(store, signal)) {
+    purged.deliveries += await deleteAll(options, 'deleteOldDeliveries', tenant);
+    if (tenant.oldestEventAt < before) purged.events += await deleteAll(options, 'deleteOldEvents', tenant);
+  }
+  // Values of deleted groups and events leave the files of the database.
+  if (!signal?.aborted) await store.write({ kind: 'scrub' });
+  return purged;
+}
+
+/** When the oldest event of all environments occurred; null if there is none. */
+export async function findOldestEvent(store: BatchingStore, signal: AbortSignal): Promise<number | null> {
+  let oldest: number | null = null;
+  for await (const { oldestEventAt } of tenantsWithEvents(store, signal))
+    oldest = Math.min(oldest ?? oldestEventAt, oldestEventAt);
+  return oldest;
+}
+
+async function* tenantsWithEvents(
+  store: BatchingStore,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TenantWithEvents> {
+  let after: TenantWithEvents | null = null;
+  while (!signal?.aborted) {
+    const tenant: TenantWithEvents | null = await store.read({ kind: 'findNextTenant', after });
+    if (tenant === null) return;
+    yield tenant;
+    after = tenant;
+  }
+}
+
+async function deleteAll(
+  { store, before, pauseMs, signal }: PurgeOptions,
+  kind: Deletion,
+  { workspaceId, environment }: TenantWithEvents,
+): Promise<number> {
+  const of = { workspaceId, environment };
+  let total = 0;
+  for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
+    deleted = await store.write({ kind, of, before, limit: BATCH });
+    await sleep(pauseMs, null, { signal }).catch(() => {});
+  }
+  return total;
+}

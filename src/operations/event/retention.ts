@@ -1,0 +1,102 @@
+// Deletes old events and webhook deliveries in the background.
+
+import type { BatchingStore } from '../../store/batching-store.ts';
+import { findOldestEvent, type Purged, purgeEvents } from './purge.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** Between batches: at most a few per cent of the capacity of the database. */
+const PAUSE_MS = 100;
+/** Not at once: a process that starts is busy. */
+const FIRST_RUN_MS = MINUTE_MS;
+/** Processes start at different times, so they rarely run together. */
+const INTERVAL_MS = HOUR_MS;
+/** After a failure. */
+const RETRY_MS = 5 * MINUTE_MS;
+
+export interface RetentionOptions {
+  store: BatchingStore;
+  clock: () => number;
+  retentionDays: number;
+  onFailure: (error: unknown) => void;
+}
+
+export class EventRetention {
+  readonly #options: RetentionOptions;
+  readonly #stopped = new AbortController();
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<unknown> = Promise.resolve();
+  #isFailing = false;
+  /** undefined until it was looked up; null without events. */
+  #oldestAt: number | null | undefined;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#schedule(FIRST_RUN_MS);
+  }
+
+  /** Returns when the current batch is done. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  /** Whether the last run failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** For how long the oldest event should have been deleted, in milliseconds; NaN until it was looked up. */
+  get lagMs(): number {
+    if (this.#oldestAt === undefined) return Number.NaN;
+    return this.#oldestAt === null ? 0 : Math.max(0, this.#before - this.#oldestAt);
+  }
+
+  /** Deletes what is older than the retention, of each environment. Reports a failure, and throws it. */
+  async run(): Promise<Purged> {
+    try {
+      const purged = await this.#purge();
+      this.#isFailing = false;
+      return purged;
+    } catch (error) {
+      this.#isFailing = true;
+      this.#options.onFailure(error);
+      throw error;
+    }
+  }
+
+  async #purge(): Promise<Purged> {
+    const { store } = this.#options;
+    const { signal } = this.#stopped;
+    await this.#measure();
+    const purged = await purgeEvents({ store, before: this.#before, pauseMs: PAUSE_MS, signal });
+    await this.#measure();
+    return purged;
+  }
+
+  /** The instant before which events are not kept. */
+  get #before(): number {
+    const { clock, retentionDays } = this.#options;
+    return clock() - retentionDays * DAY_MS;
+  }
+
+  async #measure(): Promise<void> {
+    this.#oldestAt = await findOldestEvent(this.#options.store, this.#stopped.signal);
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      const next = this.run().then(
+        () => INTERVAL_MS,
+        () => RETRY_MS,
+      );
+      this.#running = next.then((nextMs) => this.#schedule(nextMs));
+    }, delayMs).unref();
+  }
+}

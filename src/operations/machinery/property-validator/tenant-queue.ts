@@ -1,0 +1,78 @@
+// Queue that serves the tenant that has used the least time (start-time fair queueing: Goyal, Vin and Cheng, 1996): each
+// tenant waits for its own work, and for one piece of work of every other tenant.
+
+import { FairShare } from '../../../scheduling/fair-share.ts';
+
+const MAX_QUEUED = 1_000;
+/** Tenants whose used time is kept; beyond that, only those that are ahead. */
+const MAX_TENANTS = 1_000;
+
+export interface Queued {
+  tenant: number;
+  /** Served if nothing else waits. */
+  isLast: boolean;
+  /** `performance.now()` */
+  startBy: number;
+}
+
+export class TenantQueue<Item extends Queued> {
+  /** Each in the order of arrival. */
+  readonly #queues = new Map<number, Item[]>();
+  readonly #share = new FairShare(MAX_QUEUED);
+  /** The time that each tenant has used; that of an absent one is `#now`. */
+  readonly #usedMs = new Map<number, number>();
+  /** The used time of the tenant that was served last: a tenant that was idle is not served for longer because of it. */
+  #now = 0;
+
+  /** Returns false if the tenant has too much in the queue. */
+  add(item: Item): boolean {
+    const { tenant } = item;
+    if (!this.#share.admits(tenant)) return false;
+    this.#share.take(tenant, 1);
+    const queue = this.#queues.get(tenant);
+    if (queue === undefined) this.#queues.set(tenant, [item]);
+    else queue.push(item);
+    return true;
+  }
+
+  /** Removes the next item. */
+  take(): Item | undefined {
+    const [first, ...others] = this.#queues.values();
+    if (first === undefined) return undefined;
+    const next = others.reduce((best, queue) => (this.#isBefore(queue[0]!, best[0]!) ? queue : best), first);
+    const item = this.#shift(next);
+    this.#now = Math.max(this.#now, this.#usedBy(item.tenant));
+    return item;
+  }
+
+  /** Removes the items that can no longer be started in time. */
+  takeLate(): Item[] {
+    const now = performance.now();
+    const late: Item[] = [];
+    for (const queue of this.#queues.values())
+      while (queue.length > 0 && queue[0]!.startBy < now) late.push(this.#shift(queue));
+    return late;
+  }
+
+  charge(tenant: number, ms: number): void {
+    this.#usedMs.set(tenant, this.#usedBy(tenant) + ms);
+    if (this.#usedMs.size <= MAX_TENANTS) return;
+    for (const [each, usedMs] of this.#usedMs) if (usedMs <= this.#now) this.#usedMs.delete(each);
+  }
+
+  #isBefore(item: Item, other: Item): boolean {
+    if (item.isLast !== other.isLast) return other.isLast;
+    return this.#usedBy(item.tenant) < this.#usedBy(other.tenant);
+  }
+
+  #usedBy(tenant: number): number {
+    return Math.max(this.#now, this.#usedMs.get(tenant) ?? 0);
+  }
+
+  #shift(queue: Item[]): Item {
+    const item = queue.shift()!;
+    this.#share.release(item.tenant, 1);
+    if (queue.length === 0) this.#queues.delete(item.tenant);
+    return item;
+  }
+}

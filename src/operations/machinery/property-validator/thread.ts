@@ -1,0 +1,136 @@
+// The thread that compiles property schemas and checks properties. It stops work that takes too long; work that it cannot
+// stop is ended together with the thread.
+
+import { setPriority } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import { parentPort } from 'node:worker_threads';
+import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
+import { examplesOf } from '../../../domain/json-schema/example.ts';
+import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
+import { compilePropertySchema, type PropertyCheck } from '../../../domain/property-schema.ts';
+import type { FieldError } from '../../../problem.ts';
+import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
+
+/** Limits in milliseconds of processor time. */
+export interface TimeLimits {
+  compileMs: number;
+  checkMs: number;
+  /** Priority of the thread for the operating system: 0 is normal, 19 the lowest. */
+  niceness: number;
+}
+
+export interface ValidatorRequest {
+  schemaId: number;
+  /** JSON text; null if the thread has the schema: a copy of 64 KiB for each check would take longer than the check. */
+  schema: string | null;
+  /** The id of a schema that is not used again; null for none. */
+  dropped: number | null;
+  /** JSON texts; null compiles the schema and tries it with examples. */
+  properties: readonly string[] | null;
+  limits: TimeLimits;
+}
+
+/** The faults of each properties, or why the schema cannot be used, or that it took too long. */
+export type Verdict =
+  | { faults: FieldError[][] }
+  | { pointer: string; invalid: string }
+  | { exceeded: 'compile' | 'check' };
+
+/** `cpuMs`: the processor time of the thread since its start. `hasForgotten`: the thread has no schemas any more. */
+export type ValidatorReply = { cpuMs: number } & (
+  | { verdict: Verdict; hasForgotten: boolean }
+  | { isReady: true }
+);
+
+interface KnownSchema {
+  text: string;
+  check: PropertyCheck | null;
+}
+
+/** Half of the heap that a thread may have: patterns can take a thousand times the size of their text. */
+const MAX_KEPT_BYTES = 64_000_000;
+
+const schemas = new Map<number, KnownSchema>();
+const stopwatch = new Stopwatch();
+let niceness = 0;
+
+parentPort?.on('message', (request: ValidatorRequest) => {
+  setNiceness(request.limits);
+  const verdict = verdictOf(request);
+  const hasForgotten = getHeapStatistics().used_heap_size > MAX_KEPT_BYTES;
+  if (hasForgotten) schemas.clear();
+  send({ verdict, hasForgotten, cpuMs: cpuMs() });
+});
+warmUp();
+send({ isReady: true, cpuMs: cpuMs() });
+
+function send(reply: ValidatorReply): void {
+  parentPort?.postMessage(reply);
+}
+
+/** On other systems the priority is that of the whole process. */
+function setNiceness(limits: TimeLimits): void {
+  if (process.platform !== 'linux' || limits.niceness === niceness) return;
+  niceness = limits.niceness;
+  setPriority(0, niceness);
+}
+
+/** The first schema takes longer than the next. */
+function warmUp(): void {
+  stopwatch.start(Number.POSITIVE_INFINITY);
+  const check = compilePropertySchema(
+    {
+      properties: { a: { items: { type: 'string', pattern: '^[^@\\s]+@\\w+$' } } },
+      additionalProperties: false,
+    },
+    stopwatch.step,
+  );
+  for (let round = 0; round < 20; round++) check({ a: ['a@b', 1], b: 1 });
+}
+
+function verdictOf(request: ValidatorRequest): Verdict {
+  let step: 'compile' | 'check' = 'compile';
+  try {
+    const schema = schemaOf(request);
+    const check = compiled(schema, request.limits);
+    step = 'check';
+    if (request.properties === null) tryExamples(schema, check, request.limits);
+    stopwatch.start(request.limits.checkMs);
+    return { faults: (request.properties ?? []).map((text) => check(parseExactly(text))) };
+  } catch (error) {
+    if (error instanceof TimeExceeded) return { exceeded: step };
+    if (error instanceof SchemaInvalid) return { pointer: error.pointer, invalid: error.message };
+    // A reference that leads to itself without consuming data.
+    if (error instanceof RangeError) return { pointer: '', invalid: 'must not refer to itself endlessly' };
+    throw error;
+  }
+}
+
+function schemaOf({ schemaId, schema, dropped }: ValidatorRequest): KnownSchema {
+  if (dropped !== null) schemas.delete(dropped);
+  if (schema !== null) schemas.set(schemaId, { text: schema, check: null });
+  return schemas.get(schemaId)!;
+}
+
+function compiled(schema: KnownSchema, { compileMs }: TimeLimits): PropertyCheck {
+  if (schema.check !== null) return schema.check;
+  stopwatch.start(compileMs);
+  const check = compilePropertySchema(parseExactly(schema.text), stopwatch.step);
+  stopwatch.check();
+  schema.check = check;
+  return check;
+}
+
+/**
+ * Throws `TimeExceeded` if an example takes longer than a check may. All examples together get no more than that either:
+ * the rest is skipped.
+ */
+function tryExamples({ text }: KnownSchema, check: PropertyCheck, { checkMs }: TimeLimits): void {
+  const startedAt = cpuMs();
+  for (const example of examplesOf(parseExactly(text))) {
+    stopwatch.start(checkMs);
+    check(example);
+    stopwatch.check();
+    if (cpuMs() - startedAt > checkMs) return;
+  }
+}

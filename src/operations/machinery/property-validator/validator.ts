@@ -1,0 +1,125 @@
+// Checks properties against their schema in threads, so that no schema delays the requests of other tenants. Almost every
+// check takes less than a slice of the fast thread. One that does not is repeated in the slow thread. A tenant with many of
+// them uses that thread until it has paid back the time: the fast thread is lost to it for a thousandth of the time.
+
+import type { FieldError } from '../../../problem.ts';
+import { Lane, OVERLOADED, SpareThread } from './lane.ts';
+import type { TimeLimits } from './thread.ts';
+import { TimeAccounts } from './time-accounts.ts';
+import type { Check, Outcome } from './validator-thread.ts';
+
+/** A few KiB of properties take less than a millisecond, 64 KiB 5 to 20 ms; compiling a schema of 64 KiB takes 20 to 50 ms. */
+const FAST: TimeLimits = { compileMs: 50, checkMs: 10, niceness: 0 };
+/** Gives way to the other threads of the process if there are not enough processors. */
+const SLOW: TimeLimits = { compileMs: 1_000, checkMs: 250, niceness: 10 };
+/** A request that waits longer could not be answered in time. */
+const MAX_WAIT_MS = 1_500;
+/** A schema that has timed out so often is checked last. */
+const MAX_TIMEOUTS = 3;
+const MAX_TIMED_OUT_SCHEMAS = 100;
+
+/** The schema cannot be compiled, or takes too long. */
+export class PropertySchemaInvalid extends Error {
+  override readonly name = 'PropertySchemaInvalid';
+  readonly pointer: string;
+  /** Whether checks with this schema have timed out repeatedly. */
+  readonly isRepeated: boolean;
+
+  constructor(pointer: string, message: string, isRepeated = false) {
+    super(message);
+    this.pointer = pointer;
+    this.isRepeated = isRepeated;
+  }
+}
+
+const EXCEEDED = {
+  compile: 'takes too long to compile',
+  check: 'takes too long to check',
+  memory: 'needs too much memory to check',
+} as const;
+
+export class PropertyValidator {
+  readonly #spare = new SpareThread();
+  readonly #fast = new Lane(FAST, this.#spare);
+  readonly #slow = new Lane(SLOW, this.#spare);
+  readonly #accounts = new TimeAccounts();
+  /** The number of timeouts of schemas, in the order of the last one. */
+  readonly #timeouts = new Map<string, number>();
+
+  /** Compiles the schema, and tries it with examples. Throws `PropertySchemaInvalid`. */
+  async compile(tenant: number, schema: string): Promise<void> {
+    const outcome = await this.#runSlowly({ tenant, schema, properties: null }, deadline());
+    faultsIn(outcome);
+  }
+
+  /**
+   * The faults of each of the properties. `tenant` is the workspace that the schema belongs to. Throws
+   * `PropertySchemaInvalid` if the schema takes too long for all of them.
+   */
+  async check(tenant: number, schema: string, properties: readonly string[]): Promise<FieldError[][]> {
+    const check = { tenant, schema, properties };
+    const startBy = deadline();
+    const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
+    if (fast !== null) this.#charge(tenant, fast);
+    if (fast !== null && !isUndecided(fast)) return faultsIn(fast);
+    const outcome = await this.#runSlowly(check, startBy);
+    if (properties.length === 1) this.#charge(tenant, outcome);
+    const isRepeated = 'exceeded' in outcome && this.#countTimeout(check);
+    return faultsIn(outcome, isRepeated);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#spare, this.#fast, this.#slow].map((each) => each.close()));
+  }
+
+  #isFast({ tenant, properties }: Check): boolean {
+    return properties?.length === 1 && !this.#accounts.owes(tenant);
+  }
+
+  #runSlowly(check: Check, startBy: number): Promise<Outcome> {
+    const isLast = this.#timeoutsOf(check) >= MAX_TIMEOUTS;
+    return this.#slow.run(check, { isLast, startBy });
+  }
+
+  /** Not for what the fast thread never does: schemas are tried, and many properties checked, in the slow one. */
+  #charge(tenant: number, { spentMs }: Outcome): void {
+    this.#accounts.charge(tenant, spentMs - FAST.checkMs);
+  }
+
+  #timeoutsOf(check: Check): number {
+    return this.#timeouts.get(keyOf(check)) ?? 0;
+  }
+
+  /** Returns whether the schema has timed out repeatedly. */
+  #countTimeout(check: Check): boolean {
+    const timeouts = this.#timeoutsOf(check) + 1;
+    const key = keyOf(check);
+    this.#timeouts.delete(key);
+    this.#timeouts.set(key, timeouts);
+    if (this.#timeouts.size > MAX_TIMED_OUT_SCHEMAS)
+      this.#timeouts.delete(this.#timeouts.keys().next().value!);
+    return timeouts >= MAX_TIMEOUTS;
+  }
+}
+
+/** Two tenants may have the same schema. */
+function keyOf({ tenant, schema }: Check): string {
+  return `${tenant} ${schema}`;
+}
+
+function deadline(): number {
+  return performance.now() + MAX_WAIT_MS;
+}
+
+function isUndecided(outcome: Outcome): boolean {
+  return 'exceeded' in outcome || 'stalled' in outcome;
+}
+
+/** Throws `PropertySchemaInvalid`, and another error if the outcome says nothing about the schema. */
+function faultsIn(outcome: Outcome, isRepeated = false): FieldError[][] {
+  if ('faults' in outcome) return outcome.faults;
+  if ('stalled' in outcome) throw OVERLOADED;
+  if ('failure' in outcome) throw outcome.failure;
+  if ('exceeded' in outcome) throw new PropertySchemaInvalid('', EXCEEDED[outcome.exceeded], isRepeated);
+  throw new PropertySchemaInvalid(outcome.pointer, outcome.invalid);
+}

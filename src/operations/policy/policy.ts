@@ -1,0 +1,173 @@
+// The rules about mappings and properties of an environment: reported or enforced when a group is changed.
+
+import type { Caller } from '../../domain/api-token.ts';
+import type { Tenant } from '../../domain/event/event.ts';
+import { type JsonText, pointerOf } from '../../domain/json/strict-json.ts';
+import {
+  mappingPolicyDefinition,
+  type PolicyMode,
+  propertySchemaDefinition,
+  SINGLETON_ID,
+} from '../../domain/policy.ts';
+import type { Precondition } from '../../domain/precondition.ts';
+import { invalidField, type UserGroupFields } from '../../domain/request-body.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { type FieldError, Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
+import type { EnvironmentConfig, PropertySchema } from '../document/environment-config.ts';
+import { PropertySchemaInvalid, type PropertyValidator } from '../machinery/property-validator/validator.ts';
+
+type PolicyContext = Pick<
+  Context,
+  'store' | 'configs' | 'propertyValidator' | 'timedOutSchemas' | 'violations'
+>;
+
+export function putMappingPolicy(
+  context: DocumentContext,
+  caller: Caller,
+  mode: PolicyMode,
+  precondition: Precondition | undefined,
+): Promise<StoredDocument> {
+  const body = JSON.stringify({ mode }) as JsonText;
+  return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, { body }, precondition);
+}
+
+/** Throws `invalid_request` if the schema cannot be used. */
+export async function putPropertySchema(
+  context: DocumentContext & Pick<Context, 'propertyValidator'>,
+  caller: Caller,
+  { schema, mode }: { schema: JsonText; mode: PolicyMode },
+  precondition: Precondition | undefined,
+): Promise<StoredDocument> {
+  try {
+    await context.propertyValidator.compile(caller.workspaceId, schema);
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    throw invalidField(`/schema${error.pointer}`, error.message);
+  }
+  const body = `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
+  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
+}
+
+/**
+ * Checks the fields that a change writes; absent ones are not written. Rejects with `mapping_invalid` and
+ * `properties_invalid` if the rules are enforced; otherwise adds to the violations of the request. Returns undefined if
+ * the environment has no rules.
+ */
+export function checkPolicies(
+  context: PolicyContext,
+  caller: Caller,
+  fields: UserGroupFields,
+): Promise<void> | undefined {
+  return caller.configVersion === 0 ? undefined : checkRules(context, caller, fields);
+}
+
+async function checkRules(
+  context: PolicyContext,
+  caller: Caller,
+  { mapping, properties }: UserGroupFields,
+): Promise<void> {
+  const config = await context.configs.of(context.store, caller);
+  if (mapping !== undefined && config.mappingMode !== 'off')
+    apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));
+  if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off') {
+    const faults = await enforcedViolations(context, caller, config.propertySchema, properties);
+    apply(context, config.propertySchema.mode, 'properties_invalid', faults);
+  }
+}
+
+/** Also reports a schema that takes too long repeatedly. */
+async function enforcedViolations(
+  { propertyValidator, timedOutSchemas }: PolicyContext,
+  caller: Caller,
+  propertySchema: PropertySchema,
+  properties: JsonText | null,
+): Promise<FieldError[]> {
+  try {
+    const [faults] = await propertyViolations(propertyValidator, caller, propertySchema, [properties]);
+    return faults!;
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    if (error.isRepeated) timedOutSchemas.report(caller, propertySchema);
+    return [uncheckable(error)];
+  }
+}
+
+/** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
+export async function violationsOf(
+  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  tenant: Tenant,
+  config: EnvironmentConfig,
+  stored: readonly Pick<UserGroup, 'mapping' | 'properties'>[],
+): Promise<FieldError[][]> {
+  const { propertySchema } = config;
+  const ofProperties =
+    propertySchema === null
+      ? stored.map(() => [])
+      : await storedViolations(propertyValidator, tenant, propertySchema, stored);
+  return stored.map(({ mapping }, index) => {
+    const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, mapping);
+    return [...ofMapping, ...ofProperties[index]!];
+  });
+}
+
+function apply(
+  { violations }: PolicyContext,
+  mode: PolicyMode,
+  code: 'mapping_invalid' | 'properties_invalid',
+  faults: readonly FieldError[],
+): void {
+  if (faults.length === 0) return;
+  if (mode === 'report') {
+    violations.push(...faults);
+    return;
+  }
+  const details = faults.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  throw new Problem(code, `${details.join('; ')}.`, { errors: faults });
+}
+
+function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null): FieldError[] {
+  return config.catalogue.violations(mapping).map(({ schemaId, detail }) => ({
+    pointer: pointerOf(['mapping', schemaId]),
+    detail,
+  }));
+}
+
+/** One by one if the schema takes too long for all together. */
+async function storedViolations(
+  validator: PropertyValidator,
+  tenant: Tenant,
+  propertySchema: PropertySchema,
+  stored: readonly Pick<UserGroup, 'properties'>[],
+): Promise<FieldError[][]> {
+  const all = stored.map(({ properties }) => properties);
+  try {
+    return await propertyViolations(validator, tenant, propertySchema, all);
+  } catch (error) {
+    if (!(error instanceof PropertySchemaInvalid)) throw error;
+    if (stored.length === 1) return [[uncheckable(error)]];
+    const violations: FieldError[][] = [];
+    for (const one of stored)
+      violations.push(...(await storedViolations(validator, tenant, propertySchema, [one])));
+    return violations;
+  }
+}
+
+/** Absent properties are checked as an empty object: a required property is missing there too. */
+async function propertyViolations(
+  validator: PropertyValidator,
+  { workspaceId }: Tenant,
+  { schema }: PropertySchema,
+  properties: readonly (JsonText | null)[],
+): Promise<FieldError[][]> {
+  const texts = properties.map((text) => text ?? '{}');
+  const all = await validator.check(workspaceId, schema, texts);
+  return all.map((faults) =>
+    faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),
+  );
+}
+
+function uncheckable({ message }: PropertySchemaInvalid): FieldError {
+  return { pointer: '/properties', detail: `cannot be checked: the property schema ${message}` };
+}

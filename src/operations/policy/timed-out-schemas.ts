@@ -1,0 +1,58 @@
+// Records an event for a property schema with which checks have timed out repeatedly: once for each version of the schema.
+
+import { type Caller, operator } from '../../domain/api-token.ts';
+import type { EventTarget, Tenant } from '../../domain/event/event.ts';
+import { limits } from '../../domain/field.ts';
+import { SINGLETON_ID } from '../../domain/policy.ts';
+import type { PropertySchema } from '../document/environment-config.ts';
+import { type EventContext, newEvent } from '../event/event.ts';
+
+const TYPE = 'property_schema.timed_out';
+const target = { type: 'property_schema', id: SINGLETON_ID } as const satisfies EventTarget;
+
+export class TimedOutSchemas {
+  readonly #context: EventContext;
+  readonly #reported = new WeakSet<PropertySchema>();
+  #recording: Promise<void> = Promise.resolve();
+
+  constructor(context: Omit<EventContext, 'origin'>) {
+    this.#context = { ...context, origin: { via: 'service', requestId: null } };
+  }
+
+  /** Records the event off the path of the response. After a failure, the next timeout is reported again. */
+  report({ workspaceId, environment }: Caller, schema: PropertySchema): void {
+    if (this.#reported.has(schema)) return;
+    this.#reported.add(schema);
+    this.#recording = this.#recording
+      .then(() => this.#record({ workspaceId, environment }))
+      .catch(() => void this.#reported.delete(schema));
+  }
+
+  /** Resolves when all reported schemas are recorded. */
+  get recorded(): Promise<void> {
+    return this.#recording;
+  }
+
+  async #record(of: Tenant): Promise<void> {
+    const { store, keepsEvents } = this.#context;
+    if (!keepsEvents || (await this.#isRecorded(of))) return;
+    const event = await newEvent(this.#context, operator(of.workspaceId, of.environment), TYPE, target);
+    if (event !== undefined) await store.write({ kind: 'recordEvent', event });
+  }
+
+  /** Any change of the schema is a newer event about it: another process or this one, before a restart, may have reported it. */
+  async #isRecorded(of: Tenant): Promise<boolean> {
+    const { events } = await this.#context.store.read({
+      kind: 'listEvents',
+      of,
+      target,
+      type: null,
+      order: 'newest',
+      after: null,
+      limit: 1,
+      scanLimit: 1,
+      maxBytes: limits.pageBytes,
+    });
+    return events[0]?.type === TYPE;
+  }
+}

@@ -1,0 +1,199 @@
+// The keys that sign embed tokens: created with the first integration that needs them, and rotated on request.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { type Document, documentTag, UNLIMITED } from '../../domain/document.ts';
+import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
+import type { PrivateSigningKey, SignatureAlgorithm } from '../../domain/signing-key/json-web-token.ts';
+import {
+  generateKeys,
+  type KeySet,
+  keySetKey,
+  keySetOf,
+  keySetText,
+  type NewKey,
+  newIssuerId,
+  type PrivateKeys,
+  PUBLISHED_BEFORE_MS,
+  parsePrivateKeys,
+  privateKeyOf,
+  privateKeysText,
+  publicKeyOf,
+  publishedKeys,
+  type SigningKey,
+  signingKeyAt,
+  statusOfKey,
+  tenantOfIssuer,
+} from '../../domain/signing-key/key-set.ts';
+import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+import { type DocumentContext, openSecret } from '../document/document.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { newEvent } from '../event/event.ts';
+import { versionMismatch } from '../refusals.ts';
+
+const NOUN = 'key set';
+/** Each attempt fails only if another process created or rotated the keys at that moment. */
+const MAX_ATTEMPTS = 20;
+
+/** A document and what is derived from it. Documents never change: another version is another document. */
+export interface StoredKeySet {
+  document: Document;
+  keySet: KeySet;
+}
+
+const parsed = new WeakMap<Document, StoredKeySet>();
+const publicKeys = new WeakMap<SigningKey, ReturnType<typeof publicKeyOf>>();
+const signers = new WeakMap<SigningKey, PrivateSigningKey>();
+
+function storedKeySet(document: Document): StoredKeySet {
+  const stored = parsed.get(document) ?? { document, keySet: keySetOf(document) };
+  parsed.set(document, stored);
+  return stored;
+}
+
+/** null if no integration has needed one. */
+export async function findKeySet(
+  { store, configs }: Pick<Context, 'store' | 'configs'>,
+  caller: Caller,
+): Promise<StoredKeySet | null> {
+  return keySetIn(await configs.of(store, caller));
+}
+
+export function keySetIn(config: EnvironmentConfig): StoredKeySet | null {
+  const [document] = config.ofKind('key_set').values();
+  return document === undefined ? null : storedKeySet(document);
+}
+
+/** The key set of an issuer, for anyone who knows its id. Throws `not_found`. */
+export async function readIssuer({ store }: Pick<Context, 'store'>, issuerId: string): Promise<StoredKeySet> {
+  const tenant = tenantOfIssuer(issuerId);
+  // One document, and not through the configurations kept in memory, which callers without an API token could displace.
+  const document =
+    tenant === null ? null : await store.read({ kind: 'findDocument', key: keySetKey(tenant) });
+  if (document !== null) {
+    const stored = storedKeySet(document);
+    if (stored.keySet.issuerId === issuerId) return stored;
+  }
+  throw new Problem('not_found', 'No issuer has this id.');
+}
+
+/** Creates the keys if there are none. */
+export async function ensureKeySet(context: DocumentContext, caller: Caller): Promise<StoredKeySet> {
+  let reader = caller;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored = await findKeySet(context, reader);
+    if (stored !== null) return stored;
+    const keys = await generateKeys(context.clock());
+    const change = { issuerId: newIssuerId(caller), keys, privateKeys: {}, newKeys: keys };
+    const created = await write(context, reader, change, null);
+    if (created !== null) return created;
+    reader = { ...caller, configVersion: null };
+  }
+  throw changedTooOften();
+}
+
+/**
+ * Publishes new keys, which sign once every verifier has had time to fetch them; the previous ones remain published until
+ * their tokens have expired. While keys are published and do not sign yet, returns these. With `revoke`, the new keys sign
+ * immediately and all previous ones are gone: their tokens are rejected here, and by each verifier after `max-age`. Throws
+ * `version_mismatch` if the precondition is not met.
+ */
+export async function rotateKeySet(
+  context: DocumentContext,
+  caller: Caller,
+  { revoke, precondition }: { revoke: boolean; precondition?: Precondition },
+): Promise<StoredKeySet> {
+  let reader = caller;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored = await findKeySet(context, reader);
+    if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
+    if (stored === null) return ensureKeySet(context, reader);
+    const now = context.clock();
+    if (!revoke && stored.keySet.keys.some((key) => statusOfKey(key, stored.keySet, now) === 'pending')) {
+      return stored;
+    }
+    const rotated = await write(context, reader, await rotation(context, stored, revoke), stored.document);
+    if (rotated !== null) return rotated;
+    reader = { ...caller, configVersion: null };
+  }
+  throw changedTooOften();
+}
+
+interface Change extends KeySet {
+  newKeys: readonly NewKey[];
+  /** Of the other keys. */
+  privateKeys: PrivateKeys;
+}
+
+async function rotation(
+  context: DocumentContext,
+  { document, keySet }: StoredKeySet,
+  revoke: boolean,
+): Promise<Change> {
+  const now = context.clock();
+  const { issuerId } = keySet;
+  if (revoke) {
+    const newKeys = await generateKeys(now);
+    return { issuerId, keys: newKeys, newKeys, privateKeys: {} };
+  }
+  const newKeys = await generateKeys(now + PUBLISHED_BEFORE_MS);
+  const all = parsePrivateKeys(openSecret(context, document, NOUN));
+  // The others will not sign again.
+  const signing = keySet.keys.filter((key) => statusOfKey(key, keySet, now) === 'signing');
+  const privateKeys = Object.fromEntries(signing.map(({ kid }) => [kid, all[kid]!]));
+  return { issuerId, keys: [...publishedKeys(keySet, now), ...newKeys], newKeys, privateKeys };
+}
+
+/** null if the stored key set is not `replaced`, or exists if that is null. */
+async function write(
+  context: DocumentContext,
+  caller: Caller,
+  { newKeys, privateKeys, ...keySet }: Change,
+  replaced: Document | null,
+): Promise<StoredKeySet | null> {
+  const { store, keyRing, clock } = context;
+  const key = keySetKey(caller);
+  const added = Object.fromEntries(newKeys.map(({ kid, pkcs8 }) => [kid, pkcs8.reveal()]));
+  const type = replaced === null ? 'key_set.created' : 'key_set.rotated';
+  const result = await store.write({
+    kind: 'putDocument',
+    key,
+    body: keySetText(keySet),
+    secret: keyRing.seal(privateKeysText({ ...privateKeys, ...added }), key),
+    precondition: replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] },
+    limit: { ...UNLIMITED, documents: 1 },
+    now: clock(),
+    event: await newEvent(context, caller, type, { type: 'key_set', id: key.id }),
+  });
+  return typeof result === 'string' ? null : storedKeySet(result.document);
+}
+
+/** The key that signs now. */
+export function signerOf(
+  context: Pick<Context, 'keyRing' | 'clock'>,
+  { document, keySet }: StoredKeySet,
+  algorithm: SignatureAlgorithm,
+): PrivateSigningKey {
+  const key = signingKeyAt(keySet, algorithm, context.clock());
+  let signer = signers.get(key);
+  if (signer === undefined) {
+    signer = privateKeyOf(key, parsePrivateKeys(openSecret(context, document, NOUN)));
+    signers.set(key, signer);
+  }
+  return signer;
+}
+
+/** The published key with this id, for verification. */
+export function verifierOf({ keySet }: StoredKeySet, kid: string, now: number) {
+  const key = publishedKeys(keySet, now).find((each) => each.kid === kid);
+  if (key === undefined) return null;
+  const publicKey = publicKeys.get(key) ?? publicKeyOf(key);
+  publicKeys.set(key, publicKey);
+  return { algorithm: key.algorithm, publicKey };
+}
+
+function changedTooOften(): Problem {
+  return new Problem('overloaded', 'The signing keys are being changed too often. Retry later.', {
+    retryAfterSeconds: 1,
+  });
+}

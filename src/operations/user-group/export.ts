@@ -1,0 +1,54 @@
+// Exports the groups of one workspace and environment as lines in the format of import. A group that exists throughout
+// the export is exported exactly once, regardless of concurrent creations, changes and deletions.
+
+import { type Position, positionAfter, startOf, type UserGroupList } from '../../domain/cursor.ts';
+import type { KeyRing } from '../../domain/key-ring.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { QueryResult } from '../../store/port.ts';
+import { openStoredToken } from '../database/open-stored-token.ts';
+
+/** Limits the memory of the export. */
+const PAGE = { limit: 256, maxBytes: 1024 * 1024 };
+
+/**
+ * Yields batches of lines, ordered by the ids of the groups. Without a key ring, the lines have no tokens. Throws
+ * `StoredTokenUnreadable` or `StoreUnavailable`.
+ */
+export async function* exportLines(
+  store: BatchingStore,
+  { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
+  keyRing: KeyRing | null,
+): AsyncGenerator<string[]> {
+  for await (const page of userGroupPages(store, { workspaceId, environment }))
+    yield page.map((userGroup) => lineOf(userGroup, keyRing));
+}
+
+/** Pages of all groups of an environment, ordered by id, in constant memory. */
+export async function* userGroupPages(
+  store: BatchingStore,
+  { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
+): AsyncGenerator<UserGroup[]> {
+  const list: UserGroupList = { workspaceId, environment, search: '' };
+  let from: Position | null = startOf(list);
+  while (from !== null) {
+    const { userGroups, isEnd }: QueryResult<'listUserGroups'> = await store.read({
+      kind: 'listUserGroups',
+      list,
+      from,
+      ...PAGE,
+    });
+    yield userGroups;
+    from = isEnd ? null : positionAfter('id', userGroups.at(-1)!);
+  }
+}
+
+function lineOf(userGroup: UserGroup, keyRing: KeyRing | null): string {
+  const { providedId, name, mapping, properties } = userGroup;
+  const token =
+    keyRing === null ? '' : `,"token":${JSON.stringify(openStoredToken(userGroup, keyRing).reveal())}`;
+  return (
+    `{"user_group_id":${JSON.stringify(providedId)},"name":${JSON.stringify(name)},` +
+    `"mapping":${mapping},"properties":${properties}${token}}\n`
+  );
+}

@@ -1,0 +1,248 @@
+// Imports user groups from another system with their existing tokens, one per line. ImportJob a line is idempotent:
+// an existing group is not changed. Lines imported in the same turn of the event loop form one batch, except that lines
+// of the same group are imported in order.
+
+import type { Caller } from '../../domain/api-token.ts';
+import {
+  type ImportedUserGroupBody,
+  importedUserGroupBody,
+  invalidField,
+  type UserGroupFields,
+} from '../../domain/request-body.ts';
+import type { Secret } from '../../domain/secret.ts';
+import {
+  addressOfUserGroupToken,
+  digestOf,
+  digestOfImportedToken,
+  mintUserGroupToken,
+  PresentedToken,
+  type TokenAddress,
+  type TokenDigest,
+} from '../../domain/token.ts';
+import {
+  type Environment,
+  keyOf,
+  keyToString,
+  type UserGroup,
+  type UserGroupKey,
+} from '../../domain/user-group/user-group.ts';
+import { type FieldError, Problem } from '../../problem.ts';
+import type { Command, CommandResult } from '../../store/port.ts';
+import type { Context } from '../context.ts';
+import { userGroupEvent } from '../event/event.ts';
+import { checkPolicies } from '../policy/policy.ts';
+import { WorkspaceDeleted } from '../workspace/workspace.ts';
+import { findByToken } from './find-by-token.ts';
+import { driftOf, newUserGroup } from './get-or-create.ts';
+
+export interface ImportJob {
+  context: Context;
+  caller: Caller;
+  /** Whether a line replaces differing fields of an existing group. */
+  replaces: boolean;
+}
+
+export type LineResult = { result: 'created' | 'updated' | 'unchanged' } | RefusedLine;
+
+export interface RefusedLine {
+  result: 'refused';
+  code: string;
+  errors: readonly FieldError[];
+}
+
+/** The token of a line, and the addresses under which it is looked up. */
+interface ImportedToken {
+  token: Secret;
+  claim: TokenDigest;
+  /** Its address if this service issued it. */
+  issued: TokenAddress | null;
+}
+
+/**
+ * Imports the group of a line, or returns why the line is refused. Throws `WorkspaceDeleted`, or `StoreUnavailable` if it
+ * is unknown whether the line was imported.
+ */
+export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
+  return orRefusal(line, (body, imported) => {
+    const { groupMutex, store } = job.context;
+    const key = keyOf(job.caller.workspaceId, job.caller.environment, body.userGroupId);
+    return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, key, body, imported));
+  });
+}
+
+async function importGroup(
+  job: ImportJob,
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  imported: ImportedToken | null,
+): Promise<LineResult> {
+  const stored = await job.context.store.read({ kind: 'findUserGroup', key });
+  if (stored !== null) return reconcile(job, key, body, imported, stored);
+  const result = await create(job, key, body, imported);
+  if (result === 'token_taken') return tokenTaken();
+  if (result === 'workspace_not_found') throw new WorkspaceDeleted();
+  return result.created ? { result: 'created' } : reconcile(job, key, body, imported, result.userGroup);
+}
+
+/**
+ * Returns what `importLine` would return if none of the preceding lines were imported. `workspaceId` is null for a new
+ * workspace.
+ */
+export function previewLine(
+  {
+    context,
+    workspaceId,
+    environment,
+    replaces,
+  }: Pick<ImportJob, 'replaces'> & {
+    context: Pick<Context, 'store'>;
+    workspaceId: number | null;
+    environment: Environment;
+  },
+  line: Buffer,
+): Promise<LineResult> {
+  return orRefusal(line, async (body, imported) => {
+    const key = workspaceId === null ? null : keyOf(workspaceId, environment, body.userGroupId);
+    const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
+    if (stored !== null) return compare(body, imported, stored, replaces);
+    const holder =
+      imported && (await findByToken(context.store, new PresentedToken(imported.token.reveal())));
+    return holder === null ? { result: 'created' } : tokenTaken();
+  });
+}
+
+async function orRefusal(
+  line: Buffer,
+  work: (body: ImportedUserGroupBody, imported: ImportedToken | null) => Promise<LineResult>,
+): Promise<LineResult> {
+  try {
+    const body = importedUserGroupBody.read(line);
+    return await work(body, body.token && importedTokenOf(body.token));
+  } catch (error) {
+    if (!(error instanceof Problem) || error.errors.length === 0) throw error;
+    return { result: 'refused', code: error.code, errors: error.errors };
+  }
+}
+
+function importedTokenOf(token: Secret): ImportedToken {
+  const claim = digestOfImportedToken(token.reveal());
+  if (claim !== null) return { token, claim, issued: addressOfUserGroupToken(token.reveal()) };
+  throw invalidField(
+    '/token',
+    'has the format of a token of this service but is not a user group token: it is mistyped, or it is an API token',
+  );
+}
+
+async function create(
+  job: ImportJob,
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  imported: ImportedToken | null,
+): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
+  const { context, caller } = job;
+  const { mapping = null, properties = null } = body;
+  await checkPolicies(context, caller, { mapping, properties });
+  const command = await commandWithNewId(context, key, body, imported);
+  const event = await userGroupEvent(context, caller, 'created', key);
+  const result = await context.store.write({ ...command, event });
+  if (result !== 'unsettled') return result;
+  context.teamIds.discard(command.lease);
+  return create(job, key, body, imported);
+}
+
+async function commandWithNewId(
+  context: Context,
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  imported: ImportedToken | null,
+): Promise<Command<'importUserGroup'>> {
+  if (imported === null) {
+    const token = mintUserGroupToken(key.bucket);
+    const sealed = { token, tokenDigest: digestOf(token.reveal()) };
+    const userGroup = await newUserGroup(context, key, body, sealed);
+    return { kind: 'importUserGroup', ...userGroup, claim: null, issued: null };
+  }
+  const { token, claim, issued } = imported;
+  // A token that this service issued for the bucket of this group is looked up like any other token.
+  const tokenDigest = issued?.bucket === key.bucket ? issued.digest : claim;
+  const userGroup = await newUserGroup(context, key, body, { token, tokenDigest });
+  return { kind: 'importUserGroup', ...userGroup, claim, issued };
+}
+
+/** Compares the existing group with the line, and updates it if `replaces` is set. */
+async function reconcile(
+  { context, caller, replaces }: ImportJob,
+  key: UserGroupKey,
+  body: ImportedUserGroupBody,
+  imported: ImportedToken | null,
+  stored: UserGroup,
+): Promise<LineResult> {
+  const result = compare(body, imported, stored, replaces);
+  if (result.result !== 'updated') return result;
+  const { userGroupId: _, token: __, ...fields } = body;
+  await checkPolicies(context, caller, fields);
+  const updated = await context.store.write({
+    kind: 'updateUserGroup',
+    key,
+    ...fields,
+    now: context.clock(),
+    event: await userGroupEvent(context, caller, 'updated', key),
+  });
+  return typeof updated === 'object' ? result : deleted();
+}
+
+function compare(
+  body: UserGroupFields,
+  imported: ImportedToken | null,
+  stored: UserGroup,
+  replaces: boolean,
+): LineResult {
+  if (imported !== null && !isTokenOf(stored, imported)) return tokenDiffers();
+  const drift = driftOf(body, stored);
+  if (drift.length === 0) return { result: 'unchanged' };
+  return replaces ? { result: 'updated' } : userGroupDiffers(drift);
+}
+
+/** Also true for the previous token of the group: an import does not undo a rotation. */
+function isTokenOf(
+  { tokenDigest, previousTokenDigest }: UserGroup,
+  { claim, issued }: ImportedToken,
+): boolean {
+  return [claim, issued?.digest].some((digest) => digest === tokenDigest || digest === previousTokenDigest);
+}
+
+function tokenTaken(): RefusedLine {
+  return refused('token_taken', [
+    [
+      '/token',
+      'is a duplicate: the token belongs to another user group. Correct it, or omit it to generate a new token',
+    ],
+  ]);
+}
+
+function tokenDiffers(): RefusedLine {
+  return refused('token_differs', [
+    [
+      '/token',
+      'differs from the token of the user group, and an import never replaces a token: omit it, or delete the user group first',
+    ],
+  ]);
+}
+
+function userGroupDiffers(fields: readonly string[]): RefusedLine {
+  const detail = 'differs from the stored value: use --update to replace it';
+  return refused(
+    'user_group_differs',
+    fields.map((field) => [`/${field}`, detail]),
+  );
+}
+
+function deleted(): RefusedLine {
+  return refused('user_group_not_found', [
+    ['/user_group_id', 'names a user group that was deleted concurrently: import the line again'],
+  ]);
+}
+
+function refused(code: string, errors: readonly (readonly [pointer: string, detail: string])[]): RefusedLine {
+  return { result: 'refused', code, errors: errors.map(([pointer, detail]) => ({ pointer, detail })) };
+}

@@ -1,0 +1,110 @@
+// What a dashboard is told about a user group: its data sources, and what every integration would mint for it. Looking is
+// not a use of the group, and nobody gets a token by it.
+
+import type { Caller } from '../../domain/api-token.ts';
+import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import { resourceOf, resourcesOf } from '../../domain/embed-token/mint.ts';
+import { type Integration, integrationDefinition } from '../../domain/integration.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import { refuseLargeResolution } from '../catalogue/catalogue.ts';
+import type { Context } from '../context.ts';
+import {
+  type EmbedToken,
+  findViewable,
+  signEmbedToken,
+  type TokenContent,
+} from '../embed-token/embed-token.ts';
+import { findIntegration } from '../integration/integration.ts';
+import { findUserGroup } from './read.ts';
+
+/** The parts of a token without its signature: no credential. */
+export interface DecodedToken {
+  header: JsonText;
+  payload: JsonText;
+}
+
+export interface Preview {
+  integrationId: string;
+  integration: Integration;
+  /** The resources that a token may be for. */
+  resources: readonly JsonText[];
+  /** The first resource, if there are any. */
+  resource: JsonText | null;
+  /** What the API would respond with. */
+  outcome: DecodedToken | Problem;
+}
+
+export interface GroupView {
+  userGroup: UserGroup;
+  /** null without a catalogue. */
+  effective: EffectiveMapping | null;
+  /** null for a suspended group: nothing is minted. */
+  previews: readonly Preview[] | null;
+}
+
+/** Throws `user_group_not_found`, and `limit_reached` as resolve does. */
+export async function viewAs(context: Context, caller: Caller, userGroupId: string): Promise<GroupView> {
+  const userGroup = await findUserGroup(context, caller, userGroupId);
+  const config = await context.configs.of(context.store, caller);
+  const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(userGroup.mapping);
+  if (effective !== null) refuseLargeResolution(effective);
+  if (userGroup.suspendedAt !== null) return { userGroup, effective, previews: null };
+  const previews: Preview[] = [];
+  for (const id of config.ofKind(integrationDefinition.kind).keys()) {
+    const found = findIntegration(config, id);
+    previews.push(await previewOf(context, caller, { config, found, userGroup }));
+  }
+  return { userGroup, effective, previews };
+}
+
+async function previewOf(
+  context: Context,
+  caller: Caller,
+  content: Pick<TokenContent, 'config' | 'found' | 'userGroup'>,
+): Promise<Preview> {
+  const { document, integration } = content.found;
+  const resources = resourcesOf(integration);
+  const [resource = null] = resources;
+  const minted = signEmbedToken(context, caller, { ...content, resource, viewer: null, until: null });
+  const outcome = await minted.then(({ token }) => decode(token), asProblem);
+  return { integrationId: document.id, integration, resources, resource, outcome };
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+const TEST_TOKEN_MS = 60_000;
+
+export interface TestToken extends DecodedToken, EmbedToken {}
+
+/**
+ * Mints a token that is valid for a minute, to try out an integration. Throws as `mintEmbedToken`.
+ */
+export async function mintTestToken(
+  context: Context,
+  caller: Caller,
+  body: { integration: string; userGroupId: string; resource: JsonText | null },
+): Promise<TestToken> {
+  const config = await context.configs.of(context.store, caller);
+  const found = findIntegration(config, body.integration);
+  const resource = resourceOf(found.integration, body.resource);
+  const userGroup = await findViewable(context, caller, body.userGroupId);
+  const until = context.clock() + TEST_TOKEN_MS;
+  const content = { config, found, userGroup, resource, viewer: null, until };
+  const minted = await signEmbedToken(context, caller, content);
+  return { ...minted, ...decode(minted.token) };
+}
+
+function decode(token: Secret): DecodedToken {
+  const [header, payload] = token.reveal().split('.', 2).map(decodePart) as [JsonText, JsonText];
+  return { header, payload };
+}
+
+function decodePart(part: string): JsonText {
+  return Buffer.from(part, 'base64url').toString() as JsonText;
+}

@@ -1,0 +1,147 @@
+// The rules of webhook deliveries: what is due, what an attempt changes, and when an endpoint is disabled.
+
+import { operator } from '../../domain/api-token.ts';
+import { documentTag, UNLIMITED } from '../../domain/document.ts';
+import {
+  type Delivery,
+  type FinishedAttempt,
+  MAX_FAILING_MS,
+  retryAt,
+  type WebhookEndpointKey,
+} from '../../domain/webhook-endpoint/delivery.ts';
+import {
+  documentKeyOf,
+  webhookEndpointOf,
+  webhookEndpointText,
+} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import type { WebhookSecrets } from '../../domain/webhook-endpoint/webhook-signature.ts';
+import type { ClaimedDeliveries } from '../../store/port.ts';
+import type { Context } from '../context.ts';
+import { withoutTarget } from '../document/document.ts';
+import { type EventContext, newEvent } from '../event/event.ts';
+import { openSecrets } from './webhook-endpoint.ts';
+
+export type DeliveryContext = Pick<
+  Context,
+  'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents' | 'cpu'
+>;
+
+/** An attempt takes less: nobody else attempts the same delivery meanwhile. */
+const CLAIM_MS = 20_000;
+const CHANGED_PER_COMMAND = 1_000;
+const GONE = 410;
+
+export interface DueDeliveries extends ClaimedDeliveries {
+  url: string;
+  secrets: WebhookSecrets;
+}
+
+/**
+ * Claims due deliveries of an endpoint that exists and is enabled. Otherwise gives its deliveries up, and returns null.
+ */
+export async function claimDue(
+  context: DeliveryContext,
+  of: WebhookEndpointKey,
+  limit: number,
+): Promise<DueDeliveries | null> {
+  const { store, clock } = context;
+  const document = await store.read({ kind: 'findDocument', key: documentKeyOf(of) });
+  if (document === null) {
+    await inBatches((limit) => store.write({ kind: 'deleteDeliveries', of, limit }));
+    return null;
+  }
+  const { url, enabled } = webhookEndpointOf(document);
+  if (!enabled) {
+    await giveUpDeliveries(context, of);
+    return null;
+  }
+  const secrets = openSecrets(context, document);
+  const now = clock();
+  const claimed = await store.write({ kind: 'claimDeliveries', of, now, until: now + CLAIM_MS, limit });
+  return { ...claimed, url, secrets };
+}
+
+/** Gives up the deliveries of a disabled endpoint. */
+export async function giveUpDeliveries(
+  { store }: Pick<EventContext, 'store'>,
+  of: WebhookEndpointKey,
+): Promise<void> {
+  const error = 'the endpoint is disabled';
+  await inBatches((limit) => store.write({ kind: 'cancelDeliveries', of, error, limit }));
+}
+
+async function inBatches(change: (limit: number) => Promise<number>): Promise<void> {
+  for (;;) if ((await change(CHANGED_PER_COMMAND)) < CHANGED_PER_COMMAND) return;
+}
+
+/** What the receiver did. */
+export interface Outcome {
+  /** null without a response. */
+  status: number | null;
+  /** null if it accepted the webhook. */
+  error: string | null;
+}
+
+export function isGone({ status }: Outcome): boolean {
+  return status === GONE;
+}
+
+/** `isFinal`: no retry. */
+export function finishedAttempt(
+  delivery: Delivery,
+  { status, error }: Outcome,
+  now: number,
+  isFinal: boolean,
+): FinishedAttempt {
+  const nextAttemptAt = error === null || isFinal ? null : retryAt(delivery.attempts + 1, now);
+  const { bucket, workspaceId, environment, endpointId, eventId } = delivery;
+  return {
+    key: { bucket, workspaceId, environment, endpointId, eventId },
+    claimedUntil: delivery.nextAttemptAt!,
+    state: error === null ? 'delivered' : nextAttemptAt === null ? 'failed' : 'pending',
+    nextAttemptAt,
+    attemptedAt: now,
+    responseStatus: status,
+    error,
+  };
+}
+
+/** Records a failure or, with null, a success. Returns since when the endpoint has been failing. */
+export async function recordHealth(
+  { store }: Pick<EventContext, 'store'>,
+  of: WebhookEndpointKey,
+  since: number | null,
+): Promise<number | null> {
+  return store.write({ kind: 'setFailingSince', of, since });
+}
+
+export function hasFailedTooLong(failingSince: number | null, now: number): boolean {
+  return failingSince !== null && now - failingSince >= MAX_FAILING_MS;
+}
+
+/** Does nothing if it is disabled already, or is changed at this moment. Returns whether it was disabled. */
+export async function disableEndpoint(context: EventContext, of: WebhookEndpointKey): Promise<boolean> {
+  const { store, clock } = context;
+  const key = documentKeyOf(of);
+  const document = await store.read({ kind: 'findDocument', key });
+  if (document === null) return false;
+  const fields = webhookEndpointOf(document);
+  if (!fields.enabled) return false;
+  const service = operator(of.workspaceId, of.environment);
+  const event = await newEvent(context, service, 'webhook_endpoint.disabled', {
+    type: 'webhook_endpoint',
+    id: of.endpointId,
+  });
+  const result = await store.write({
+    kind: 'putDocument',
+    key,
+    body: webhookEndpointText({ ...fields, enabled: false }),
+    precondition: { ifMatch: [documentTag(document)] },
+    limit: UNLIMITED,
+    now: clock(),
+    event: withoutTarget(event),
+  });
+  if (typeof result === 'string') return false;
+  await recordHealth(context, of, null);
+  return true;
+}

@@ -1,0 +1,193 @@
+// Webhook endpoints: created with a secret, rotated, tested, and their deliveries.
+
+import type { Caller } from '../../domain/api-token.ts';
+import { type Document, documentTag } from '../../domain/document.ts';
+import { TokenUnreadable } from '../../domain/key-ring.ts';
+import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
+import { invalidField } from '../../domain/request-body.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
+import type { Delivery, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
+import { urlFault } from '../../domain/webhook-endpoint/webhook-address.ts';
+import {
+  type WebhookEndpointBody,
+  webhookEndpointDefinition,
+  webhookEndpointOf,
+  webhookEndpointText,
+} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import {
+  mintWebhookSecrets,
+  parseWebhookSecrets,
+  rotateWebhookSecrets,
+  type WebhookSecrets,
+  webhookSecretsText,
+} from '../../domain/webhook-endpoint/webhook-signature.ts';
+import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+import {
+  type DocumentContext,
+  deleteDocument,
+  documentKey,
+  type PageQuery,
+  putDocument,
+  readDocument,
+  type StoredDocument,
+} from '../document/document.ts';
+import { newEvent } from '../event/event.ts';
+import { readCursor } from '../list-cursor.ts';
+import { versionMismatch } from '../refusals.ts';
+
+const definition = webhookEndpointDefinition;
+const DELETED_PER_COMMAND = 1_000;
+/** The rest is deleted with the events. */
+const MAX_DELETIONS = 10;
+
+type WebhookContext = DocumentContext & Pick<Context, 'allowsPrivateWebhooks'>;
+
+/** `secret` is the only time that it is shown; null for an endpoint that exists. */
+export async function putWebhookEndpoint(
+  context: WebhookContext,
+  caller: Caller,
+  id: string,
+  body: WebhookEndpointBody,
+  precondition: Precondition | undefined,
+): Promise<StoredDocument & { secret: Secret | null }> {
+  const fault = urlFault(body.url, context.allowsPrivateWebhooks);
+  if (fault !== null) throw invalidField('/url', fault);
+  const secrets = mintWebhookSecrets();
+  const sealed = context.keyRing.seal(webhookSecretsText(secrets), documentKey(caller, definition, id));
+  const fields = { body: webhookEndpointText(body), secret: sealed };
+  const stored = await putDocument(context, caller, definition, id, fields, precondition);
+  // Its past failures may be those of another URL.
+  if (body.enabled && !stored.created) await clearFailing(context, keyOf(caller, id));
+  return { ...stored, secret: stored.created ? secrets.current : null };
+}
+
+async function clearFailing({ store }: WebhookContext, of: WebhookEndpointKey): Promise<void> {
+  await store.write({ kind: 'setFailingSince', of, since: null });
+}
+
+/** Deletes its deliveries too. Throws `not_found` and `version_mismatch`. */
+export async function deleteWebhookEndpoint(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+  precondition: Precondition | undefined,
+): Promise<void> {
+  await deleteDocument(context, caller, definition, id, precondition);
+  const of = keyOf(caller, id);
+  await context.store.write({ kind: 'setFailingSince', of, since: null });
+  const limit = DELETED_PER_COMMAND;
+  for (let deletion = 0; deletion < MAX_DELETIONS; deletion++) {
+    const deleted = await context.store.write({ kind: 'deleteDeliveries', of, limit });
+    if (deleted < limit) return;
+  }
+}
+
+/** Replaces the secret; both sign for a day. Throws `not_found` and `version_mismatch`. */
+export async function rotateWebhookSecret(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+  precondition: Precondition | undefined,
+): Promise<{ document: Document; secrets: WebhookSecrets }> {
+  const stored = await readDocument(context, caller, definition, id);
+  if (!isMetByTag(precondition, documentTag(stored))) throw versionMismatch(definition.noun);
+  const key = documentKey(caller, definition, id);
+  const now = context.clock();
+  const secrets = rotateWebhookSecrets(openSecrets(context, stored), now);
+  const result = await context.store.write({
+    kind: 'putDocument',
+    key,
+    body: stored.body,
+    secret: context.keyRing.seal(webhookSecretsText(secrets), key),
+    precondition: { ifMatch: [documentTag(stored)] },
+    limit: definition.limit,
+    now,
+    event: await newEvent(context, caller, 'webhook_endpoint.secret_rotated', {
+      type: 'webhook_endpoint',
+      id,
+    }),
+  });
+  if (typeof result === 'string') throw versionMismatch(definition.noun);
+  return { document: result.document, secrets };
+}
+
+/** Throws `database_unavailable` if they cannot be decrypted. */
+export function openSecrets({ keyRing }: Pick<Context, 'keyRing'>, document: Document): WebhookSecrets {
+  if (document.secret === null) throw new Error('a webhook endpoint has no secret');
+  try {
+    return parseWebhookSecrets(keyRing.open(document.secret, document));
+  } catch (error) {
+    if (!(error instanceof TokenUnreadable)) throw error;
+    throw new Problem(
+      'database_unavailable',
+      'The stored secret of this webhook endpoint cannot be decrypted. The operator has to check the log of the service.',
+      { cause: error, retryAfterSeconds: 60 },
+    );
+  }
+}
+
+/** Records an event that is delivered to this endpoint only; returns its id. */
+export async function testWebhookEndpoint(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+): Promise<string> {
+  await requireEnabled(context, caller, id);
+  const event = await newEvent(context, caller, 'webhook_endpoint.tested', { type: 'webhook_endpoint', id });
+  if (event === undefined) {
+    throw new Problem(
+      'invalid_request',
+      'This service records no events (UGS_EVENT_RETENTION_DAYS is 0), so it delivers none.',
+    );
+  }
+  await context.store.write({ kind: 'recordEvent', event: { ...event, endpoints: [id] } });
+  return event.eventId;
+}
+
+/** The newest first. */
+export async function listDeliveries(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+  { limit, cursor }: PageQuery,
+): Promise<{ deliveries: Delivery[]; nextCursor: string | null }> {
+  await readDocument(context, caller, definition, id);
+  const list: ListName = ['deliveries', caller.workspaceId, caller.environment, id];
+  const before = cursor === undefined ? null : readCursor(list, cursor);
+  const of = keyOf(caller, id);
+  const found = await context.store.read({ kind: 'listDeliveries', of, before, limit: limit + 1 });
+  const deliveries = found.slice(0, limit);
+  const nextCursor = found.length > limit ? encodeCursor(list, deliveries.at(-1)!.eventId) : null;
+  return { deliveries, nextCursor };
+}
+
+/** Delivers an event to the endpoint again, with all retries. Throws `not_found`. */
+export async function redeliver(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+  eventId: string,
+): Promise<void> {
+  await requireEnabled(context, caller, id);
+  const now = context.clock();
+  const exists = await context.store.write({
+    kind: 'retryDelivery',
+    of: keyOf(caller, id),
+    eventId,
+    now,
+  });
+  if (!exists)
+    throw new Problem('not_found', 'This webhook endpoint has no delivery of an event with this id.');
+}
+
+async function requireEnabled(context: DocumentContext, caller: Caller, id: string): Promise<void> {
+  const document = await readDocument(context, caller, definition, id);
+  if (webhookEndpointOf(document).enabled) return;
+  throw new Problem('invalid_request', 'This webhook endpoint is disabled: set enabled to true first.');
+}
+
+function keyOf({ workspaceId, environment }: Caller, endpointId: string): WebhookEndpointKey {
+  return { workspaceId, environment, endpointId };
+}

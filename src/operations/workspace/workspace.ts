@@ -1,0 +1,102 @@
+// Workspaces: looked up by name, and created together with their first content.
+
+import type { Tenant } from '../../domain/event/event.ts';
+import { similarName } from '../../domain/suggest.ts';
+import { environments } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { CommandResult, Workspace } from '../../store/port.ts';
+import { leaseId } from '../machinery/id-lease.ts';
+
+/** The workspace was deleted concurrently. */
+export class WorkspaceDeleted extends Error {
+  override readonly name = 'WorkspaceDeleted';
+
+  constructor() {
+    super('the workspace was deleted concurrently');
+  }
+}
+
+const PAGE = 1_000;
+/** Events deleted in one transaction. */
+const BATCH = 1_000;
+/**
+ * Requests of a revoked or expired API token may still be in flight and create user groups. They time out after a few
+ * seconds; see docs/decisions/0006-deleting-a-workspace.md.
+ */
+const MAX_REQUEST_MS = 60_000;
+
+/** Returns null if no workspace has the name. */
+export function findWorkspace(store: BatchingStore, name: string): Promise<Workspace | null> {
+  return store.read({ kind: 'findWorkspace', name });
+}
+
+/** Yields all workspaces ordered by name, page by page. */
+export async function* workspacePages(store: BatchingStore): AsyncGenerator<Workspace[]> {
+  let after: string | null = null;
+  for (;;) {
+    const page: Workspace[] = await store.read({ kind: 'listWorkspaces', after, limit: PAGE });
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.name;
+  }
+}
+
+export async function hasWorkspaces(store: BatchingStore): Promise<boolean> {
+  return (await store.read({ kind: 'listWorkspaces', after: null, limit: 1 })).length > 0;
+}
+
+/** Returns an existing name that is similar to the unknown `name`, or null. */
+export async function suggestWorkspace(store: BatchingStore, name: string): Promise<string | null> {
+  let suggestion: string | null = null;
+  for await (const page of workspacePages(store)) {
+    const names = page.map((workspace) => workspace.name);
+    suggestion = similarName(name, suggestion === null ? names : [suggestion, ...names]);
+  }
+  return suggestion;
+}
+
+export async function ensureWorkspace(
+  store: BatchingStore,
+  name: string,
+  now: number,
+): Promise<CommandResult<'ensureWorkspace'>> {
+  const workspace = await findWorkspace(store, name);
+  if (workspace !== null) return { created: false, workspace };
+  const workspaceId = await leaseId(store, 'workspace_id');
+  return store.write({ kind: 'ensureWorkspace', workspaceId, name, now });
+}
+
+export async function renameWorkspace(
+  store: BatchingStore,
+  from: string,
+  to: string,
+): Promise<CommandResult<'renameWorkspace'>> {
+  const workspace = await findWorkspace(store, from);
+  if (workspace === null) return 'not_found';
+  return store.write({ kind: 'renameWorkspace', workspaceId: workspace.workspaceId, from, to });
+}
+
+/** Deletes a workspace without user groups, with its API tokens, which must have been inactive for `MAX_REQUEST_MS`. */
+export async function deleteWorkspace(
+  store: BatchingStore,
+  name: string,
+  now: number,
+): Promise<Exclude<CommandResult<'deleteWorkspace'>, 'has_events'>> {
+  const workspace = await findWorkspace(store, name);
+  if (workspace === null) return 'not_found';
+  const { workspaceId } = workspace;
+  for (;;) {
+    const endedBefore = now - MAX_REQUEST_MS;
+    const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
+    if (result !== 'has_events') return result;
+    // There may be millions: in small transactions.
+    for (const environment of environments) await deleteEvents(store, { workspaceId, environment });
+  }
+}
+
+async function deleteEvents(store: BatchingStore, of: Tenant): Promise<void> {
+  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents'] as const) {
+    for (let deleted = BATCH; deleted === BATCH; )
+      deleted = await store.write({ kind, of, before: Number.MAX_SAFE_INTEGER, limit: BATCH });
+  }
+}

@@ -1,0 +1,525 @@
+// Events, and the webhook deliveries that they cause.
+//
+// The position of an event starts with the id of its transaction plus a base. A feed stops before the oldest transaction
+// that is still running: an event that commits later has a later position.
+//
+// A transaction may get its id and then wait for another one, with a later id, that changes the same target. So the
+// position is also higher than that of the target's last event: changes of a target are in order.
+
+import type { Changes } from '../../../domain/event/changes.ts';
+import {
+  bucketOfTarget,
+  type EventKey,
+  type EventPosition,
+  type NewEvent,
+  type StoredEvent,
+} from '../../../domain/event/event.ts';
+import type { JsonText } from '../../../domain/json/strict-json.ts';
+import type { TokenDigest } from '../../../domain/token.ts';
+import type { Environment } from '../../../domain/user-group/user-group.ts';
+import { type EventCandidate, pageOf } from '../../event-page.ts';
+import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
+import { EVENT_COLUMNS, fromEvent, toEvent } from '../../row-mapping.ts';
+import type { Session, Statement } from '../client/pool.ts';
+import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
+
+/** Positions of one transaction id. */
+export const POSITIONS = 1_024;
+
+/** In a subquery, which is evaluated once and not for each event. */
+const POSITION = `(select (base + pg_current_xact_id()::text::bigint) * ${POSITIONS} from event_positions)`;
+
+/** If no transaction with a later id has ended, every event that the statement can see has an earlier position. */
+const IS_LATEST = '(select pg_snapshot_xmax(pg_current_snapshot()) <= pg_current_xact_id())';
+
+// Only later positions are looked up: for a table without statistics PostgreSQL chooses the index of the feed, and would
+// read the events of all targets.
+function positionAfterLastOf(table: string): string {
+  return `case when ${IS_LATEST} then ${POSITION} else greatest(${POSITION}, 1 + (
+      select max(later.position) from events as later
+      where later.bucket = ${table}.bucket and later.workspace_id = ${table}.workspace_id
+        and later.environment = ${table}.environment and later.target_type = ${table}.target_type
+        and later.target_id = ${table}.target_id and later.position >= ${POSITION})) end`;
+}
+
+const SENT_EVENTS = `unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[]`;
+
+export const INSERT: Statement = {
+  name: 'insert_events',
+  sql: `insert into events (${EVENT_COLUMNS}, position)
+    select ${EVENT_COLUMNS}, ${positionAfterLastOf('sent')}
+    from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
+};
+
+/** The stored form of `Changes`: the fields of a new group need not be sent again. */
+const CREATED_FIELDS = `case when $3 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
+        || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
+
+// For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
+const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at,
+      actor, request_id, version, changes, ${positionAfterLastOf('changed')}
+    from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
+        user_groups.provided_id as target_id, sent.event_id, $3::text as type, user_groups.updated_at as occurred_at,
+        sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
+      from unnest($1::integer[], $2::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+        as sent (bucket, token_digest, event_id, actor, request_id, changes)
+      join user_groups using (bucket, token_digest)) as changed`;
+
+export const INSERT_FOR_TOKENS: Statement = {
+  name: 'insert_events_for_tokens',
+  sql: `insert into events (${EVENT_COLUMNS}, position) ${SELECT_FOR_TOKENS}`,
+};
+
+// An earlier attempt may have inserted them. Slower: no index has the ids of events.
+export const INSERT_FOR_TOKENS_AGAIN: Statement = {
+  name: 'insert_events_for_tokens_again',
+  sql: `insert into events (${EVENT_COLUMNS}, position) ${SELECT_FOR_TOKENS}
+    where not exists (select 1 from events as earlier
+      where earlier.bucket = changed.bucket and earlier.workspace_id = changed.workspace_id
+        and earlier.environment = changed.environment and earlier.target_type = changed.target_type
+        and earlier.target_id = changed.target_id and earlier.event_id = changed.event_id)`,
+};
+
+const DELIVERY_COLUMNS = `bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id,
+      position, state, attempts, next_attempt_at, created_at`;
+
+// An event that was not inserted has no deliveries.
+export const INSERT_DELIVERIES: Statement = {
+  name: 'insert_deliveries',
+  sql: `insert into deliveries (${DELIVERY_COLUMNS})
+    select bucket, workspace_id, environment, sent.endpoint_id, events.event_id, events.type, target_type, target_id,
+      events.position, 'pending', 0, events.occurred_at, events.occurred_at
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, event_id, endpoint_id)
+    join events using (bucket, workspace_id, environment, target_type, target_id)
+    where events.event_id = sent.event_id and events.position >= ${POSITION}`,
+};
+
+// The following four are for Citus, whose workers have transaction ids of their own: only a statement without a
+// distributed table has those of the coordinator.
+
+export const CURRENT_TRANSACTION: Statement = {
+  name: 'current_transaction',
+  sql: 'select pg_current_xact_id()::text::bigint',
+};
+
+export const BASE: Statement = { name: 'event_position_base', sql: 'select base from event_positions' };
+
+export const LAST_POSITIONS: Statement = {
+  name: 'last_event_positions',
+  sql: `select sent.ordinal, max(stored.position)
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+      with ordinality as sent (bucket, workspace_id, environment, target_type, target_id, ordinal)
+    join events as stored on stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.target_type = sent.target_type
+      and stored.target_id = sent.target_id
+    where stored.bucket = any ($1::integer[])
+    group by sent.ordinal`,
+};
+
+export const INSERT_AT: Statement = {
+  name: 'insert_events_at',
+  sql: `insert into events (${EVENT_COLUMNS}, position)
+    select ${EVENT_COLUMNS}, position from ${SENT_EVENTS}, $13::bigint[]) as sent (${EVENT_COLUMNS}, position)`,
+};
+
+export const INSERT_DELIVERIES_AT: Statement = {
+  name: 'insert_deliveries_at',
+  sql: `insert into deliveries (${DELIVERY_COLUMNS})
+    select bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position,
+      'pending', 0, occurred_at, occurred_at
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::bigint[], $10::bigint[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, event_id, endpoint_id, event_type, occurred_at,
+        position)`,
+};
+
+/** The positions of all transactions before this one are known. */
+export const HORIZON: Statement = {
+  name: 'event_horizon',
+  sql: 'select pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
+};
+
+// Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
+const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
+const EVENT = `select ${EVENT_COLUMNS}, position`;
+const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
+const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
+const OF_TYPE = (parameter: string) => `(${parameter}::text is null or type = ${parameter}::text)`;
+
+interface Listing {
+  scan: Statement;
+  list: Statement;
+}
+
+// By range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
+// expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
+export const FEED_NEWEST: Listing = {
+  scan: {
+    name: 'scan_events_newest',
+    sql: `${CANDIDATE} ${OF_TENANT} and (position, event_id) < ($3, $4) order by position desc, event_id desc limit $5`,
+  },
+  list: {
+    name: 'list_events_newest',
+    sql: `${EVENT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
+      and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position desc, event_id desc`,
+  },
+};
+
+export const FEED_OLDEST: Listing = {
+  scan: {
+    name: 'scan_events_oldest',
+    sql: `${CANDIDATE} ${OF_TENANT} and (position, event_id) > ($3, $4) and position < $5
+      order by position, event_id limit $6`,
+  },
+  list: {
+    name: 'list_events_oldest',
+    sql: `${EVENT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
+      and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position, event_id`,
+  },
+};
+
+// Without a horizon: the events of a target are committed in the order of their positions. By positions and not by their
+// range, for which PostgreSQL may choose the index of the feed and read the events of all targets.
+export const TARGET_NEWEST: Listing = {
+  scan: {
+    name: 'scan_target_events_newest',
+    sql: `${CANDIDATE} ${OF_TARGET} and position < $6 order by position desc limit $7`,
+  },
+  list: {
+    name: 'list_target_events_newest',
+    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
+  },
+};
+
+export const TARGET_OLDEST: Listing = {
+  scan: {
+    name: 'scan_target_events_oldest',
+    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 order by position limit $7`,
+  },
+  list: {
+    name: 'list_target_events_oldest',
+    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
+  },
+};
+
+export const NEXT_TENANT: Statement = {
+  name: 'find_next_tenant',
+  sql: `select workspace_id, environment, occurred_at from events where (workspace_id, environment) > ($1, $2)
+    order by workspace_id, environment, position limit 1`,
+};
+
+const OF_SENT = `stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.target_type = sent.target_type
+      and stored.target_id = sent.target_id`;
+
+export const FIND_OLD: Statement = {
+  name: 'find_old_events',
+  sql: `select bucket, workspace_id, environment, target_type, target_id, position, occurred_at ${OF_TENANT}
+    order by position, event_id limit $3`,
+};
+
+export const DELETE: Statement = {
+  name: 'delete_events',
+  sql: `delete from events as stored
+    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, position)
+    where ${OF_SENT} and stored.position = sent.position`,
+};
+
+// Positions of deleted events are not reused after a restore: readers have seen them.
+export const RAISE_FLOOR: Statement = {
+  name: 'raise_event_position_floor',
+  sql: 'update event_positions set deleted_to = $1 where deleted_to < $1',
+};
+
+export const ERASE: Statement = {
+  name: 'erase_event_changes',
+  sql: `update events as stored set changes = null
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+      as sent (bucket, workspace_id, environment, target_type, target_id, erased_to)
+    where ${OF_SENT} and stored.position > sent.erased_to and stored.changes is not null`,
+};
+
+const NEXT_OF_TARGET = `from events
+      where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
+        and position > $6
+      order by position limit $7`;
+
+export const FIND_ERASABLE: Statement = {
+  name: 'find_erasable_events',
+  sql: `select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
+    where is_erasable limit $8`,
+};
+
+export const FIND_LAST_SCANNED: Statement = {
+  name: 'find_last_scanned_event',
+  sql: `select max(position) from (select position ${NEXT_OF_TARGET}) as scanned`,
+};
+
+export const HAS_MORE: Statement = {
+  name: 'has_more_events',
+  sql: `select 1 ${OF_TARGET} offset $6 limit 1`,
+};
+
+export const ERASE_EACH: Statement = {
+  name: 'erase_each_event_changes',
+  sql: `update events set changes = null
+    where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
+      and position > $6 and position <= $7 and changes is not null`,
+};
+
+/** An event of a change that was made. */
+export interface Recording {
+  event: NewEvent;
+  version: number | null;
+  changes: Changes | null;
+}
+
+/** A change that a statement of the same pipeline makes or not, after which the group has this token. */
+interface TokenChange {
+  event?: NewEvent | undefined;
+  tokenDigest: TokenDigest;
+  changes?: Changes;
+}
+
+/** Sends its statements before it awaits. Each target occurs once. */
+export async function record(session: Session, recordings: readonly Recording[]): Promise<void> {
+  if (recordings.length === 0) return;
+  if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
+  await Promise.all([
+    session.query(INSERT, columnsOf(session, recordings)),
+    recordDeliveries(session, recordings),
+  ]);
+}
+
+/** The same as the last step of a transaction: in the round trip of the commit. */
+export async function recordAtCommit(session: Session, recordings: readonly Recording[]): Promise<void> {
+  if (recordings.length === 0) return;
+  if (session.isDistributed) await record(session, recordings);
+  else session.atCommit(() => record(session, recordings));
+}
+
+/**
+ * Records the event of each change that is made: the group has the token exactly if it was. All events have the same
+ * type. Sends its statements before it awaits. Not for Citus.
+ */
+export async function recordForTokens(session: Session, tokenChanges: readonly TokenChange[]): Promise<void> {
+  const recordings = tokenChanges.flatMap(({ event, ...change }) => (event ? [{ event, ...change }] : []));
+  if (recordings.length === 0) return;
+  await Promise.all([
+    session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
+      recordings.map(({ event }) => event.bucket),
+      recordings.map(({ tokenDigest }) => tokenDigest),
+      recordings[0]!.event.type,
+      recordings.map(({ event }) => event.eventId),
+      recordings.map(({ event }) => JSON.stringify(event.actor)),
+      recordings.map(({ event }) => event.requestId),
+      recordings.map(({ event, changes }) => reducedForm(session, event, changes)),
+    ]),
+    recordDeliveries(session, recordings),
+  ]);
+}
+
+/** null if the statement stores all changes. */
+function reducedForm({ eventQuota }: Session, event: NewEvent, changes?: Changes): JsonText | null {
+  if (changes === undefined) return null;
+  const stored = eventQuota.storedForm(event, changes);
+  return stored === changes.whole ? null : stored;
+}
+
+async function recordDeliveries(session: Session, recordings: readonly { event: NewEvent }[]): Promise<void> {
+  const deliveries = deliveriesOf(recordings);
+  if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, columnsOfDeliveries(deliveries));
+}
+
+async function nextPositions(session: Session, recordings: readonly Recording[]): Promise<number[]> {
+  const [transaction, base, last] = await session.pipelined(() =>
+    Promise.all([
+      session.query(CURRENT_TRANSACTION),
+      session.query(BASE),
+      session.query(LAST_POSITIONS, columnsOfTargets(recordings.map(({ event }) => event))),
+    ]),
+  );
+  const first = ((base[0]![0] as number) + (transaction[0]![0] as number)) * POSITIONS;
+  const positions = recordings.map(() => first);
+  for (const [ordinal, position] of last as [number, number][])
+    positions[ordinal - 1] = Math.max(first, position + 1);
+  return positions;
+}
+
+async function recordAt(
+  session: Session,
+  recordings: readonly Recording[],
+  positions: readonly number[],
+): Promise<void> {
+  const deliveries = deliveriesOf(
+    recordings.map((each, index) => ({ ...each, position: positions[index]! })),
+  );
+  await session.pipelined(() =>
+    Promise.all([
+      session.query(INSERT_AT, [...columnsOf(session, recordings), positions]),
+      deliveries.length > 0 &&
+        session.query(INSERT_DELIVERIES_AT, [
+          ...columnsOfDeliveries(deliveries),
+          deliveries.map(({ event }) => event.type),
+          deliveries.map(({ event }) => event.occurredAt),
+          deliveries.map(({ position }) => position),
+        ]),
+    ]),
+  );
+}
+
+function deliveriesOf<Recorded extends { event: NewEvent }>(
+  recordings: readonly Recorded[],
+): (Recorded & { endpointId: string })[] {
+  return recordings.flatMap((recording) =>
+    recording.event.endpoints.map((endpointId) => ({ ...recording, endpointId })),
+  );
+}
+
+function columnsOfDeliveries(deliveries: readonly { event: NewEvent; endpointId: string }[]): unknown[][] {
+  return [
+    ...columnsOfTargets(deliveries.map(({ event }) => event)),
+    deliveries.map(({ event }) => event.eventId),
+    deliveries.map(({ endpointId }) => endpointId),
+  ];
+}
+
+/** The columns of `EVENT_COLUMNS`. */
+function columnsOf({ eventQuota }: Session, recordings: readonly Recording[]): unknown[][] {
+  const rows = recordings.map(({ event, version, changes }) =>
+    fromEvent(event, version, eventQuota.storedForm(event, changes)),
+  );
+  return EVENT_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column]));
+}
+
+/** The events of commands that have one. */
+export function recordings<Command extends { event?: NewEvent | undefined }>(
+  commands: readonly Command[],
+  toRecording: (command: Command, event: NewEvent) => Recording | null,
+): Recording[] {
+  return commands.flatMap((command) => (command.event && toRecording(command, command.event)) ?? []);
+}
+
+export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
+  const { of, target, order, type } = search;
+  const start = search.after ?? (order === 'newest' ? LAST : FIRST);
+  const tenant = [of.workspaceId, of.environment];
+  if (target === null) {
+    const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
+    const from = [...tenant, start.position, start.eventId];
+    // In a statement of its own: on Citus, workers have other transaction ids.
+    const bounds = order === 'newest' ? from : [...from, await horizon(session)];
+    return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
+      session.query(list, [...from, last.position, last.eventId, positions, type]),
+    );
+  }
+  const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
+  const key = [...tenant, bucketOfTarget(of, target), target.type, target.id];
+  return page(session, search, { sql: scan, values: [...key, start.position] }, (_, positions) =>
+    session.query(list, [...key, positions]),
+  );
+}
+
+const FIRST: EventPosition = { position: 0, eventId: '' };
+const LAST: EventPosition = { position: Number.MAX_SAFE_INTEGER, eventId: '~' };
+
+/** No event before this position will be committed any more. */
+async function horizon(session: Session): Promise<number> {
+  // In this order, and not in one statement: a higher base is only set while no process writes.
+  const [[transaction], [base]] = await session.pipelined(() =>
+    Promise.all([session.query(session.isDistributed ? HORIZON_ON_CITUS : HORIZON), session.query(BASE)]),
+  );
+  return ((base![0] as number) + (transaction![0] as number)) * POSITIONS;
+}
+
+async function page(
+  session: Session,
+  search: EventSearch,
+  scan: { sql: Statement; values: unknown[] },
+  list: (last: EventPosition, positions: readonly number[]) => Promise<unknown[][]>,
+): Promise<EventPage> {
+  const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
+  const { positions, last, isEnd } = pageOf(rows.map(toCandidate), search);
+  const events = last === null || positions.length === 0 ? [] : (await list(last, positions)).map(toEvent);
+  return { events, last, isEnd };
+}
+
+function toCandidate(row: readonly unknown[]): EventCandidate {
+  const [position, eventId, type, bytes] = row as [number, string, StoredEvent['type'], number];
+  return { position, eventId, type, bytes };
+}
+
+export async function findNextTenant(
+  session: Session,
+  { after }: Query<'findNextTenant'>,
+): Promise<TenantWithEvents | null> {
+  const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  if (row === undefined) return null;
+  const [workspaceId, environment, oldestEventAt] = row as [number, Environment, number];
+  return { workspaceId, environment, oldestEventAt };
+}
+
+/** Runs in a transaction. */
+export async function deleteOldEvents(
+  session: Session,
+  { of, before, limit }: Command<'deleteOldEvents'>,
+): Promise<number> {
+  const found = await session.query(FIND_OLD, [of.workspaceId, of.environment, limit]);
+  const old = (found as OldRow[]).filter((row) => row[6] < before);
+  if (old.length === 0) return 0;
+  await session.pipelined(() =>
+    Promise.all([
+      session.query(RAISE_FLOOR, [Math.max(...old.map((row) => row[5]))]),
+      session.query(
+        DELETE,
+        [0, 1, 2, 3, 4, 5].map((column) => old.map((row) => row[column])),
+      ),
+    ]),
+  );
+  return old.length;
+}
+
+type OldRow = [number, number, string, string, string, position: number, occurredAt: number];
+
+/** All changes of the targets. */
+/** Those after `erasedTo`. */
+export async function eraseLastChanges(
+  session: Session,
+  targets: readonly (Omit<EventKey, 'position'> & { erasedTo: number })[],
+): Promise<void> {
+  if (targets.length === 0) return;
+  await session.query(ERASE, [...columnsOfTargets(targets), targets.map(({ erasedTo }) => erasedTo)]);
+}
+
+export async function eraseChanges(
+  session: Session,
+  { bucket, workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
+): Promise<number | null> {
+  const values = [bucket, workspaceId, environment, target.type, target.id, after];
+  const found = await session.query(FIND_ERASABLE, [...values, scanLimit, limit]);
+  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, [...values, scanLimit]));
+  const [last] = (scanned || found.slice(-1))[0] as [number | null];
+  if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
+  return last;
+}
+
+export async function hasMoreEvents(
+  session: Session,
+  { of, target, than }: Query<'hasMoreEvents'>,
+): Promise<boolean> {
+  const key = [of.workspaceId, of.environment, bucketOfTarget(of, target), target.type, target.id];
+  return (await session.query(HAS_MORE, [...key, than])).length > 0;
+}
+
+function columnsOfTargets(keys: readonly Omit<EventKey, 'position'>[]): unknown[][] {
+  return [
+    keys.map(({ bucket }) => bucket),
+    keys.map(({ workspaceId }) => workspaceId),
+    keys.map(({ environment }) => environment),
+    keys.map(({ target }) => target.type),
+    keys.map(({ target }) => target.id),
+  ];
+}

@@ -1,0 +1,97 @@
+// Creates user groups. The primary key decides who creates; the others read the existing row in a second statement,
+// because on Citus one statement that inserts and selects sees a new row twice.
+//
+// A server that was restored to an earlier state would lease the same ids again. So an insert requires that the lease
+// of its id is known. A lease is committed before the groups that use it: whatever state a server goes back to, it has
+// the lease of each of its groups.
+
+import { userGroupChanges } from '../../../domain/event/changes.ts';
+import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { CommandResult, NewUserGroup } from '../../port.ts';
+import { createdUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import { firstOfEach } from '../batch.ts';
+import type { Session, Statement } from '../client/pool.ts';
+import { record, recordForTokens, recordings } from '../event/event.ts';
+import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
+
+export const INSERT: Statement = {
+  name: 'create_user_groups',
+  sql: `insert into user_groups (${USER_GROUP_COLUMNS})
+    select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
+      token_key_id, token_ciphertext, null, null, created_at, created_at, null::bigint, null::bigint
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+        $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[])
+      as sent (bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, token_digest,
+        token_key_id, token_ciphertext, created_at)
+    where (select count(*) from id_leases where lease = any ($13::text[])) = $14
+    on conflict (bucket, workspace_id, environment, provided_id) do nothing
+    returning team_id`,
+};
+
+export async function createUserGroups(
+  session: Session,
+  commands: readonly NewUserGroup[],
+): Promise<CommandResult<'createUserGroup'>[]> {
+  const stored = new Map<string, UserGroup>();
+  const firsts = firstOfEach(commands, ({ key }) => keyToString(key)).sort(byKey);
+  // An earlier attempt may have created it, and another caller may have deleted it since: do not revive its token.
+  if (!session.isRepetition) await insert(session, firsts, stored);
+  await explainUnapplied(session, firsts, stored, (_, found) => found);
+  return commands.map(({ key, teamId }) => {
+    const userGroup = stored.get(keyToString(key));
+    if (userGroup === undefined) return 'unsettled';
+    // The id is unique to this command, so the group is ours even if an earlier attempt created it and its response
+    // was lost.
+    return { created: userGroup.teamId === teamId, userGroup };
+  });
+}
+
+/** Adds the created groups to `stored`. */
+async function insert(
+  session: Session,
+  commands: readonly NewUserGroup[],
+  stored: Map<string, UserGroup>,
+): Promise<void> {
+  // In one pipeline, and so in one transaction.
+  const [rows] = await Promise.all([
+    session.query(INSERT, valuesOf(commands)),
+    !session.isDistributed && recordForTokens(session, commands.map(creationOf)),
+  ]);
+  const made = new Set(rows.map(([teamId]) => teamId));
+  for (const command of commands) {
+    if (made.has(command.teamId)) stored.set(keyToString(command.key), createdUserGroup(command));
+  }
+  if (session.isDistributed) {
+    await record(
+      session,
+      recordings(commands, (command, event) =>
+        made.has(command.teamId) ? { event, version: 1, changes: creationOf(command).changes } : null,
+      ),
+    );
+  }
+}
+
+function creationOf({ event, tokenDigest, name, mapping, properties }: NewUserGroup) {
+  return {
+    event,
+    tokenDigest,
+    changes: userGroupChanges(null, { name, mapping, properties, suspendedAt: null }),
+  };
+}
+
+function valuesOf(commands: readonly NewUserGroup[]): unknown[] {
+  const leases = [...new Set(commands.map(({ lease }) => lease))];
+  return [
+    ...columnsOfKeys(commands),
+    commands.map(({ teamId }) => teamId),
+    commands.map(({ name }) => name),
+    commands.map(({ mapping }) => mapping),
+    commands.map(({ properties }) => properties),
+    commands.map(({ tokenDigest }) => tokenDigest),
+    commands.map(({ sealedToken }) => sealedToken.keyId),
+    commands.map(({ sealedToken }) => sealedToken.ciphertext),
+    commands.map(({ now }) => now),
+    leases,
+    leases.length,
+  ];
+}

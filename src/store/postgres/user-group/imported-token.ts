@@ -1,0 +1,71 @@
+// Imported tokens: they do not contain a bucket, so it is stored by their digest. Rows change in the same transaction
+// as the groups, so that a row exists exactly as long as a group has the token.
+
+import type { Bucket } from '../../../domain/bucket.ts';
+import { isImported, type TokenDigest } from '../../../domain/token.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { Query } from '../../port.ts';
+import type { Session, Statement } from '../client/pool.ts';
+
+export const FIND: Statement = {
+  name: 'find_imported_tokens',
+  sql: 'select token_digest, bucket from imported_tokens where token_digest = any ($1::text[])',
+};
+
+// A concurrent claim of the same token waits here for the other transaction.
+export const ADD: Statement = {
+  name: 'add_imported_tokens',
+  sql: `insert into imported_tokens (token_digest, bucket)
+    select token_digest, bucket from unnest($1::text[], $2::integer[]) as sent (token_digest, bucket)
+    on conflict (token_digest) do nothing
+    returning token_digest`,
+};
+
+export const FORGET: Statement = {
+  name: 'forget_imported_tokens',
+  sql: 'delete from imported_tokens where token_digest = any ($1::text[])',
+};
+
+export interface ImportedToken {
+  digest: TokenDigest;
+  bucket: Bucket;
+}
+
+export async function findImportedTokens(
+  session: Session,
+  queries: readonly Query<'findImportedToken'>[],
+): Promise<(Bucket | null)[]> {
+  const rows = await session.query(FIND, [[...new Set(queries.map(({ digest }) => digest))]]);
+  const buckets = new Map(rows as [TokenDigest, Bucket][]);
+  return queries.map(({ digest }) => buckets.get(digest) ?? null);
+}
+
+/** Returns the digests that were added. Sorted, so that two processes do not deadlock. */
+export async function addImportedTokens(
+  session: Session,
+  tokens: readonly ImportedToken[],
+): Promise<Set<TokenDigest>> {
+  if (tokens.length === 0) return new Set();
+  const sorted = tokens.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+  const rows = await session.query(ADD, [
+    sorted.map(({ digest }) => digest),
+    sorted.map(({ bucket }) => bucket),
+  ]);
+  return new Set(rows.map(([digest]) => digest as TokenDigest));
+}
+
+export async function forgetImportedTokens(session: Session, digests: readonly TokenDigest[]): Promise<void> {
+  if (digests.length > 0) await session.query(FORGET, [digests.toSorted()]);
+}
+
+/** The rows that belong to a group. */
+export function importedTokensOf({
+  bucket,
+  tokenDigest,
+  previousTokenDigest,
+}: Pick<UserGroup, 'bucket' | 'tokenDigest' | 'previousTokenDigest'>): ImportedToken[] {
+  return [tokenDigest, previousTokenDigest]
+    .filter((digest) => digest !== null)
+    .filter(isImported)
+    .map((digest) => ({ digest, bucket }));
+}

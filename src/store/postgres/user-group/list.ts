@@ -1,0 +1,61 @@
+// Pages of user groups (keyset pagination). Mappings and properties may be large, so the sizes are queried first, which
+// PostgreSQL knows without reading the texts.
+
+import { prefixUpperBound } from '../../../domain/cursor.ts';
+import type { QueryResult, UserGroupSearch } from '../../port.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import type { Session, Statement } from '../client/pool.ts';
+
+const SIZE = 'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
+export const FROM_ID = `from user_groups
+  where workspace_id = $1 and environment = $2 and provided_id <= $3 and provided_id >= $4
+  order by provided_id limit $5`;
+export const FROM_NAME = `from user_groups
+  where workspace_id = $1 and environment = $2 and name <= $3 and (name, provided_id) >= ($4, $5)
+  order by name, provided_id limit $6`;
+
+export const SIZES_FROM_ID: Statement = {
+  name: 'size_user_groups_by_id',
+  sql: `select ${SIZE} ${FROM_ID}`,
+};
+export const LIST_FROM_ID: Statement = {
+  name: 'list_user_groups_by_id',
+  sql: `select ${USER_GROUP_COLUMNS} ${FROM_ID}`,
+};
+export const SIZES_FROM_NAME: Statement = {
+  name: 'size_user_groups_by_name',
+  sql: `select ${SIZE} ${FROM_NAME}`,
+};
+export const LIST_FROM_NAME: Statement = {
+  name: 'list_user_groups_by_name',
+  sql: `select ${USER_GROUP_COLUMNS} ${FROM_NAME}`,
+};
+
+export async function listUserGroups(
+  session: Session,
+  search: UserGroupSearch,
+): Promise<QueryResult<'listUserGroups'>> {
+  const groups = search.from.order === 'id' ? LIST_FROM_ID : LIST_FROM_NAME;
+  const fitting = await countFitting(session, search);
+  const rows = await session.query(groups, [...boundsOf(search), fitting]);
+  // Not judged by the sizes: groups may have been created or deleted since.
+  return { userGroups: rows.map((row) => toUserGroup(row)!), isEnd: rows.length < fitting };
+}
+
+/** The parameters of a list but the limit. */
+export function boundsOf({ list, from }: UserGroupSearch): unknown[] {
+  const all = [list.workspaceId, list.environment, prefixUpperBound(list.search)];
+  return from.order === 'id' ? [...all, from.providedId] : [...all, from.name, from.providedId];
+}
+
+/** How many groups it takes to reach `maxBytes`; the limit if that many do not. */
+export async function countFitting(session: Session, search: UserGroupSearch): Promise<number> {
+  const statement = search.from.order === 'id' ? SIZES_FROM_ID : SIZES_FROM_NAME;
+  const sizes = await session.query(statement, [...boundsOf(search), search.limit]);
+  let bytes = 0;
+  const last = sizes.findIndex(([size]) => {
+    bytes += size as number;
+    return bytes >= search.maxBytes;
+  });
+  return last === -1 ? search.limit : last + 1;
+}

@@ -1,0 +1,110 @@
+// Token rotation and re-encryption, each a compare-and-set: of two concurrent ones, one wins and the other learns that
+// it lost.
+
+import { isImported, type TokenDigest } from '../../../domain/token.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { Command, TokenRotation } from '../../port.ts';
+import { toUserGroup } from '../../row-mapping.ts';
+import { firstOfEach } from '../batch.ts';
+import type { Session, Statement } from '../client/pool.ts';
+import { record, recordForTokens, recordings } from '../event/event.ts';
+import { columnsOfPreconditions, MEETS_PRECONDITION } from '../precondition.ts';
+import { forgetImportedTokens } from './imported-token.ts';
+import { STORED_COLUMNS } from './update.ts';
+import { byKey, columnsOfKeys } from './user-group.ts';
+
+export const ROTATE: Statement = {
+  name: 'rotate_tokens',
+  sql: `update user_groups as stored set
+      token_digest = sent.token_digest,
+      token_key_id = sent.token_key_id,
+      token_ciphertext = sent.token_ciphertext,
+      previous_token_digest = stored.token_digest,
+      previous_token_expires_at = sent.previous_token_expires_at,
+      version = stored.version + 1,
+      updated_at = sent.updated_at
+    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+        $8::bigint[], $9::text[], $10::text[])
+      as sent (bucket, current_digest, team_id, token_digest, token_key_id, token_ciphertext,
+        previous_token_expires_at, updated_at, versions, excluded_versions)
+    where stored.bucket = sent.bucket and stored.token_digest = sent.current_digest
+      and stored.team_id = sent.team_id
+      and ${MEETS_PRECONDITION}
+    returning ${STORED_COLUMNS}`,
+};
+
+export const RESEAL: Statement = {
+  name: 'reseal_tokens',
+  sql: `update user_groups as stored set
+      token_key_id = sent.token_key_id, token_ciphertext = sent.token_ciphertext
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+      as sent (bucket, workspace_id, environment, provided_id, expected_key_id, expected_ciphertext, token_key_id,
+        token_ciphertext)
+    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
+      and stored.token_key_id = sent.expected_key_id and stored.token_ciphertext = sent.expected_ciphertext
+    returning stored.token_ciphertext`,
+};
+
+/** The imported tokens that no group has after the rotations; deleted in the same transaction. */
+export function forgottenBy(commands: readonly TokenRotation[]): TokenDigest[] {
+  return commands
+    .map(({ forgottenDigest }) => forgottenDigest)
+    .filter((digest) => digest !== null)
+    .filter(isImported);
+}
+
+export async function rotateTokens(
+  session: Session,
+  commands: readonly TokenRotation[],
+): Promise<(UserGroup | null)[]> {
+  // Of rotations of the same token the first one wins.
+  const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
+    (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
+  );
+  const rotating = session.query(ROTATE, [
+    sorted.map(({ bucket }) => bucket),
+    sorted.map(({ currentDigest }) => currentDigest),
+    sorted.map(({ teamId }) => teamId),
+    sorted.map(({ tokenDigest }) => tokenDigest),
+    sorted.map(({ sealedToken }) => sealedToken.keyId),
+    sorted.map(({ sealedToken }) => sealedToken.ciphertext),
+    sorted.map(({ previousTokenExpiresAt }) => previousTokenExpiresAt),
+    sorted.map(({ now }) => now),
+    ...columnsOfPreconditions(sorted),
+  ]);
+  // In one pipeline, and so in one transaction.
+  const [rows] = await Promise.all([rotating, !session.isDistributed && recordForTokens(session, sorted)]);
+  const userGroups = rows.map((row) => toUserGroup(row)!);
+  const rotated = new Map(userGroups.map((userGroup) => [userGroup.tokenDigest, userGroup]));
+  if (session.isDistributed) {
+    await record(
+      session,
+      recordings(sorted, ({ tokenDigest }, event) => {
+        const userGroup = rotated.get(tokenDigest);
+        return userGroup === undefined ? null : { event, version: userGroup.version, changes: null };
+      }),
+    );
+  }
+  await forgetImportedTokens(
+    session,
+    forgottenBy(commands.filter(({ tokenDigest }) => rotated.has(tokenDigest))),
+  );
+  return commands.map(({ tokenDigest }) => rotated.get(tokenDigest) ?? null);
+}
+
+export async function resealTokens(
+  session: Session,
+  commands: readonly Command<'resealToken'>[],
+): Promise<boolean[]> {
+  const sorted = firstOfEach(commands, ({ expected }) => expected.ciphertext).sort(byKey);
+  const rows = await session.query(RESEAL, [
+    ...columnsOfKeys(sorted),
+    sorted.map(({ expected }) => expected.keyId),
+    sorted.map(({ expected }) => expected.ciphertext),
+    sorted.map(({ sealedToken }) => sealedToken.keyId),
+    sorted.map(({ sealedToken }) => sealedToken.ciphertext),
+  ]);
+  const resealed = new Set(rows.map(([ciphertext]) => ciphertext));
+  return commands.map(({ sealedToken }) => resealed.has(sealedToken.ciphertext));
+}

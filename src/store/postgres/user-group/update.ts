@@ -1,0 +1,116 @@
+// Updates user groups with one statement, which touches only rows that change. The groups are read in the same round
+// trip, for the events of those that changed and to explain the others.
+
+import { userGroupChanges } from '../../../domain/event/changes.ts';
+import { isMet } from '../../../domain/precondition.ts';
+import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { CommandResult, UserGroupUpdate } from '../../port.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import { isUnchanged } from '../../user-group-update.ts';
+import type { Transaction } from '../batch.ts';
+import type { Session, Statement } from '../client/pool.ts';
+import { columnsOfPreconditions, MEETS_PRECONDITION } from '../precondition.ts';
+import { applyOrConflict, columnsOfKeys, findByKey } from './user-group.ts';
+
+/** Qualified, because the other table in the statement has columns of the same names. */
+export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
+  .map((column) => `stored.${column}`)
+  .join(', ');
+
+// A stored name is never null, so null means "not sent".
+export const UPDATE: Statement = {
+  name: 'update_user_groups',
+  sql: `update user_groups as stored set
+      name = coalesce(sent.name, stored.name),
+      mapping = case when sent.sets_mapping then sent.mapping else stored.mapping end,
+      properties = case when sent.sets_properties then sent.properties else stored.properties end,
+      suspended_at = case when sent.sets_suspended then
+          case when sent.suspended_at is null then null else coalesce(stored.suspended_at, sent.suspended_at) end
+        else stored.suspended_at end,
+      version = stored.version + 1,
+      updated_at = sent.updated_at
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[],
+        $8::boolean[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::bigint[])
+      as sent (bucket, workspace_id, environment, provided_id, name, sets_mapping, mapping, sets_properties,
+        properties, versions, excluded_versions, updated_at, sets_suspended, suspended_at)
+    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
+      and ${MEETS_PRECONDITION}
+      and (stored.name <> sent.name
+        or sent.sets_mapping and stored.mapping is distinct from sent.mapping
+        or sent.sets_properties and stored.properties is distinct from sent.properties
+        or sent.sets_suspended and (stored.suspended_at is null) <> (sent.suspended_at is null))
+    returning ${STORED_COLUMNS}`,
+};
+
+type Result = CommandResult<'updateUserGroup'>;
+
+/**
+ * Keys must be distinct. `locked` has the groups that this transaction has changed, by key: of many updates with the
+ * same If-Match the first one decides the others, without a query.
+ */
+export async function updateUserGroups(
+  session: Session,
+  commands: readonly UserGroupUpdate[],
+  { locked, recordings }: Transaction,
+): Promise<Result[]> {
+  const results = new Map<string, Result>();
+  for (const command of commands) {
+    const group = locked.get(keyToString(command.key));
+    const result = group && whyUntouched(command, group);
+    if (result) results.set(keyToString(command.key), result);
+  }
+  const unsettled = commands.filter(({ key }) => !results.has(keyToString(key)));
+  await applyOrConflict(unsettled, (rest) => update(session, rest, results, { locked, recordings }));
+  return commands.map(({ key }) => results.get(keyToString(key))!);
+}
+
+/**
+ * Returns the commands whose group changed between the two statements: an event must have what its change replaced. The
+ * next attempt locks them first.
+ */
+async function update(
+  session: Session,
+  commands: readonly UserGroupUpdate[],
+  results: Map<string, Result>,
+  { locked, recordings }: Transaction,
+): Promise<UserGroupUpdate[]> {
+  const [before, rows] = await session.pipelined(() =>
+    Promise.all([findByKey(session, commands), session.query(UPDATE, columnsOf(commands))]),
+  );
+  const updated = new Map(rows.map((row) => [keyToString(toUserGroup(row)!), toUserGroup(row)!]));
+  return commands.filter((command, index) => {
+    const key = keyToString(command.key);
+    const [old, group] = [before[index]!, updated.get(key)];
+    const result = group ?? whyUntouched(command, old);
+    if (result === null || (group !== undefined && group.version !== (old?.version ?? 0) + 1)) return true;
+    results.set(key, result);
+    if (group === undefined) return false;
+    locked.set(key, group);
+    const { event } = command;
+    if (event) recordings.push({ event, version: group.version, changes: userGroupChanges(old, group) });
+    return false;
+  });
+}
+
+/** null if what is stored now does not explain it. */
+function whyUntouched(command: UserGroupUpdate, stored: UserGroup | null): Result | null {
+  if (stored === null) return 'not_found';
+  if (!isMet(command.precondition, stored)) return 'version_mismatch';
+  return isUnchanged(command, stored) ? stored : null;
+}
+
+function columnsOf(commands: readonly UserGroupUpdate[]): unknown[][] {
+  return [
+    ...columnsOfKeys(commands),
+    commands.map(({ name }) => name),
+    commands.map(({ mapping }) => mapping !== undefined),
+    commands.map(({ mapping }) => mapping),
+    commands.map(({ properties }) => properties !== undefined),
+    commands.map(({ properties }) => properties),
+    ...columnsOfPreconditions(commands),
+    commands.map(({ now }) => now),
+    commands.map(({ suspendedAt }) => suspendedAt !== undefined),
+    commands.map(({ suspendedAt }) => suspendedAt),
+  ];
+}

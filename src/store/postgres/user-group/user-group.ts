@@ -1,0 +1,229 @@
+// Lookups of user groups. A batch is joined with its keys: "column = any(keys)" on two columns would probe every pair
+// of them (64 keys: 2.7 ms, a join takes 0.7).
+
+import type { TokenAddress } from '../../../domain/token.ts';
+import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import type { Query } from '../../port.ts';
+import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../../row-mapping.ts';
+import { TransientError } from '../client/errors.ts';
+import type { Session, Statement } from '../client/pool.ts';
+
+const USER_GROUP_COLUMNS_OF_TABLE = USER_GROUP_COLUMNS.split(', ')
+  .map((column) => `user_groups.${column}`)
+  .join(', ');
+
+export const FIND_BY_KEY: Statement = {
+  name: 'find_user_groups',
+  sql: `select ${COLUMNS_BESIDE_KEY}, sent.ordinal
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
+      with ordinality as sent (bucket, workspace_id, environment, provided_id, ordinal)
+    join user_groups using (bucket, workspace_id, environment, provided_id)`,
+};
+
+export const FIND_BY_TOKEN: Statement = {
+  name: 'find_user_groups_by_token',
+  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
+    from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, token_digest, ordinal)
+    join user_groups using (bucket, token_digest)`,
+};
+
+export const FIND_BY_PREVIOUS_TOKEN: Statement = {
+  name: 'find_user_groups_by_previous_token',
+  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
+    from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, previous_token_digest, ordinal)
+    join user_groups using (bucket, previous_token_digest)`,
+};
+
+// Only the digest is looked up in an index: "is not distinct from" uses none. The row of a token that does not resolve is
+// not returned, so its size does not tell it from an unknown token.
+const OF_SENT_TENANT = `suspended_at is null
+      and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
+
+export const RESOLVE: Statement = {
+  name: 'resolve_tokens',
+  sql: `select ${USER_GROUP_COLUMNS_OF_TABLE}, sent.ordinal
+    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[])
+      with ordinality as sent (bucket, token_digest, workspace_id, environment, ordinal)
+    join user_groups using (bucket, token_digest)
+    where ${OF_SENT_TENANT}`,
+};
+
+export const RESOLVE_PREVIOUS: Statement = {
+  name: 'resolve_previous_tokens',
+  sql: `select ${USER_GROUP_COLUMNS_OF_TABLE}, sent.ordinal
+    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::bigint[])
+      with ordinality as sent (bucket, previous_token_digest, workspace_id, environment, now, ordinal)
+    join user_groups using (bucket, previous_token_digest)
+    where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`,
+};
+
+/** A no-op update that locks the rows: no row-locking clause is supported by all engines. */
+export const LOCK: Statement = {
+  name: 'lock_user_groups',
+  sql: `update user_groups as stored set version = stored.version
+    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
+      as sent (bucket, workspace_id, environment, provided_id)
+    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.provided_id = sent.provided_id`,
+};
+
+export const LIST: Statement = {
+  name: 'list_user_groups',
+  sql: `select ${USER_GROUP_COLUMNS} from user_groups
+    where (workspace_id, environment, provided_id) > ($1, $2, $3)
+    order by workspace_id, environment, provided_id limit $4`,
+};
+
+export const COUNT: Statement = { name: 'count_user_groups', sql: 'select count(*) from user_groups' };
+
+export const COUNT_OF: Statement = {
+  name: 'count_user_groups_of',
+  sql: 'select count(*) from user_groups where workspace_id = $1 and environment = $2',
+};
+
+/** The group of each key, in order; null if there is none. */
+export async function findByKey(
+  session: Session,
+  queries: readonly { key: UserGroupKey }[],
+): Promise<(UserGroup | null)[]> {
+  const rows = await session.query(FIND_BY_KEY, columnsOfKeys(queries));
+  return inOrder(queries, rows, (row, { key }) => userGroupOf(key, row));
+}
+
+/** Locks until the end of the transaction, in the order that every process uses. Keys must be distinct. */
+export async function lockUserGroups(
+  session: Session,
+  commands: readonly { key: UserGroupKey }[],
+): Promise<void> {
+  await session.query(LOCK, columnsOfKeys(commands.toSorted(byKey)));
+}
+
+/**
+ * Applies the commands of a transaction in the key order that every process uses. `attempt` returns those whose group
+ * was created or changed between its two statements; then the whole transaction is retried, because retrying within it
+ * would lock that group out of order. Throws `TransientError`.
+ */
+export async function applyOrConflict<Command extends { key: UserGroupKey }>(
+  commands: readonly Command[],
+  attempt: (commands: readonly Command[]) => Promise<Command[]>,
+): Promise<void> {
+  const unapplied = commands.length === 0 ? [] : await attempt(commands.toSorted(byKey));
+  if (unapplied.length > 0)
+    throw new TransientError(new Error('concurrent update of a user group'), 'conflict', 'good');
+}
+
+/**
+ * Stores in `results` why a statement did not apply commands, judging by what is stored now. Returns those without an
+ * explanation, whose group was created or changed between the two statements.
+ */
+export async function explainUnapplied<Command extends { key: UserGroupKey }, Result>(
+  session: Session,
+  commands: readonly Command[],
+  results: Map<string, Result>,
+  why: (command: Command, stored: UserGroup | null) => Result | null,
+): Promise<Command[]> {
+  const unapplied = commands.filter(({ key }) => !results.has(keyToString(key)));
+  if (unapplied.length === 0) return [];
+  const stored = await findByKey(session, unapplied);
+  for (const [index, command] of unapplied.entries()) {
+    const result = why(command, stored[index]!);
+    if (result !== null) results.set(keyToString(command.key), result);
+  }
+  return unapplied.filter(({ key }) => !results.has(keyToString(key)));
+}
+
+export async function findByToken(
+  session: Session,
+  queries: readonly { address: TokenAddress }[],
+): Promise<(UserGroup | null)[]> {
+  const found = await findByDigest(session, FIND_BY_TOKEN, queries);
+  const rest = queries.filter((_, index) => found[index] === null);
+  if (rest.length === 0) return found;
+  // In this order: between the two statements a current token may become a replaced one, but not vice versa.
+  const replaced = await findByDigest(session, FIND_BY_PREVIOUS_TOKEN, rest);
+  return found.map((userGroup) => userGroup ?? replaced.shift()!);
+}
+
+export async function resolveTokens(
+  session: Session,
+  queries: readonly Query<'resolveToken'>[],
+): Promise<(UserGroup | null)[]> {
+  const found = inOrder(queries, await session.query(RESOLVE, columnsOfTokens(queries)), toUserGroup);
+  const rest = queries.filter((_, index) => found[index] === null);
+  if (rest.length === 0) return found;
+  // In this order: between the two statements a current token may become a replaced one, but not vice versa.
+  const values = [...columnsOfTokens(rest), rest.map(({ now }) => now)];
+  const replaced = inOrder(rest, await session.query(RESOLVE_PREVIOUS, values), toUserGroup);
+  return found.map((userGroup) => userGroup ?? replaced.shift()!);
+}
+
+function columnsOfTokens(queries: readonly Query<'resolveToken'>[]): unknown[][] {
+  return [
+    queries.map(({ address }) => address.bucket),
+    queries.map(({ address }) => address.digest),
+    queries.map(({ of }) => of.workspaceId),
+    queries.map(({ of }) => of.environment),
+  ];
+}
+
+async function findByDigest(
+  session: Session,
+  statement: Statement,
+  queries: readonly { address: TokenAddress }[],
+): Promise<(UserGroup | null)[]> {
+  const values = [queries.map(({ address }) => address.bucket), queries.map(({ address }) => address.digest)];
+  return inOrder(queries, await session.query(statement, values), toUserGroup);
+}
+
+/** Sorts before every key. */
+const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
+
+export async function scanUserGroups(session: Session, query: Query<'scanUserGroups'>): Promise<UserGroup[]> {
+  const { workspaceId, environment, providedId } = query.after ?? FIRST_KEY;
+  const rows = await session.query(LIST, [workspaceId, environment, providedId, query.limit]);
+  return rows.map((row) => toUserGroup(row)!);
+}
+
+export async function countUserGroups(session: Session, { of }: Query<'countUserGroups'>): Promise<number> {
+  const [row] = await (of === null
+    ? session.query(COUNT)
+    : session.query(COUNT_OF, [of.workspaceId, of.environment]));
+  return row?.[0] as number;
+}
+
+export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
+  return [
+    items.map(({ key }) => key.bucket),
+    items.map(({ key }) => key.workspaceId),
+    items.map(({ key }) => key.environment),
+    items.map(({ key }) => key.providedId),
+  ];
+}
+
+/** Every process sorts keys this way, so that two of them lock rows in the same order and do not deadlock. */
+export function byKey({ key: a }: { key: UserGroupKey }, { key: b }: { key: UserGroupKey }): number {
+  return (
+    a.bucket - b.bucket ||
+    a.workspaceId - b.workspaceId ||
+    compare(a.environment, b.environment) ||
+    compare(a.providedId, b.providedId)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Assigns rows to queries by their last column, the ordinal of the query, from 1. */
+function inOrder<Sent>(
+  sent: readonly Sent[],
+  rows: readonly unknown[][],
+  read: (row: unknown[], sent: Sent) => UserGroup | null,
+): (UserGroup | null)[] {
+  const results = new Array<UserGroup | null>(sent.length).fill(null);
+  for (const row of rows) {
+    const index = (row.at(-1) as number) - 1;
+    results[index] = read(row, sent[index]!);
+  }
+  return results;
+}

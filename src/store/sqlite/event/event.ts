@@ -1,0 +1,141 @@
+// Events and the webhook deliveries that they cause. One transaction writes at a time, so positions are in the order of
+// commits.
+
+import type { Changes } from '../../../domain/event/changes.ts';
+import type {
+  EventPosition,
+  EventTarget,
+  NewEvent,
+  StoredEvent,
+  Tenant,
+} from '../../../domain/event/event.ts';
+import type { Environment } from '../../../domain/user-group/user-group.ts';
+import { pageOf } from '../../event-page.ts';
+import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
+import { EVENT_COLUMNS, fromEvent, toEvent } from '../../row-mapping.ts';
+import type { Connection, Value } from '../file/connection.ts';
+
+const INSERT = `insert into events (${EVENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_DELIVERY = `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type,
+    target_type, target_id, position, state, attempts, next_attempt_at, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`;
+const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and target_id = ?';
+const DELETE_OLD = `delete from events where position in (
+    select position from events where workspace_id = ? and environment = ? order by position limit ?)
+  and occurred_at < ?`;
+const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? order by position limit ?`;
+const FIND_ERASABLE = `select count(*), max(position) from (
+    select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET})
+    where is_erasable limit ?)`;
+const FIND_LAST_SCANNED = `select max(position) from (select position ${NEXT_OF_TARGET})`;
+const HAS_MORE = `select 1 from events where ${OF_TARGET} limit 1 offset ?`;
+const ERASE_LAST = `update events set changes = null where ${OF_TARGET} and position > ? and changes is not null`;
+const ERASE = `update events set changes = null
+  where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
+const NEXT_TENANT = `select workspace_id, environment, occurred_at from events
+  where (workspace_id, environment) > (?, ?) order by workspace_id, environment, position limit 1`;
+
+/** Does nothing without an event. */
+export function record(
+  connection: Connection,
+  event: NewEvent | undefined,
+  version: number | null,
+  changesOf: () => Changes | null = () => null,
+): void {
+  if (event === undefined) return;
+  const changes = connection.eventQuota.storedForm(event, changesOf());
+  const position = connection.insert(INSERT, fromEvent(event, version, changes));
+  const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
+  for (const endpoint of event.endpoints) {
+    const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];
+    connection.run(INSERT_DELIVERY, [...delivery, position, occurredAt, occurredAt]);
+  }
+}
+
+export function listEvents(connection: Connection, search: EventSearch): EventPage {
+  const { sql, values } = statementOf(search);
+  const events: StoredEvent[] = [];
+  const { last, isEnd } = pageOf(candidates(connection.iterate(sql, values), search, events), search);
+  // Of the event after the page `pageOf` only needs to know that it exists.
+  return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
+}
+
+function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: EventSearch): boolean {
+  if (last === null) return false;
+  return order === 'newest' ? event.position >= last.position : event.position <= last.position;
+}
+
+/** Collects the events of the type. */
+function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, events: StoredEvent[]) {
+  for (const row of rows) {
+    const event = toEvent(row);
+    if (type === null || event.type === type) events.push(event);
+    yield { ...event, bytes: Buffer.byteLength(event.changes ?? '') };
+  }
+}
+
+/** Does not read the changes of events of other types. */
+function statementOf({ of, target, order, after, type, scanLimit }: EventSearch): {
+  sql: string;
+  values: Value[];
+} {
+  const comparison = order === 'newest' ? '<' : '>';
+  const direction = order === 'newest' ? 'desc' : 'asc';
+  const columns = EVENT_COLUMNS.replace('changes', 'case when ? in (type, ?) then changes end');
+  const where = target === null ? 'workspace_id = ? and environment = ?' : OF_TARGET;
+  const sql = `select ${columns}, position from events where ${where} and position ${comparison} ?
+    order by position ${direction} limit ?`;
+  const from = after?.position ?? (order === 'newest' ? Number.MAX_SAFE_INTEGER : 0);
+  const wanted = type ?? EVERY_TYPE;
+  const key = [of.workspaceId, of.environment, ...(target === null ? [] : [target.type, target.id])];
+  return { sql, values: [wanted, EVERY_TYPE, ...key, from, scanLimit + 1] };
+}
+
+/** No type of an event is empty. */
+const EVERY_TYPE = '';
+
+export function findNextTenant(
+  connection: Connection,
+  { after }: Query<'findNextTenant'>,
+): TenantWithEvents | null {
+  const row = connection.get(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  if (row === undefined) return null;
+  const [workspaceId, environment, oldestEventAt] = row as [number, Environment, number];
+  return { workspaceId, environment, oldestEventAt };
+}
+
+export function deleteOldEvents(
+  connection: Connection,
+  { of, before, limit }: Command<'deleteOldEvents'>,
+): number {
+  return connection.run(DELETE_OLD, [of.workspaceId, of.environment, limit, before]);
+}
+
+export function eraseChanges(
+  connection: Connection,
+  { workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
+): number | null {
+  const of = [workspaceId, environment, target.type, target.id, after];
+  const [found, lastFound] = connection.get(FIND_ERASABLE, [...of, scanLimit, limit]) as [number, number];
+  const [last] =
+    found === limit
+      ? [lastFound]
+      : (connection.get(FIND_LAST_SCANNED, [...of, scanLimit]) as [number | null]);
+  if (found > 0) connection.run(ERASE, [...of, last]);
+  return last;
+}
+
+/** Those after the position. */
+export function eraseLastChanges(
+  connection: Connection,
+  { workspaceId, environment }: Tenant,
+  target: EventTarget,
+  after: number,
+): void {
+  connection.run(ERASE_LAST, [workspaceId, environment, target.type, target.id, after]);
+}
+
+export function hasMoreEvents(connection: Connection, { of, target, than }: Query<'hasMoreEvents'>): boolean {
+  const key = [of.workspaceId, of.environment, target.type, target.id];
+  return connection.get(HAS_MORE, [...key, than]) !== undefined;
+}

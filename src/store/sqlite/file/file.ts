@@ -1,0 +1,200 @@
+// The database file: creation, identity, syncing, and which errors are failures of the file rather than bugs.
+
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { StoreUnavailable } from '../../port.ts';
+
+/**
+ * Primary result codes about the file rather than the SQL: busy, locked, out of memory, read-only, I/O error, corrupt,
+ * full, cannot open, locking protocol, not a database.
+ */
+const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
+
+/** Read-only, cannot open. SQLite's messages do not name the file. */
+const NOT_WRITABLE_CODES: ReadonlySet<number | null> = new Set([8, 14]);
+
+const CHUNK_BYTES = 262_144;
+/** What a disk must accept to count as writable: several changes of the largest size. */
+const REQUIRED_FREE_BYTES = 1_048_576;
+const FULL_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/**
+ * Creates the file, readable by its owner only, and its directory if they are missing. Returns the path without
+ * symbolic links, so that a file has one lock whatever path leads to it. Throws `StoreUnavailable`.
+ */
+export function makeFile(path: string): string {
+  return guard(() => {
+    makeDirectory(dirname(resolve(path)));
+    makeEmpty(path);
+    requireRegularFile(path);
+    refuseHardLink(path);
+    return realpathSync(path);
+  });
+}
+
+/** The path without symbolic links of a file that does not exist yet; creates its directory. Throws `StoreUnavailable`. */
+export function futurePath(path: string): string {
+  const directory = dirname(resolve(path));
+  return guard(() => {
+    makeDirectory(directory);
+    return join(realpathSync(directory), basename(path));
+  });
+}
+
+/** Throws `StoreUnavailable`. */
+export function requireRegularFile(path: string): void {
+  const stat = statSync(path);
+  if (stat.isFile()) return;
+  throw new StoreUnavailable(
+    stat.isDirectory()
+      ? `SQLite: ${path} is a directory: name a file in it, such as ${join(path, 'user-groups.db')}`
+      : `SQLite: ${path} is not a regular file`,
+  );
+}
+
+/** Each hard link would have its own lock and log (https://sqlite.org/howtocorrupt.html, 2.4). */
+function refuseHardLink(path: string): void {
+  if (statSync(path).nlink <= 1) return;
+  throw new StoreUnavailable(
+    `SQLite: ${path} has another name too, a hard link, by which another process could serve it: take one of them away`,
+  );
+}
+
+/**
+ * Does not open an existing file: closing it would release all locks of this process on it, those of SQLite included
+ * (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+function makeEmpty(path: string): void {
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  else closeSync(openSync(path, 'a', 0o600));
+}
+
+/**
+ * SQLite syncs the directory of its file, so that the file's name survives a power cut. New parent directories are
+ * synced here.
+ */
+function makeDirectory(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = path; made !== dirname(first); made = dirname(made)) syncDirectory(dirname(made));
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r');
+  fsyncSync(directory);
+  closeSync(directory);
+}
+
+/** Device and inode: tells the file from a later one of the same name. */
+export function identityOf(path: string): string {
+  const { dev, ino } = guard(() => statSync(path, { bigint: true }));
+  return `${dev}/${ino}`;
+}
+
+/**
+ * Throws `StoreUnavailable` if the path no longer leads to that file: changes to a file that was moved away would be
+ * lost.
+ */
+export function refuseAnother(path: string, identity: string): void {
+  if (identityOf(path) === identity) return;
+  throw new StoreUnavailable(`SQLite: ${path} was replaced after the service opened it: restart the service`);
+}
+
+/**
+ * Writes the contents of the file again and syncs it. A sync alone is not enough after a failed one: Linux marks the
+ * pages as clean although they were not written, so the next sync does nothing.
+ */
+export function rewrite(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    writeAgain(file);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeAgain(file: number): void {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  try {
+    for (let at = 0, length = 0; ; at += writeSync(file, chunk, 0, length, at)) {
+      length = readSync(file, chunk, 0, CHUNK_BYTES, at);
+      if (length === 0) return;
+    }
+  } catch (error) {
+    // Some file systems need new space to overwrite in place. On a full disk the service still reads.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
+/** Whether the file system reports free space. That ignores quotas and reusable space inside the log. */
+export function reportsFreeSpace(path: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize >= REQUIRED_FREE_BYTES;
+}
+
+/** Whether the disk accepts data, tested with a file beside the database. */
+export function acceptsData(path: string): boolean {
+  try {
+    writeScratch(`${path}.scratch`);
+    return true;
+  } catch (error) {
+    // Other failures of a new file need not affect the database.
+    return !FULL_CODES.has((error as NodeJS.ErrnoException).code);
+  }
+}
+
+/** Unlinks the file before writing, so that a kill leaves nothing behind. */
+function writeScratch(path: string): void {
+  rmSync(path, { force: true });
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    rmSync(path);
+    const zeros = Buffer.alloc(CHUNK_BYTES);
+    for (let at = 0; at < REQUIRED_FREE_BYTES; ) at += writeSync(file, zeros, 0, CHUNK_BYTES, at);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Runs `work`; a failure of the file becomes `StoreUnavailable`, which names `path` if SQLite could not write there. */
+export function guard<Result>(work: () => Result, path?: string): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw asStoreError(error, path);
+  }
+}
+
+/** A failure of the file as `StoreUnavailable`; any other error unchanged. */
+export function asStoreError(error: unknown, path?: string): unknown {
+  const code = codeOf(error);
+  const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
+  if (!isFileError) return error;
+  const remedy = path !== undefined && NOT_WRITABLE_CODES.has(code) ? makeWritable(path) : '';
+  return new StoreUnavailable(`SQLite: ${(error as Error).message}${remedy}`, { cause: error });
+}
+
+function makeWritable(path: string): string {
+  return `: ${path}, its -wal and -shm files and their directory must be writable for this user, on a disk that is not mounted read-only`;
+}
+
+/** The primary result code of SQLite; null if the error is not from SQLite. */
+export function codeOf(error: unknown): number | null {
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  return code === 'ERR_SQLITE_ERROR' ? (errcode ?? 0) & 0xff : null;
+}

@@ -1,0 +1,82 @@
+// Online backup: a consistent copy of the database file, made while a service writes to it.
+
+import { resolve } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import {
+  createTemporaryFile,
+  linkIntoPlace,
+  refuseExistingFile,
+  removeOnExit,
+  temporaryPathOf,
+} from '../../../system/atomic-file.ts';
+import { StoreUnavailable } from '../../port.ts';
+import { asStoreError, codeOf, guard, requireRegularFile } from '../file/file.ts';
+
+/** 4 MB: short enough for a progress bar that moves. */
+const PAGES_A_STEP = 1_024;
+const BUSY_TIMEOUT_MS = 5_000;
+/** `SQLITE_ERROR`, the generic code for errors in a statement. */
+const NO_SUCH_TABLE = 1;
+
+/**
+ * Copies the database at `path` to the new file `to`, which appears only once it is complete, checked and synced;
+ * returns the number of its user groups. Changes nothing in the database, not even its schema. Throws
+ * `FileExists` and `StoreUnavailable`.
+ */
+export async function backupFile(
+  path: string,
+  to: string,
+  onProgress: (pages: number, of: number) => void,
+): Promise<number> {
+  refuseExistingFile(to);
+  guard(() => requireRegularFile(path));
+  // Absolute, because SQLite treats a path that begins with "file:" as a URI.
+  const unfinished = temporaryPathOf(resolve(to));
+  using _removal = removeOnExit(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
+  guard(() => createTemporaryFile(unfinished));
+  await copyPages(resolve(path), unfinished, onProgress);
+  const userGroups = guard(() => check(unfinished));
+  guard(() => linkIntoPlace(unfinished, to));
+  return userGroups;
+}
+
+async function copyPages(
+  path: string,
+  to: string,
+  onProgress: (pages: number, of: number) => void,
+): Promise<void> {
+  const database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
+  try {
+    // One snapshot for all steps: without it, each commit of the service would restart the backup.
+    database.exec('begin; select 1 from user_groups limit 1');
+    const pages = await backup(database, to, {
+      rate: PAGES_A_STEP,
+      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+    });
+    // The last step is not reported.
+    onProgress(pages, pages);
+  } catch (error) {
+    throw codeOf(error) === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
+  } finally {
+    database.close();
+  }
+}
+
+function noUserGroups(path: string): StoreUnavailable {
+  return new StoreUnavailable(`SQLite: ${path} has no table of user groups`);
+}
+
+function check(file: string): number {
+  const database = new DatabaseSync(file);
+  try {
+    const found = String(database.prepare('pragma quick_check').get()?.quick_check);
+    if (found !== 'ok') {
+      throw new StoreUnavailable(
+        `SQLite: the backup is corrupt, and the database may be too: ${found.replaceAll('\n', ' ')}`,
+      );
+    }
+    return database.prepare('select count(*) as count from user_groups').get()?.count as number;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,35 @@
+import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
+import type { Connection } from '../file/connection.ts';
+
+export const migrations = new Migrations(new URL('./migrations/', import.meta.url));
+
+/** Migrates the database to the newest schema of this version; returns the number of its schema. Throws `SchemaTooNew`. */
+export function migrate(connection: Connection, observer = UNOBSERVED): number {
+  connection.execute(`create table if not exists schema_migrations (
+    number integer not null primary key, name text not null, applied_at integer not null) strict`);
+  const number = connection.transaction('deferred', () => schemaNumber(connection));
+  const pending = migrations.pending(number);
+  for (const migration of pending) apply(connection, migration, observer);
+  return pending.at(-1)?.number ?? number;
+}
+
+/** The number of the newest applied migration; 0 if there is none. */
+export function schemaNumber(connection: Connection): number {
+  const [number] = connection.get('select coalesce(max(number), 0) from schema_migrations') as [number];
+  return number;
+}
+
+function apply(connection: Connection, migration: Migration, observer: MigrationObserver): void {
+  const startedAt = performance.now();
+  const isApplied = connection.transaction('immediate', () => {
+    const changes = connection.run(
+      'insert into schema_migrations (number, name, applied_at) values (?, ?, ?) on conflict do nothing',
+      [migration.number, migration.name, Date.now()],
+    );
+    if (changes === 0) return false;
+    observer.started(migration);
+    connection.execute(migration.sql);
+    return true;
+  });
+  if (isApplied) observer.applied(migration, performance.now() - startedAt);
+}

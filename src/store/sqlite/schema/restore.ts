@@ -1,0 +1,125 @@
+// Restores a backup: copies it to the path of a database that does not exist, checks the copy, and only then gives it
+// the name of the database.
+
+import { existsSync, lstatSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  createTemporaryFile,
+  FileExists,
+  linkIntoPlace,
+  removeOnExit,
+  temporaryPathOf,
+} from '../../../system/atomic-file.ts';
+import { onExit } from '../../../system/on-exit.ts';
+import { asStoreError, futurePath, guard, requireRegularFile } from '../file/file.ts';
+import { lockForCreating } from '../file/lock.ts';
+import { inspectFile, type SqliteInspection } from './inspect.ts';
+
+const CHUNK_BYTES = 4_194_304;
+/** What SQLite keeps beside a database. Those of another database would destroy the restored one. */
+const COMPANIONS = ['-journal', '-wal', '-shm'];
+
+/** The file is not an intact database of this service. */
+export class BackupInvalid extends Error {
+  override readonly name = 'BackupInvalid';
+}
+
+interface Restore {
+  from: string;
+  to: string;
+  /** Throws if the copy must not be served. */
+  verify: (inspection: SqliteInspection) => Promise<void>;
+  onProgress: (bytes: number, of: number) => void;
+}
+
+/**
+ * Throws `FileExists` if `to` or a file that belongs to it exists, `AlreadyServed`, `BackupInvalid`, `SchemaTooNew` or
+ * `StoreUnavailable`; then nothing was restored.
+ */
+export async function restoreFile({ from, to, verify, onProgress }: Restore): Promise<void> {
+  guard(() => requireRegularFile(from));
+  refuseUnmergedLog(from);
+  const lock = lockForCreating(to);
+  using _lock = onExit(() => lock.close());
+  const path = futurePath(to);
+  refuseExisting(path);
+  const unfinished = temporaryPathOf(path);
+  using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
+  guard(() => createTemporaryFile(unfinished));
+  await copyBytes(from, unfinished, onProgress);
+  await inspectFile(unfinished, async (copy) => {
+    refuseInvalid(copy, from);
+    await verify(copy);
+  });
+  // Delivers a signal that arrived during the checks.
+  await nextTurn();
+  guard(() => linkIntoPlace(unfinished, path));
+}
+
+/** A file that was used as a database may have its latest changes in its log. */
+function refuseUnmergedLog(from: string): void {
+  const log = `${from}-wal`;
+  if (!existsSync(log) || statSync(log).size === 0) return;
+  throw new BackupInvalid(
+    `${log} has changes that ${from} lacks: the file is a database in use, not a backup; create one with "backup"`,
+  );
+}
+
+function refuseExisting(path: string): void {
+  for (const file of ['', ...COMPANIONS].map((suffix) => path + suffix)) {
+    // Also a symbolic link to a file that does not exist.
+    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+      throw new FileExists(file, {
+        remedy: `move every file whose name starts with ${path} to another directory first`,
+      });
+    }
+  }
+}
+
+async function copyBytes(from: string, to: string, onProgress: Restore['onProgress']): Promise<void> {
+  try {
+    await using source = await open(from, 'r');
+    await using target = await open(to, 'r+');
+    const { size } = await source.stat();
+    await copyChunks(source, target, (bytes) => onProgress(bytes, size));
+    await target.sync();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}
+
+async function copyChunks(
+  source: FileHandle,
+  target: FileHandle,
+  onProgress: (bytes: number) => void,
+): Promise<void> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await source.read(chunk, 0, CHUNK_BYTES, at);
+    if (bytesRead === 0) return;
+    for (let written = 0; written < bytesRead; ) {
+      const { bytesWritten } = await target.write(chunk, written, bytesRead - written, at + written);
+      written += bytesWritten;
+    }
+    at += bytesRead;
+    onProgress(at);
+  }
+}
+
+function refuseInvalid(copy: SqliteInspection, from: string): void {
+  const corruption = corruptionOf(copy);
+  if (corruption !== null) throw new BackupInvalid(`${from} is not an intact database: ${corruption}`);
+  if (!copy.isInitialized()) throw new BackupInvalid(`${from} is not a database of this service`);
+  // Throws if this version could not serve it.
+  copy.pendingMigrations();
+}
+
+function corruptionOf(copy: SqliteInspection): string | null {
+  try {
+    return copy.findCorruption();
+  } catch (error) {
+    // SQLite refuses to read a file whose header is damaged.
+    return (error as Error).message;
+  }
+}

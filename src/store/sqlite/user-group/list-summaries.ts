@@ -1,0 +1,20 @@
+import type { QueryResult, UserGroupSummary, UserGroupSummarySearch } from '../../port.ts';
+import { toUserGroupSummary, USER_GROUP_SUMMARY_COLUMNS } from '../../row-mapping.ts';
+import type { Connection } from '../file/connection.ts';
+import { rowsOf } from './list.ts';
+
+export function listUserGroupSummaries(
+  connection: Connection,
+  search: UserGroupSummarySearch,
+): QueryResult<'listUserGroupSummaries'> {
+  const mapping = search.withMappings ? 'mapping' : 'null';
+  const summaries: UserGroupSummary[] = [];
+  let bytes = 0;
+  for (const row of rowsOf(connection, search, `${USER_GROUP_SUMMARY_COLUMNS}, ${mapping}`)) {
+    const summary = toUserGroupSummary(row);
+    summaries.push(summary);
+    bytes += summary.bytes;
+    if (bytes >= search.maxBytes) return { summaries, isEnd: false };
+  }
+  return { summaries, isEnd: summaries.length < search.limit };
+}

@@ -1,0 +1,42 @@
+// Pages of user groups (keyset pagination).
+
+import { listedBytesOf, prefixUpperBound } from '../../../domain/cursor.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { QueryResult, UserGroupSearch } from '../../port.ts';
+import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import type { Connection, Row, Value } from '../file/connection.ts';
+
+const FROM_ID = `from user_groups
+  where workspace_id = ? and environment = ? and provided_id >= ? and provided_id <= ?
+  order by provided_id limit ?`;
+const FROM_NAME = `from user_groups
+  where workspace_id = ? and environment = ? and (name, provided_id) >= (?, ?) and name <= ?
+  order by name, provided_id limit ?`;
+
+export function listUserGroups(
+  connection: Connection,
+  search: UserGroupSearch,
+): QueryResult<'listUserGroups'> {
+  const userGroups: UserGroup[] = [];
+  let bytes = 0;
+  for (const row of rowsOf(connection, search, USER_GROUP_COLUMNS)) {
+    const userGroup = toUserGroup(row)!;
+    userGroups.push(userGroup);
+    bytes += listedBytesOf(userGroup);
+    if (bytes >= search.maxBytes) return { userGroups, isEnd: false };
+  }
+  return { userGroups, isEnd: userGroups.length < search.limit };
+}
+
+/** The columns of the groups of a list, read as they are iterated. */
+export function rowsOf(
+  connection: Connection,
+  { list, from, limit }: UserGroupSearch,
+  columns: string,
+): Iterable<Row> {
+  const all: Value[] = [list.workspaceId, list.environment];
+  const last = prefixUpperBound(list.search);
+  return from.order === 'id'
+    ? connection.iterate(`select ${columns} ${FROM_ID}`, [...all, from.providedId, last, limit])
+    : connection.iterate(`select ${columns} ${FROM_NAME}`, [...all, from.name, from.providedId, last, limit]);
+}

@@ -1,0 +1,55 @@
+// Token rotation and re-encryption, each a compare-and-set.
+
+import { isMet } from '../../../domain/precondition.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import type { Command, TokenRotation } from '../../port.ts';
+import { record } from '../event/event.ts';
+import type { Connection } from '../file/connection.ts';
+import { forgetImportedToken } from './imported-token.ts';
+import { findByToken, partsOf } from './user-group.ts';
+
+const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token_ciphertext = ?,
+    previous_token_digest = token_digest, previous_token_expires_at = ?, version = version + 1, updated_at = ?
+  where bucket = ? and token_digest = ?`;
+const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?
+    and token_key_id = ? and token_ciphertext = ?`;
+
+/** Returns null if the group has another token by now, or does not meet the precondition. */
+export function rotateToken(connection: Connection, command: TokenRotation): UserGroup | null {
+  const { bucket, currentDigest, tokenDigest, sealedToken, previousTokenExpiresAt, now } = command;
+  const stored = findByToken(connection, { bucket, digest: currentDigest });
+  const isCurrent = stored?.tokenDigest === currentDigest && stored.teamId === command.teamId;
+  if (!isCurrent || !isMet(command.precondition, stored)) return null;
+  const { keyId, ciphertext } = sealedToken;
+  connection.run(ROTATE, [
+    tokenDigest,
+    keyId,
+    ciphertext,
+    previousTokenExpiresAt,
+    now,
+    bucket,
+    currentDigest,
+  ]);
+  forgetImportedToken(connection, command.forgottenDigest);
+  const version = stored.version + 1;
+  record(connection, command.event, version);
+  return {
+    ...stored,
+    tokenDigest,
+    sealedToken,
+    previousTokenDigest: currentDigest,
+    previousTokenExpiresAt,
+    version,
+    updatedAt: now,
+  };
+}
+
+export function resealToken(
+  connection: Connection,
+  { key, expected, sealedToken }: Command<'resealToken'>,
+): boolean {
+  const { keyId, ciphertext } = sealedToken;
+  const values = [keyId, ciphertext, ...partsOf(key), expected.keyId, expected.ciphertext];
+  return connection.run(RESEAL, values) === 1;
+}

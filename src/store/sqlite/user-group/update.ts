@@ -1,0 +1,29 @@
+import { userGroupChanges } from '../../../domain/event/changes.ts';
+import { isMet } from '../../../domain/precondition.ts';
+import type { CommandResult, UserGroupUpdate } from '../../port.ts';
+import { isUnchanged, suspensionAfter } from '../../user-group-update.ts';
+import { record } from '../event/event.ts';
+import type { Connection } from '../file/connection.ts';
+import { findByKey, partsOf } from './user-group.ts';
+
+const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
+
+export function updateUserGroup(
+  connection: Connection,
+  command: UserGroupUpdate,
+): CommandResult<'updateUserGroup'> {
+  const { key, precondition, now } = command;
+  const stored = findByKey(connection, key);
+  if (stored === null) return 'not_found';
+  if (!isMet(precondition, stored)) return 'version_mismatch';
+  if (isUnchanged(command, stored)) return stored;
+  const { name = stored.name, mapping = stored.mapping, properties = stored.properties } = command;
+  const suspendedAt = suspensionAfter(command, stored);
+  connection.run(UPDATE, [name, mapping, properties, suspendedAt, now, ...partsOf(key)]);
+  // Not `returning`, which would copy the row to a temporary table.
+  const version = stored.version + 1;
+  const updated = { ...stored, name, mapping, properties, suspendedAt, version, updatedAt: now };
+  record(connection, command.event, updated.version, () => userGroupChanges(stored, updated));
+  return updated;
+}

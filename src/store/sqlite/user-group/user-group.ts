@@ -1,0 +1,71 @@
+// Lookups of user groups.
+
+import type { StoredEvent } from '../../../domain/event/event.ts';
+import type { TokenAddress } from '../../../domain/token.ts';
+import { sizeOf, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import type { Query, QueryResult } from '../../port.ts';
+import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../../row-mapping.ts';
+import type { Connection } from '../file/connection.ts';
+
+const BY_KEY = `select ${COLUMNS_BESIDE_KEY} from user_groups
+  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
+const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
+const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
+// The unary plus keeps the index of the primary key out. The row of a token that does not resolve is not read, so its size
+// does not tell it from an unknown token.
+const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
+const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
+const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
+const AFTER_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
+  where (workspace_id, environment, provided_id) > (?, ?, ?)
+  order by workspace_id, environment, provided_id limit ?`;
+const COUNT = 'select count(*) from user_groups';
+const COUNT_OF = 'select count(*) from user_groups where workspace_id = ? and environment = ?';
+
+/** Sorts before every key. */
+const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
+
+export function partsOf(key: UserGroupKey): [number, number, string, string] {
+  return [key.bucket, key.workspaceId, key.environment, key.providedId];
+}
+
+export function findByKey(connection: Connection, key: UserGroupKey): UserGroup | null {
+  const row = connection.get(BY_KEY, partsOf(key));
+  return row === undefined ? null : userGroupOf(key, row);
+}
+
+export function findByToken(connection: Connection, { bucket, digest }: TokenAddress): UserGroup | null {
+  return toUserGroup(
+    connection.get(BY_TOKEN, [bucket, digest]) ?? connection.get(BY_PREVIOUS_TOKEN, [bucket, digest]),
+  );
+}
+
+export function resolveToken(
+  connection: Connection,
+  { address, of, now }: Query<'resolveToken'>,
+): UserGroup | null {
+  const values = [address.bucket, address.digest, of.workspaceId, of.environment];
+  return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
+}
+
+export function scanUserGroups(
+  connection: Connection,
+  { after, limit }: Query<'scanUserGroups'>,
+): UserGroup[] {
+  const { workspaceId, environment, providedId } = after ?? FIRST_KEY;
+  const rows = connection.all(AFTER_KEY, [workspaceId, environment, providedId, limit]);
+  return rows.map((row) => toUserGroup(row)!);
+}
+
+export function countUserGroups(connection: Connection, { of }: Query<'countUserGroups'>): number {
+  const row =
+    of === null ? connection.get(COUNT) : connection.get(COUNT_OF, [of.workspaceId, of.environment]);
+  return (row as [number])[0];
+}
+
+/** Characters of JSON in the result of a lookup. */
+export function charactersOf({ kind }: Query, result: QueryResult): number {
+  if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
+  const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken' || kind === 'resolveToken';
+  return isGroup && result !== null ? sizeOf(result as UserGroup) : 0;
+}

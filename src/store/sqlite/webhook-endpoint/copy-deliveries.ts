@@ -1,0 +1,17 @@
+import type { Command } from '../../port.ts';
+import { DELIVERY_COLUMNS, fromDelivery } from '../../row-mapping.ts';
+import type { Connection } from '../file/connection.ts';
+
+// The copy of an event has the position of the source or a higher one. An event that was deleted has none.
+const COPY = `insert into deliveries (${DELIVERY_COLUMNS})
+  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, coalesce(
+    (select position from events
+      where workspace_id = ?2 and environment = ?3 and target_type = ?7 and target_id = ?8 and position >= ?16
+        and event_id = ?5
+      order by position limit 1), ?16))
+  on conflict do nothing`;
+
+export function copyDeliveries(connection: Connection, { deliveries }: Command<'copyDeliveries'>): null {
+  for (const delivery of deliveries) connection.run(COPY, fromDelivery(delivery));
+  return null;
+}

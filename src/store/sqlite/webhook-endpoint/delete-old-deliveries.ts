@@ -1,0 +1,25 @@
+import { firstEventIdAt } from '../../../domain/event/event.ts';
+import type { Command } from '../../port.ts';
+import type { Connection } from '../file/connection.ts';
+
+const NEXT_ENDPOINT = `select endpoint_id from deliveries where workspace_id = ? and environment = ? and endpoint_id > ?
+  order by endpoint_id limit 1`;
+const DELETE_OLD = `delete from deliveries where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3
+  and event_id in (select event_id from deliveries
+    where workspace_id = ?1 and environment = ?2 and endpoint_id = ?3 and event_id < ?4 and next_attempt_at is null
+    order by event_id limit ?5)`;
+
+export function deleteOldDeliveries(
+  connection: Connection,
+  { of, before, limit }: Command<'deleteOldDeliveries'>,
+): number {
+  const tenant = [of.workspaceId, of.environment];
+  let deleted = 0;
+  for (let endpoint: unknown[] | undefined = ['']; deleted < limit; ) {
+    endpoint = connection.get(NEXT_ENDPOINT, [...tenant, endpoint[0] as string]);
+    if (endpoint === undefined) break;
+    const values = [...tenant, endpoint[0] as string, firstEventIdAt(before), limit - deleted];
+    deleted += connection.run(DELETE_OLD, values);
+  }
+  return deleted;
+}
