@@ -1,5 +1,5 @@
 // `npm run schema`: dumps the schema that results from all migrations, so that a diff shows what a migration changes.
-// test/schema.test.ts compares the files with a new database.
+// test/store/schema.test.ts compares the files with a new database.
 
 import { writeFileSync } from 'node:fs';
 import { readConfig } from '../src/config.ts';

@@ -14,7 +14,7 @@ const show = 'src/console/user-group/show.ts';
 const suspend = 'src/console/user-group/suspend.ts';
 const token = 'src/console/user-group/token.ts';
 
-const groupTests = ['test/console/user-group.test.ts'];
+const groupTests = ['test/console/user-group-pages.test.ts'];
 const sessionTests = ['test/console/session.test.ts'];
 const propertyTests = ['test/console/properties.test.ts'];
 
@@ -143,7 +143,7 @@ export const consolePages: readonly Mutant[] = [
     file: changes,
     find: '!(value instanceof JsonObject) || value.members.size === 0',
     replace: 'value !== undefined',
-    tests: ['test/console/event.test.ts'],
+    tests: ['test/console/event-pages.test.ts'],
   },
   {
     name: 'console: a token in an address is repeated on the page',

@@ -82,7 +82,7 @@ export function inQuery(queries: readonly string[]): BadCase[] {
 
 /** Operations without a body reject one, so that a get-or-create sent to the wrong path does not look successful. */
 export function unexpectedBodies(operations: readonly BodilessOperation[]): BadCase[] {
-  // An empty object is accepted (test/body.test.ts).
+  // An empty object is accepted (test/http/body.test.ts).
   const bodies = ['[]', '{"user_group_id":"present","name":"N"}', 'null', ' ', '{', 'x'.repeat(1_000)];
   return operations.flatMap((operation) =>
     bodies.flatMap((body) =>

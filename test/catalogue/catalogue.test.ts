@@ -1,0 +1,417 @@
+// Contract: schemas and data sources, and what resolve makes of a mapping.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { findCredential } from '../../src/domain/credential.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+
+describeOnEachDatabase('The catalogue', (database) => {
+  let service: TestService;
+  let admin: { token: string };
+  before(async () => {
+    service = await TestService.start(database);
+    admin = await service.apiToken({ permission: 'admin' });
+    await putSchema('40');
+    await putSchema('41');
+  });
+  after(() => service.end());
+
+  const put = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    service.call('PUT', path, body, { token: admin.token, headers });
+  const putSchema = (id: string, more: object = {}) =>
+    put(`/v1/schemas/${id}`, { name: `Schema ${id}`, ...more });
+  const putSource = (id: string, more: object = {}) =>
+    put(`/v1/data-sources/${id}`, { schema_id: '40', name: `Source ${id}`, ...more });
+  const resolve = async (id: string, mapping: unknown) => {
+    await service.get({ user_group_id: id, name: id });
+    const { json } = await service.put({ user_group_id: id, mapping });
+    return (await service.resolve(json.user_group.token)).json;
+  };
+
+  it('gives a data source a number that it keeps, with its attributes as they were sent', async () => {
+    const created = await put(
+      '/v1/data-sources/kept',
+      '{"schema_id":"40","name":"K","attributes":{"n":1.10}}',
+    );
+    assert.equal(created.status, 201);
+    assert.match(created.text, /"attributes":\{"n":1\.10\}/);
+    const { data_source_id: id } = created.json.data_source;
+    assert.ok(Number.isSafeInteger(id) && id > 0);
+    const replaced = await putSource('kept', { name: 'Other' });
+    assert.equal(replaced.status, 200);
+    assert.equal(replaced.json.data_source.data_source_id, id);
+    assert.equal(replaced.json.data_source.version, 2);
+  });
+
+  it('gives one number to a data source that is created concurrently', async () => {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => putSource('raced')));
+    const ids = new Set(responses.map(({ json }) => json.data_source.data_source_id));
+    assert.equal(ids.size, 1);
+    assert.equal(responses.filter(({ status }) => status === 201).length, 1);
+  });
+
+  it('resolves a mapping by number, by own id, and by a number in a string', async () => {
+    const { json } = await putSource('by-reference', { attributes: { host: 'db' } });
+    const { data_source_id: number } = json.data_source;
+    for (const reference of [number, 'by-reference', String(number)]) {
+      const resolved = await resolve('referring', { 40: reference });
+      assert.deepEqual(resolved.data_sources, {
+        40: {
+          data_source_id: number,
+          provided_id: 'by-reference',
+          name: 'Source by-reference',
+          attributes: { host: 'db' },
+        },
+      });
+      assert.deepEqual(resolved.unresolved, []);
+    }
+  });
+
+  it('prefers an own id that is all digits to the number of another data source', async () => {
+    const { json } = await putSource('first');
+    const number = json.data_source.data_source_id;
+    await putSource(String(number), { name: 'Named like a number' });
+    const resolved = await resolve('digits', { 40: String(number) });
+    assert.equal(resolved.data_sources[40].name, 'Named like a number');
+  });
+
+  it('reports references that lead nowhere, and replaces none by the default of the schema', async () => {
+    await putSource('default');
+    await putSchema('42', { default_data_source: 'of-42' });
+    await putSource('of-42', { schema_id: '42' });
+    await putSource('other', { schema_id: '41' });
+    const resolved = await resolve('dangling', { 40: 'other', 42: 'gone', 99: 7 });
+    assert.deepEqual(resolved.data_sources, {});
+    assert.deepEqual(resolved.unresolved, [
+      { schema_id: '40', data_source: 'other' },
+      { schema_id: '42', data_source: 'gone' },
+      { schema_id: '99', data_source: 7 },
+    ]);
+    const unmapped = await resolve('unmapped', null);
+    assert.deepEqual(Object.keys(unmapped.data_sources), ['42']);
+  });
+
+  it('applies a change to the next request', async () => {
+    await putSource('moving', { attributes: { host: 'a' } });
+    for (const host of ['b', 'c', 'd']) {
+      await putSource('moving', { attributes: { host } });
+      assert.equal((await resolve('moved', { 40: 'moving' })).data_sources[40].attributes.host, host);
+    }
+    await service.call('DELETE', '/v1/data-sources/moving', undefined, { token: admin.token });
+    assert.deepEqual((await resolve('moved', { 40: 'moving' })).unresolved.length, 1);
+  });
+
+  it('is another one in every environment', async () => {
+    await putSource('only-here');
+    const testing = await service.apiToken({ permission: 'admin', environment: 'Testing' });
+    const read = await service.call('GET', '/v1/data-sources/only-here', undefined, { token: testing.token });
+    assertProblem(read, 'not_found');
+  });
+
+  it('is read by read-only, and changed only by admin', async () => {
+    const readOnly = await service.apiToken({ permission: 'read-only' });
+    assert.equal(
+      (await service.call('GET', '/v1/schemas', undefined, { token: readOnly.token })).status,
+      200,
+    );
+    for (const permission of ['read-write', 'read-only', 'resolve', 'embed'] as const) {
+      const { token } = await service.apiToken({ permission });
+      const response = await service.call('PUT', '/v1/schemas/40', { name: 'X' }, { token });
+      assertProblem(response, 'permission_denied');
+    }
+  });
+
+  it('refuses members of attributes that are named like credentials, at any depth', async () => {
+    for (const name of [
+      'password',
+      'dbPassword',
+      'secret',
+      'client_secret',
+      'privateKey',
+      'API-KEY',
+      'token',
+    ]) {
+      const response = await putSource('refused', { attributes: { login: [{ [name]: 'x' }] } });
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, `/attributes/login/0/${name}`);
+    }
+    for (const name of ['secret_name', 'passwordSecretArn', 'tokens_per_day', 'secretary'])
+      assert.equal((await putSource('accepted', { attributes: { [name]: 'x' } })).status < 300, true, name);
+  });
+
+  it('refuses texts of attributes that contain a credential, at any depth, without repeating it', async () => {
+    const marker = 'hunter2';
+    for (const text of [
+      `postgres://app:${marker}@db/app`,
+      `POSTGRES://app:${marker}@db:5432`,
+      `see mongodb+srv://a:${marker}@one,two/x?y=z`,
+      `redis://:${marker}@cache`,
+      `postgres://app:p%40${marker}@db`,
+      `postgres%3A%2F%2Fapp%3A${marker}%40db`,
+      `https://x/?next=postgres%253A%252F%252Fapp%253A${marker}%2540db`,
+      `jdbc:postgresql://h/db?user=a&password=${marker}`,
+      `jdbc:sqlserver://h;user=a;Password = ${marker};`,
+      `jdbc:oracle:thin:app/${marker}@//h:1521/x`,
+      `app:${marker}@tcp(h:3306)/db`,
+      `Server=h;Database=d;Uid=a;Pwd=${marker};`,
+      `Driver={ODBC};PWD={${marker};x}`,
+      `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${marker}==`,
+      `host=h user=a password='${marker}'`,
+      `host=h pass%77ord=${marker}`,
+      `{"password": "${marker}"}`,
+      `https://h/x?access_token=${marker}`,
+      `-----BEGIN RSA PRIVATE KEY-----\n${marker}`,
+      `-----BEGIN PRIVATE KEY-----${marker}`,
+      `-----BEGIN PGP PRIVATE KEY BLOCK-----${marker}`,
+    ]) {
+      const response = await putSource('refused', { attributes: { a: [{ 'b/c': text }] } });
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, '/attributes/a/0/b~1c', text);
+      assert.equal(response.text.includes(marker), false, text);
+      const key = await putSource('refused', { attributes: { a: { [text]: 1 } } });
+      assertProblem(key, 'invalid_request');
+      assert.deepEqual([key.json.errors[0].pointer, key.text.includes(marker)], ['/attributes/a', false]);
+    }
+    for (const text of [
+      'postgres://db.internal:5432/app',
+      'postgres://app@db.internal:5432/app?sslmode=verify-full',
+      'https://h:8443/a@b:c@d',
+      'jdbc:postgresql://h/db?user=a&sslpassword=&ssl=true',
+      'jdbc:oracle:thin:@//h:1521/x',
+      `jdbc:postgresql://h/db?password=\${DB_PASSWORD}`,
+      'Server=h;Database=d;Password={{password}};',
+      'Server=h;Trusted_Connection=yes;Password=;',
+      'compass=north',
+      'the password is in the vault: prod/acme',
+      'anna@example.com',
+      'urn:a:b',
+      'passwordless',
+      '-----BEGIN CERTIFICATE-----',
+      '-----BEGIN PUBLIC KEY-----',
+      '100%',
+    ])
+      assert.equal((await putSource('accepted', { attributes: { a: text } })).status < 300, true, text);
+  });
+
+  it('searches texts for credentials in linear time', async () => {
+    const parts = [
+      '://',
+      '://a:',
+      ':',
+      '@',
+      ':a',
+      'a',
+      '%',
+      '%25',
+      'password ',
+      'password=',
+      'password=;',
+      ' ',
+      '=',
+    ];
+    const others = ['jdbc:oracle:a:', 'jdbc:oracle:a:b/', '-----BEGIN ', '-----BEGIN A', 'pwd"', 'A ', '.-+'];
+    for (const part of [...parts, ...others]) {
+      const text = part.repeat(10_000).slice(0, 16_000);
+      const times = Array.from({ length: 3 }, () => {
+        const startedAt = performance.now();
+        findCredential(text);
+        return performance.now() - startedAt;
+      });
+      assert.ok(Math.min(...times) < 50, `${part}: ${times} ms`);
+    }
+  });
+
+  it('returns and resolves a data source that was stored with a credential by an earlier version', async () => {
+    await putSource('earlier', { attributes: { url: 'postgres://db' } });
+    const url = 'postgres://a:b@db';
+    await runSql(
+      service.database,
+      `update documents set body = replace(body, 'postgres://db', '${url}') where document_id = 'earlier'`,
+    );
+    await putSource('changes-the-configuration');
+    const read = await service.call('GET', '/v1/data-sources/earlier', undefined, { token: admin.token });
+    assert.equal(read.json.data_source.attributes.url, url);
+    assert.equal((await resolve('of-earlier', { 40: 'earlier' })).data_sources[40].attributes.url, url);
+  });
+
+  it('honours preconditions', async () => {
+    const { headers } = await putSource('conditional');
+    assertProblem(
+      await put('/v1/data-sources/conditional', { schema_id: '40', name: 'N' }, { 'if-none-match': '*' }),
+      'version_mismatch',
+    );
+    const body = { schema_id: '40', name: 'Second' };
+    assert.equal(
+      (await put('/v1/data-sources/conditional', body, { 'if-match': headers.etag! })).status,
+      200,
+    );
+    assertProblem(
+      await put('/v1/data-sources/conditional', { ...body, name: 'T' }, { 'if-match': headers.etag! }),
+      'version_mismatch',
+    );
+  });
+
+  describe('with a mapping policy', () => {
+    const setPolicy = (mode: string) => put('/v1/mapping-policy', { mode });
+    after(() => setPolicy('off'));
+
+    it('is off by default, and is read back', async () => {
+      const read = () => service.call('GET', '/v1/mapping-policy');
+      assert.equal((await read()).json.mapping_policy.mode, 'off');
+      await setPolicy('report');
+      assert.equal((await read()).json.mapping_policy.mode, 'report');
+    });
+
+    it('reports violations in a header, and stores the mapping', async () => {
+      await setPolicy('report');
+      await service.get({ user_group_id: 'reported', name: 'R' });
+      const response = await service.put({ user_group_id: 'reported', mapping: { 40: 'nowhere', 'ä/b': 1 } });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers['user-group-violations'], '/mapping/40, /mapping/%C3%A4~1b');
+    });
+
+    it('rejects violations on every call that writes a mapping', async () => {
+      await setPolicy('enforce');
+      const mapping = { 40: 'nowhere' };
+      await service.get({ user_group_id: 'enforced', name: 'E' });
+      const calls = [
+        service.get({ user_group_id: 'new', name: 'N', mapping }),
+        service.put({ user_group_id: 'enforced', mapping }),
+        service.call('PATCH', '/v1/user-groups/enforced', { mapping }),
+        service.call('PUT', '/v1/user-groups/enforced', { name: 'E', mapping }),
+        service.call('PUT', '/v1/user-groups/new', { name: 'N', mapping }),
+        service.call('POST', '/v1/user-groups', { user_group_id: 'new', name: 'N', mapping }),
+      ];
+      for (const response of await Promise.all(calls)) {
+        assertProblem(response, 'mapping_invalid');
+        assert.equal(response.json.errors[0].pointer, '/mapping/40');
+      }
+      assert.equal((await service.get({ user_group_id: 'new' })).status, 404);
+      const line = await service.importGroup({ user_group_id: 'new', name: 'N', mapping });
+      assert.equal(line.result, 'refused');
+    });
+  });
+});
+
+describeOnEachDatabase('A property schema', (database) => {
+  let service: TestService;
+  let admin: { token: string };
+  before(async () => {
+    service = await TestService.start(database);
+    admin = await service.apiToken({ permission: 'admin' });
+  });
+  after(() => service.end());
+
+  const path = '/v1/property-schema';
+  const put = (schema: unknown, mode = 'enforce') =>
+    service.call('PUT', path, { schema, mode }, { token: admin.token });
+  const putExactly = (schema: string) =>
+    service.call('PUT', path, `{"schema":${schema},"mode":"enforce"}`, { token: admin.token });
+  const create = (id: string, properties?: unknown) =>
+    service.get({ user_group_id: id, name: id, ...(properties !== undefined && { properties }) });
+
+  it('is enforced on creates, updates, patches and replacements', async () => {
+    await put({ type: 'object', properties: { plan: { enum: ['gold'] } }, required: ['plan'] });
+    assertProblem(await create('without'), 'properties_invalid');
+    const wrong = await create('wrong', { plan: 'lead' });
+    assertProblem(wrong, 'properties_invalid');
+    assert.deepEqual(wrong.json.errors, [{ pointer: '/properties/plan', detail: 'must be one of ["gold"]' }]);
+    assert.equal((await create('right', { plan: 'gold' })).status, 200);
+    const properties = { plan: null };
+    assertProblem(await service.put({ user_group_id: 'right', properties }), 'properties_invalid');
+    assertProblem(await service.call('PATCH', '/v1/user-groups/right', { properties }), 'properties_invalid');
+    assertProblem(await service.call('PUT', '/v1/user-groups/right', { name: 'R' }), 'properties_invalid');
+    assert.equal((await service.call('PATCH', '/v1/user-groups/right', { name: 'R' })).status, 200);
+  });
+
+  it('is read back exactly, and deleted', async () => {
+    await service.call('PUT', path, '{"schema":{"minimum":1.10},"mode":"report"}', { token: admin.token });
+    const read = await service.call('GET', path);
+    assert.match(read.text, /"schema":\{"minimum":1\.10\},"mode":"report"/);
+    assert.equal((await service.call('DELETE', path, undefined, { token: admin.token })).status, 204);
+    assertProblem(await service.call('GET', path), 'not_found');
+  });
+
+  const refused: Record<string, [schema: unknown, pointer: string]> = {
+    'another dialect': [{ $schema: 'http://json-schema.org/draft-07/schema#' }, '/schema/$schema'],
+    'a reference to nothing': [{ allOf: [{ $ref: '#/$defs/gone' }] }, '/schema/allOf/0/$ref'],
+    'a negative length': [{ properties: { a: { maxLength: -1 } } }, '/schema/properties/a/maxLength'],
+    'an unknown type': [{ properties: { a: { type: 'text' } } }, '/schema/properties/a/type'],
+    'a lookahead': [{ properties: { a: { pattern: '(?=a)b' } } }, '/schema/properties/a/pattern'],
+    'a flag of RE2': [{ properties: { a: { pattern: '(?i)gold' } } }, '/schema/properties/a/pattern'],
+    'an anchor of RE2': [{ properties: { a: { pattern: '\\Agold\\z' } } }, '/schema/properties/a/pattern'],
+    'a character class of POSIX': [
+      { patternProperties: { '^[[:alpha:]]$': {} } },
+      '/schema/patternProperties/^[[:alpha:]]$',
+    ],
+    'a backreference': [{ patternProperties: { '(a)\\1': {} } }, '/schema/patternProperties/(a)\\1'],
+    'a reference outside': [{ $ref: 'other.json' }, '/schema/$ref'],
+    'an endless reference': [{ $ref: '#' }, '/schema'],
+  };
+  for (const [what, [schema, pointer]] of Object.entries(refused)) {
+    it(`with ${what} is refused`, async () => {
+      const response = await put(schema);
+      assertProblem(response, 'invalid_request');
+      assert.equal(response.json.errors[0].pointer, pointer);
+    });
+  }
+
+  /** Texts of the keywords for a member, of a value that they accept, and of one that they reject. */
+  const exact: Record<string, [keywords: string, valid: string, invalid: string]> = {
+    'an enumeration with null': ['"enum":["gold",null]', 'null', '1e400'],
+    'an enumeration of a large number': [
+      '"enum":[9007199254740993]',
+      '9007199254740993.0',
+      '9007199254740992',
+    ],
+    'a constant': ['"const":1e400', '10e399', '1e401'],
+    'a divisor of 0.01': ['"multipleOf":0.01', '19.99', '19.995'],
+    'a divisor of 0.05': ['"multipleOf":0.05', '4.35', '4.36'],
+    'a large maximum': ['"maximum":9007199254740992', '9007199254740992', '9007199254740993'],
+    'a long minimum': ['"minimum":0.30000000000000000001', '0.30000000000000000001', '0.3'],
+    'items that must be unique': [
+      '"uniqueItems":true',
+      '[9007199254740992,9007199254740993]',
+      '[9007199254740993,9007199254740993.00]',
+    ],
+    'an integer': ['"type":"integer"', '9007199254740993.0', '9007199254740993.5'],
+    'a number with a huge exponent': ['"multipleOf":7', '7e1000000000', '1e1000000000'],
+  };
+  for (const [what, [keywords, valid, invalid]] of Object.entries(exact)) {
+    it(`decides exactly on ${what}`, async () => {
+      const createWith = (a: string) =>
+        service.get(`{"user_group_id":"${what}","name":"E","properties":{"a":${a}}}`);
+      assert.ok((await putExactly(`{"properties":{"a":{${keywords}}}}`)).status < 300);
+      assertProblem(await createWith(invalid), 'properties_invalid');
+      const accepted = await createWith(valid);
+      assert.equal(accepted.status, 200, accepted.text);
+    });
+  }
+
+  it('may have an example that looks like a keyword', async () => {
+    const schema = { properties: { a: { const: { $ref: 'other.json', pattern: '(' } } } };
+    assert.ok((await put(schema)).status < 300);
+    assert.equal((await create('example', { a: schema.properties.a.const })).status, 200);
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+
+  it('reports as many violations as fit into a header', async () => {
+    await put({ additionalProperties: { additionalProperties: false } }, 'report');
+    const keys = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(250, 'k'));
+    const { headers } = await create('many', { a: Object.fromEntries(keys.map((key) => [key, 1])) });
+    const pointers = keys.slice(0, 15).map((key) => `/properties/a/${key}`);
+    assert.equal(headers['user-group-violations'], pointers.join(', '));
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+
+  it('runs patterns in linear time', async () => {
+    await put({ properties: { a: { pattern: '^(a+)+$' } } });
+    const response = await create('linear', { a: `${'a'.repeat(2_000)}!` });
+    assertProblem(response, 'properties_invalid');
+    assert.match(response.json.detail, /must match pattern/);
+    await service.call('DELETE', path, undefined, { token: admin.token });
+  });
+});

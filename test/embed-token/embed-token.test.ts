@@ -1,0 +1,443 @@
+// Contract: POST /v1/embed-tokens mints tokens that the tools accept, filled only with the values of one user group.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { permissions } from '../../src/domain/api-token.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { acme, acmeText, DASHBOARD, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
+import { decodeAs } from '../support/embed-token/tool.ts';
+import type { TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+
+const TYPES = Object.keys(integrations) as (keyof typeof integrations)[];
+const acmeId = acme.user_group_id;
+
+describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
+  let site: EmbedSite;
+  let userGroupToken: string;
+  before(async () => {
+    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com/x/' } });
+    await site.putAll();
+    userGroupToken = await site.createGroup();
+  });
+  after(() => site.service.end());
+
+  it('mints a JWT with exactly the specified claims, which jose verifies with the published keys', async () => {
+    const startedAt = Math.floor(site.now / 1_000);
+    const minted = await site.mint({ integration: 'jwt', token: userGroupToken, viewer: 'Zoë 7' });
+    assert.equal(minted.status, 201);
+    const { token, type, expires_at, ...rest } = minted.json.embed_token;
+    assert.deepEqual([type, rest, minted.headers['cache-control']], ['jwt', {}, 'no-store']);
+    const keys = createLocalJWKSet((await site.keySet()).json);
+    const { payload, protectedHeader } = await jwtVerify(token, keys, { audience: 'cube' });
+    assert.deepEqual({ ...protectedHeader, kid: '' }, { alg: 'ES256', typ: 'JWT', kid: '' });
+    const { iss, iat, nbf, exp, jti, ...claims } = payload;
+    assert.match(iss!, /^https:\/\/groups\.example\.com\/x\/issuers\/[0-9a-f]{25,}$/);
+    assert.match(jti!, /^[\w-]{22}$/);
+    assert.ok(iat! - startedAt <= 2);
+    assert.deepEqual([nbf, exp, expires_at], [iat, iat! + 300, new Date(exp! * 1_000).toISOString()]);
+    const stored = (await site.asAdmin('GET', `/v1/user-groups/${encodeURIComponent(acmeId)}`)).json
+      .user_group;
+    assert.deepEqual(claims, {
+      sub: acmeId,
+      aud: 'cube',
+      viewer: 'Zoë 7',
+      tenant: acmeId,
+      region: 'EMEA',
+      user_group: {
+        id: stored.team_id,
+        provided_id: acmeId,
+        environment: 'Customer',
+        version: 1,
+        mapping: acme.mapping,
+        properties: { region: 'EMEA', plan: 'gold', seats: 9007199254740992 },
+      },
+    });
+    assert.ok(Buffer.from(token.split('.')[1], 'base64url').toString().includes('"seats":9007199254740993'));
+  });
+
+  it('mints RS256 for several audiences, without a property that the group lacks', async () => {
+    const settings = { algorithm: 'RS256', audience: ['grafana', 'proxy'], properties: ['absent'] };
+    await site.put('rs256', { type: 'jwt', ttl_seconds: 3600, settings });
+    const token = await site.token('rs256');
+    const keys = createLocalJWKSet((await site.keySet()).json);
+    const { payload } = await jwtVerify(token, keys, { audience: 'proxy', algorithms: ['RS256'] });
+    assert.deepEqual([payload.aud, payload.exp! - payload.iat!], [['grafana', 'proxy'], 3600]);
+    assert.deepEqual((payload.user_group as { properties: object }).properties, {});
+    assert.equal('viewer' in payload, false);
+  });
+
+  it('mints a token and the URL for Metabase', async () => {
+    const request = { integration: 'metabase', token: userGroupToken, resource: { question: 9 } };
+    const { embed_token } = (await site.mint(request)).json;
+    const { exp, ...claims } = decodeAs.metabase(embed_token.token, SECRET, site.now);
+    assert.deepEqual(claims, {
+      resource: { question: 9 },
+      params: { region: 'EMEA', source: 213, tier: [1.5, 'a'] },
+    });
+    assert.equal(embed_token.expires_at, new Date(Number(exp) * 1_000).toISOString());
+    assert.equal(embed_token.url, `https://metabase.example.com/embed/question/${embed_token.token}`);
+    assert.throws(() => decodeAs.metabase(embed_token.token, SECRET, site.now + 361_000), /jwt expired/);
+    assert.throws(() => decodeAs.metabase(embed_token.token, `${SECRET}x`, site.now), /invalid signature/);
+  });
+
+  it('mints a guest token for Superset, and writes its SQL', async () => {
+    const token = await site.token('superset', { viewer: 'user-31' });
+    const { iat, exp, ...claims } = decodeAs.superset(token, SECRET, site.now);
+    assert.deepEqual(claims, {
+      user: { username: acmeId, first_name: 'user-31' },
+      resources: [{ type: 'dashboard', id: DASHBOARD }],
+      rls_rules: [{ dataset: 12, clause: "customer = 'Acme ''O''''Brienü'" }, { clause: 'source = 213' }],
+      aud: 'superset',
+      type: 'guest',
+    });
+    assert.equal(Number(exp) - Number(iat), 300);
+  });
+
+  it('mints a guest token for Superset that the key of the service signs, so that Superset cannot mint', async () => {
+    const { secret: _, ...superset } = integrations.superset;
+    const settings = { ...superset.settings, algorithm: 'RS256' };
+    await site.put('superset-rs256', { ...superset, settings });
+    const keys = createLocalJWKSet((await site.keySet()).json);
+    const { payload } = await jwtVerify(await site.token('superset-rs256'), keys, { audience: 'superset' });
+    assert.equal(payload.type, 'guest');
+  });
+
+  it('mints a token for Lightdash, with attributes as texts', async () => {
+    const token = await site.token('lightdash', { viewer: 'user-31' });
+    const { exp: _, ...claims } = decodeAs.lightdash(token, SECRET, site.now);
+    assert.deepEqual(claims, {
+      content: { type: 'dashboard', dashboardSlug: 'revenue', canExportCsv: true },
+      userAttributes: { customer: acmeId, seats: '9007199254740993' },
+      user: { externalId: 'user-31' },
+    });
+    assert.deepEqual(decodeJwt(await site.token('lightdash')).user, { externalId: acmeId });
+  });
+
+  it('gives every token its own id', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, async () => decodeJwt(await site.token('jwt')).jti),
+    );
+    assert.equal(new Set(ids).size, 50);
+  });
+
+  describe('mints nothing', () => {
+    it('if the group lacks a value or has an empty one, and points to each', async () => {
+      await site.put('strict', {
+        type: 'metabase',
+        secret: SECRET,
+        settings: {
+          ...integrations.metabase.settings,
+          resources: [{ dashboard: 7 }],
+          properties: ['a/b', 'c'],
+        },
+        claims: { one: { property: 'a/b' }, two: { property: 'c' }, three: { mapping: '40' } },
+      });
+      const empty = [null, '', [], {}, [''], ['a', null], [[]]];
+      for (const [index, value] of empty.entries()) {
+        const group = { user_group_id: `empty-${index}`, name: 'E', properties: { c: value } };
+        await site.service.get(group);
+        const response = await site.mint({ integration: 'strict', user_group_id: group.user_group_id });
+        assertProblem(response, 'claim_missing');
+        const pointers = response.json.errors.map(({ pointer }: { pointer: string }) => pointer);
+        assert.deepEqual(
+          pointers,
+          ['/properties/a~1b', '/properties/c', '/mapping/40'],
+          JSON.stringify(value),
+        );
+        assert.equal('embed_token' in response.json, false);
+      }
+    });
+
+    it('for false and 0, which are values, it does, except false for Metabase, which reads it as none', async () => {
+      const settings = { audience: 'a', properties: ['c'] };
+      await site.put('falsy', { type: 'jwt', settings, claims: { two: { property: 'c' } } });
+      for (const c of [false, 0]) {
+        const id = `falsy-${c}`;
+        const properties = { 'a/b': 1, c };
+        await site.service.get({ user_group_id: id, name: 'F', mapping: { 40: 1 }, properties });
+        const { token } = (await site.mint({ integration: 'falsy', user_group_id: id })).json.embed_token;
+        assert.equal(decodeJwt(token).two, c);
+      }
+      const minted = await site.mint({ integration: 'strict', user_group_id: 'falsy-0' });
+      assert.deepEqual(decodeJwt(minted.json.embed_token.token).params, { one: 1, two: 0, three: 1 });
+      const refused = await site.mint({ integration: 'strict', user_group_id: 'falsy-false' });
+      assertProblem(refused, 'claim_invalid');
+      assert.equal(refused.json.errors[0].pointer, '/properties/c');
+    });
+
+    describe('with a value that the tool could read as more than a value', () => {
+      /** Mints for a group with this property. */
+      const mintWith = async (integration: string, region: unknown, more: object = {}) => {
+        const group = { name: 'H', mapping: { 40: 1 }, properties: { region } };
+        assert.equal((await site.asAdmin('PUT', '/v1/user-groups/hostile', group)).status < 300, true);
+        return site.mint({ integration, user_group_id: 'hostile', ...resourceFor(integration), ...more });
+      };
+      const assertRefused = (response: TestResponse, pointer: string, value: string) => {
+        assertProblem(response, 'claim_invalid');
+        assert.equal(response.json.errors[0].pointer, pointer, value);
+        assert.equal('embed_token' in response.json, false);
+      };
+      before(async () => {
+        const settings = { ...integrations.lightdash.settings, properties: ['region'] };
+        const claims = { region: { property: 'region' } };
+        await site.put('attributes', { ...integrations.lightdash, settings, claims });
+      });
+
+      it('of an attribute, its list or the viewer of Lightdash', async () => {
+        const quotes = ["'", '"', '`', '\u00b4', '\u02bc', '\u2018', '\u2019', '\u201d', '\u2032', '\uff07'];
+        const others = '\\ \u00a5 \u20a9 \uff3c $ \uff04 {{ {% {# ${ -- /* */'.split(' ');
+        const invisible = ['\n', '\t', '\u0000', '\u007f', '\u0085', '\u200b', '\ufeff', 'e\u0308'];
+        for (const part of [...quotes, ...others, ...invisible]) {
+          const value = `a${part}b`;
+          assertRefused(await mintWith('attributes', value), '/properties/region', value);
+          assertRefused(await mintWith('attributes', ['a', value]), '/properties/region/1', value);
+          if (/\p{Cc}/u.test(value)) continue;
+          assertRefused(await mintWith('attributes', 'a', { viewer: value }), '/viewer', value);
+        }
+        for (const value of ['a-b', 'Zoë', '東京 (23)', 'anna.smith+eu@example.com', 'a{b}', 'a/b*', -1.5])
+          assert.equal((await mintWith('attributes', value)).status, 201, String(value));
+      });
+
+      it('of a parameter of Metabase', async () => {
+        for (const value of ['1,2', '1, 2', '-1.5,2e3', ' 1 , 2 '])
+          assertRefused(await mintWith('metabase', value), '/properties/region', value);
+        assertRefused(await mintWith('metabase', ['1', '1,2']), '/properties/region/1', 'a list');
+        for (const value of ['1', 'Smith, Inc.', "O'Brien", "' or 1=1 --", '{{x}}', 'a,1'])
+          assert.equal((await mintWith('metabase', value)).status, 201, value);
+      });
+
+      it('of the name of a guest of Superset', async () => {
+        for (const user_group_id of ["o'brien", 'a"b', 'a\\b', '{{ 1 }}']) {
+          await site.service.get({ user_group_id, name: 'G', mapping: { 40: 1 } });
+          const response = await site.mint({ integration: 'superset', user_group_id });
+          assertRefused(response, '/provided_id', user_group_id);
+        }
+      });
+    });
+
+    it('if the tool has no such values', async () => {
+      const group = (id: string, properties: object) =>
+        site.service.get({ user_group_id: id, name: id, mapping: { 40: 1 }, properties });
+      await group('object', { region: { a: 1 }, seats: [[1]] });
+      await group('control', { region: 'a\nb' });
+      for (const integration of ['metabase', 'lightdash']) {
+        const response = await site.mint({
+          integration,
+          user_group_id: 'object',
+          ...resourceFor(integration),
+        });
+        assertProblem(response, 'claim_invalid');
+      }
+      const { settings } = integrations.superset;
+      const row_level_security = [{ dataset: 1, column: 'region', value: { property: 'region' } }];
+      await site.put('rls', {
+        ...integrations.superset,
+        settings: { ...settings, properties: ['region'], row_level_security },
+      });
+      for (const user_group_id of ['object', 'control']) {
+        const response = await site.mint({ integration: 'rls', user_group_id });
+        assertProblem(response, 'claim_invalid');
+        assert.equal(response.json.errors[0].pointer, '/properties/region');
+      }
+    });
+
+    it('if the token would have more than 4 KiB', async () => {
+      const properties = { region: 'r', plan: 'x'.repeat(3_000) };
+      await site.service.get({ user_group_id: 'long', name: 'L', properties });
+      assertProblem(await site.mint({ integration: 'jwt', user_group_id: 'long' }), 'claim_invalid');
+      await site.service.put({ user_group_id: 'long', properties: { region: 'r', plan: 'x'.repeat(2_000) } });
+      const { token } = (await site.mint({ integration: 'jwt', user_group_id: 'long' })).json.embed_token;
+      assert.ok(token.length > 2_500 && token.length <= 4_096);
+    });
+
+    it('for a token that is dead, unknown, an embed token or of another environment', async () => {
+      const rotated = await site.createGroup({
+        user_group_id: 'rotated',
+        name: 'R',
+        properties: { region: 'r' },
+      });
+      await site.service.post({ current_token: rotated });
+      const testing = await site.service.apiToken({ permission: 'embed', environment: 'Testing' });
+      const tokens = [rotated, 'unknown', await site.token('jwt'), site.service.token];
+      for (const token of tokens) {
+        assertProblem(await site.mint({ integration: 'jwt', token }), 'user_group_token_not_found');
+      }
+      const foreign = await site.mint({ integration: 'jwt', token: userGroupToken }, testing.token);
+      assertProblem(foreign, 'not_found');
+    });
+
+    it('for a group that is suspended, deleted or does not exist', async () => {
+      const group = { user_group_id: 'ended', name: 'E', properties: { region: 'r' } };
+      const token = await site.createGroup(group);
+      const byId = { integration: 'jwt', user_group_id: 'ended' };
+      const byToken = { integration: 'jwt', token };
+      await site.suspend('ended');
+      assertProblem(await site.mint(byId), 'user_group_not_found');
+      assertProblem(await site.mint(byToken), 'user_group_token_not_found');
+      await site.suspend('ended', false);
+      assert.deepEqual([(await site.mint(byId)).status, (await site.mint(byToken)).status], [201, 201]);
+      await site.asAdmin('DELETE', '/v1/user-groups/ended');
+      assertProblem(await site.mint(byId), 'user_group_not_found');
+      assertProblem(await site.mint(byToken), 'user_group_token_not_found');
+    });
+
+    it('for an integration that does not exist, is deleted or is in another workspace', async () => {
+      assertProblem(await site.mint({ integration: 'none', user_group_id: acmeId }), 'not_found');
+      await site.put('deleted', integrations.jwt);
+      await site.token('deleted');
+      await site.asAdmin('DELETE', '/v1/integrations/deleted');
+      assertProblem(await site.mint({ integration: 'deleted', user_group_id: acmeId }), 'not_found');
+      const other = await site.service.apiToken({ permission: 'embed', workspaceName: 'other' });
+      assertProblem(await site.mint({ integration: 'jwt', user_group_id: acmeId }, other.token), 'not_found');
+    });
+
+    it('for a resource that the integration does not allow, or must choose', async () => {
+      const base = { user_group_id: acmeId };
+      const resources = [{ dashboard: 8 }, { dashboard: '7' }, { dashboard: 7, question: 9 }, {}, undefined];
+      for (const resource of resources) {
+        const response = await site.mint({ ...base, integration: 'metabase', resource });
+        assertProblem(response, 'invalid_request');
+        assert.equal(response.json.errors[0].pointer, '/resource');
+      }
+      assertProblem(await site.mint({ ...base, integration: 'jwt', resource: {} }), 'invalid_request');
+    });
+
+    it('for an invalid body', async () => {
+      const id = { user_group_id: acmeId };
+      const bodies: [object, string][] = [
+        [{ integration: 'jwt' }, '/token'],
+        [{ integration: 'jwt', ...id, token: userGroupToken }, '/token'],
+        [{ ...id }, '/integration'],
+        [{ integration: 'jwt', ...id, viewer: '' }, '/viewer'],
+        [{ integration: 'jwt', ...id, viewer: 'x'.repeat(256) }, '/viewer'],
+        [{ integration: 'jwt', ...id, viewer: 7 }, '/viewer'],
+        [{ integration: 'metabase', ...id, resource: 'dashboard' }, '/resource'],
+      ];
+      for (const [body, pointer] of bodies) {
+        const response = await site.mint(body);
+        assertProblem(response, 'invalid_request');
+        assert.equal(response.json.errors[0].pointer, pointer, JSON.stringify(body));
+      }
+      assert.equal(
+        decodeJwt(await site.token('jwt', { viewer: '\u{1f642}'.repeat(255) })).viewer,
+        '\u{1f642}'.repeat(255),
+      );
+    });
+  });
+
+  it('is allowed to admin, read-write and embed, which may not read, list or resolve more than that', async () => {
+    for (const permission of permissions) {
+      const { token } = await site.service.apiToken({ permission });
+      const allowed = ['admin', 'read-write', 'embed'].includes(permission);
+      const minted = await site.mint({ integration: 'jwt', token: userGroupToken }, token);
+      if (allowed) assert.equal(minted.status, 201, permission);
+      else assertProblem(minted, 'permission_denied');
+    }
+    const path = `/v1/user-groups/${encodeURIComponent(acmeId)}`;
+    for (const [method, each] of [
+      ['GET', path],
+      ['GET', '/v1/user-groups'],
+      ['GET', '/v1/integrations'],
+      ['GET', '/v1/signing-keys'],
+      ['DELETE', path],
+    ] as const) {
+      assertProblem(
+        await site.service.call(method, each, undefined, { token: site.embed }),
+        'permission_denied',
+      );
+    }
+    assert.equal((await site.service.resolve(userGroupToken, { token: site.embed })).status, 200);
+  });
+
+  it('is valid no longer than the user group token in its grace period', async () => {
+    const group = { user_group_id: 'retiring', name: 'R', properties: { region: 'r' } };
+    const token = await site.createGroup(group);
+    await site.service.post({ current_token: token, grace_period_seconds: 90 });
+    const { expires_at } = (await site.mint({ integration: 'jwt', token })).json.embed_token;
+    assert.ok(Date.parse(expires_at) <= site.now + 90_000);
+    assert.ok(Date.parse(expires_at) > site.now + 80_000);
+  });
+
+  it('uses an integration and a group in the version of the moment', async () => {
+    await site.put('changing', integrations.jwt);
+    assert.equal(decodeJwt(await site.token('changing')).aud, 'cube');
+    await site.put('changing', {
+      ...integrations.jwt,
+      settings: { audience: 'other', properties: ['region'] },
+    });
+    assert.equal(decodeJwt(await site.token('changing')).aud, 'other');
+    await site.service.put(acmeText.replace('EMEA', 'APAC'));
+    assert.equal(decodeJwt(await site.token('changing')).region, 'APAC');
+    await site.service.put(acmeText);
+  });
+
+  it('never contains a value of another group, whatever the templates and the values say', async () => {
+    const secretOf = (index: number) => `marker-of-${index}-${'z'.repeat(index)}`;
+    const groups = Array.from({ length: 8 }, (_, index) => ({
+      user_group_id: `tenant-${index}`,
+      name: secretOf(index),
+      mapping: { 40: secretOf(index), [`tenant-${index + 1}`]: secretOf(index) },
+      properties: {
+        region: secretOf(index),
+        // What looks like a template, a path or another group is a value like any other.
+        next: { property: 'region', user_group_id: `tenant-${index + 1}` },
+        path: `../tenant-${index + 1}/region`,
+        sql: `' or customer = 'tenant-${index + 1}`,
+        __other: `{{ tenant-${index + 1}.region }}`,
+      },
+    }));
+    const tokens = await Promise.all(groups.map((group) => site.createGroup(group)));
+    const properties = ['region', 'next', 'path', '__other'];
+    const names = [
+      'region',
+      'next',
+      'path',
+      'mapping',
+      'field',
+      'tenant-1',
+      '../tenant-1/region',
+      'tenant-1.region',
+    ];
+    const claims = Object.fromEntries([
+      ...properties.map((name) => [`p_${name}`, { property: name }]),
+      ['m', { mapping: '40' }],
+      ['f', { field: 'name' }],
+    ]);
+    await site.put('all', { type: 'jwt', settings: { audience: 'a', properties }, claims });
+    for (const [index, name] of names.entries()) {
+      const setting = { audience: 'a', properties: [name] };
+      await site.put(`odd-${index}`, { type: 'jwt', settings: setting, claims: { x: { property: name } } });
+    }
+    const check = (text: string, index: number) => {
+      const payload = Buffer.from(text.split('.')[1]!, 'base64url').toString();
+      for (const other of groups.keys())
+        assert.equal(
+          payload.includes(secretOf(other)) && other !== index && !secretOf(index).includes(secretOf(other)),
+          false,
+        );
+    };
+    await Promise.all(
+      tokens.flatMap((token, index) =>
+        ['all', 'metabase', ...names.map((_, odd) => `odd-${odd}`)].map(async (integration) => {
+          const minted = await site.mint({ integration, token, ...resourceFor(integration) });
+          assert.ok([201, 422].includes(minted.status), minted.text);
+          if (minted.status === 201) check(minted.json.embed_token.token, index);
+        }),
+      ),
+    );
+  });
+
+  it('writes no token or secret into the log', async () => {
+    const minted = await Promise.all(TYPES.map((type) => site.token(type, resourceFor(type))));
+    const log = site.service.logLines.join('\n');
+    for (const token of minted) assert.equal(log.includes(token.split('.')[2]!), false);
+    assert.equal(log.includes(SECRET), false);
+    assert.equal(decodeProtectedHeader(minted[0]!).alg, 'ES256');
+  });
+});
+
+function resourceFor(integration: string): object {
+  return integration === 'metabase' ? { resource: { dashboard: 7 } } : {};
+}

@@ -1,0 +1,118 @@
+// The pages on dashboard tools in `examples/`: their integrations are valid, and mint the tokens that the pages promise.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { EmbedSite } from '../support/embed-token/site.ts';
+import { decodeAs } from '../support/embed-token/tool.ts';
+import { codeBlocks, pageText } from '../support/page.ts';
+import { assertProblem } from '../support/problem.ts';
+
+const ACME = 'acme-7';
+
+interface Integration {
+  type: string;
+  secret: string;
+  settings: Record<string, unknown>;
+}
+
+/** The two JSON blocks of a page: the integration, and the request for a token. */
+function readPage(tool: string) {
+  const text = pageText(`examples/${tool}/README.md`);
+  const [integration, request] = codeBlocks(text, 'json').map((block) => JSON.parse(block));
+  return { text, integration: integration as Integration, request: request as { integration: string } };
+}
+
+describeOnEachDatabase('The page on', (database) => {
+  let site: EmbedSite;
+  before(async () => {
+    site = await EmbedSite.start(database, { env: { UGS_PUBLIC_URL: 'https://groups.example.com' } });
+  });
+  after(() => site.service.end());
+
+  /** Does what the page says. Returns the token, after it has minted nothing for a group that lacks the region. */
+  async function follow(tool: string) {
+    const page = readPage(tool);
+    assert.equal(page.request.integration, tool);
+    const put = await site.put(tool, page.integration);
+    assert.equal(put.status, 201, put.text);
+    await site.createGroup({ user_group_id: ACME, name: 'Acme', properties: { region: 'EMEA' } });
+    const minted = await site.mint(page.request);
+    assert.equal(minted.status, 201, minted.text);
+    if (JSON.stringify(page.integration).includes('{"property"')) {
+      await site.service.put({ user_group_id: ACME, properties: { region: '' } });
+      assertProblem(await site.mint(page.request), 'claim_missing');
+      await site.service.put({ user_group_id: ACME, properties: { region: 'EMEA' } });
+    }
+    return { ...page, minted: minted.json.embed_token, token: minted.json.embed_token.token as string };
+  }
+
+  it('Metabase', async () => {
+    const { integration, minted, token, text } = await follow('metabase');
+    const { exp: _, ...claims } = decodeAs.metabase(token, integration.secret);
+    assert.deepEqual(claims, { resource: { dashboard: 7 }, params: { customer: ACME, region: 'EMEA' } });
+    assert.equal(minted.url, `https://metabase.example.com/embed/dashboard/${token}`);
+    assert.match(text, /<metabase-dashboard dashboard-id="7">/);
+    // What Metabase's script sends names the dashboard.
+    const named = { integration: 'metabase', user_group_id: ACME, resource: { dashboard: 7 } };
+    assert.equal((await site.mint(named)).status, 201);
+    assertProblem(await site.mint({ ...named, resource: { dashboard: 8 } }), 'invalid_request');
+  });
+
+  it('Superset', async () => {
+    const { integration, token, text } = await follow('superset');
+    const { iat: _, exp: __, ...claims } = decodeAs.superset(token, integration.secret);
+    const [{ id }] = integration.settings.resources as [{ id: string }];
+    assert.deepEqual(claims, {
+      user: { username: ACME, first_name: 'user-31' },
+      resources: [{ type: 'dashboard', id }],
+      rls_rules: [
+        { dataset: 12, clause: `customer_id = '${ACME}'` },
+        { dataset: 14, clause: "region = 'EMEA'" },
+      ],
+      aud: 'superset',
+      type: 'guest',
+    });
+    assert.match(text, new RegExp(`GUEST_TOKEN_JWT_AUDIENCE = "${claims.aud}"`));
+    assert.match(text, new RegExp(`id: '${id}'`));
+  });
+
+  it('Lightdash', async () => {
+    const { integration, token, text } = await follow('lightdash');
+    const { exp: _, ...claims } = decodeAs.lightdash(token, integration.secret);
+    const [resource] = integration.settings.resources as [{ dashboardUuid: string }];
+    assert.deepEqual(claims, {
+      content: { type: 'dashboard', ...resource, canExportCsv: false, canDateZoom: true },
+      userAttributes: { customer: ACME, region: 'EMEA' },
+      user: { externalId: 'user-31' },
+    });
+    const attributes = [...text.matchAll(/\$\{lightdash\.attributes\.(\w+)\}/g)].map(([, name]) => name);
+    assert.deepEqual(attributes, Object.keys(claims.userAttributes as object));
+  });
+
+  it('Grafana', async () => {
+    const { token, text } = await follow('grafana');
+    const [ini = ''] = codeBlocks(text, 'ini');
+    const [, expected = ''] = /^expect_claims = (.*)$/m.exec(ini)!;
+    const { aud, iss } = JSON.parse(expected);
+    const { issuer, jwks_url } = (await site.asAdmin('GET', '/v1/signing-keys')).json;
+    const keys = createLocalJWKSet((await site.keySet()).json);
+    const { payload } = await jwtVerify(token, keys, { audience: aud, issuer });
+    // The id of the issuer differs between installations.
+    const [, id] = /\/issuers\/(\w+)$/.exec(issuer)!;
+    const [, jwksUrl = ''] = /^jwk_set_url = (.*)$/m.exec(ini)!;
+    assert.deepEqual(
+      [iss, jwksUrl].map((url) => url.replace('/ID', `/${id}`)),
+      [issuer, jwks_url],
+    );
+    const { provided_id } = payload.user_group as { provided_id: string };
+    assert.deepEqual([payload.sub, provided_id, payload.viewer], [ACME, ACME, 'user-31']);
+    // A number and no text of the customer: Grafana ignores the case of logins.
+    assert.match(
+      ini,
+      /^username_attribute_path = join\('', \['customer-', to_string\(user_group\.id\)\]\)$/m,
+    );
+    assert.match(ini, new RegExp(`^org_mapping = ${ACME}:Acme:Viewer, `, 'm'));
+  });
+});

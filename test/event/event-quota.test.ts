@@ -1,0 +1,118 @@
+// Contract: one API token cannot fill the disk with the values of its events. Every change still has its event.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Changes } from '../../src/domain/event/changes.ts';
+import { EventQuota } from '../../src/domain/event/quota.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { Scrape } from '../support/metrics.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+
+const MEBIBYTE = 1_048_576;
+const DAY_MS = 86_400_000;
+const TEXT = 'x'.repeat(15_000);
+
+interface GroupChanges {
+  properties: { text: { to?: string; truncated?: true } };
+}
+
+describeOnEachDatabase('UGS_EVENT_MEBIBYTES_PER_DAY', (database) => {
+  let service: TestService;
+  before(async () => {
+    const env = { UGS_EVENT_MEBIBYTES_PER_DAY: '1', UGS_METRICS_ADDRESS: '127.0.0.1:0' };
+    service = await TestService.start(database, { env });
+  });
+  after(() => service.end());
+
+  async function createGroups(count: number, token: string): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      const properties = { plan: 'gold', text: `${index}${TEXT}` };
+      await service.get({ user_group_id: `group ${index}`, name: 'G', properties }, { token });
+    }
+  }
+
+  /** The changes of the created groups: two pages. */
+  async function changesOf(token: string): Promise<GroupChanges[]> {
+    const path = '/v1/events?limit=1000&type=user_group.created';
+    const { json: first } = await service.call('GET', path, undefined, { token });
+    const rest = `${path}&cursor=${encodeURIComponent(first.next_cursor)}`;
+    const { json } = first.next_cursor
+      ? await service.call('GET', rest, undefined, { token })
+      : { json: { events: [] } };
+    return [...first.events, ...json.events].map(({ changes }) => changes);
+  }
+
+  it('bounds the values of one environment, keeps every event and small values, and tells the operator', async () => {
+    const { token } = await service.apiToken({ workspaceName: 'noisy' });
+    const { token: other } = await service.apiToken({ workspaceName: 'noisy', environment: 'Testing' });
+    await createGroups(80, token);
+    const events = await changesOf(token);
+    const reduced = events.filter(({ properties }) => properties.text.truncated);
+    assert.equal(events.length, 80);
+    assert.equal(reduced.length, 80 - Math.floor(MEBIBYTE / 15_080));
+    for (const changes of reduced)
+      assert.deepEqual(changes, {
+        name: { to: 'G' },
+        properties: { plan: { to: 'gold' }, text: { truncated: true } },
+      });
+    const [{ bytes }] = (await runSql(
+      service.database,
+      'select sum(octet_length(changes)) as bytes from events',
+    )) as [{ bytes: number }];
+    assert.ok(Number(bytes) < MEBIBYTE + 80 * 256, String(bytes));
+
+    await createGroups(2, other);
+    assert.ok((await changesOf(other)).every(({ properties }) => properties.text.to!.length > TEXT.length));
+
+    const metrics = await Scrape.of(service.app.metricsUrl!);
+    assert.equal(metrics.sum('user_group_service_events_reduced_total', {}), reduced.length);
+    const lines = service.logLines.filter((line) => line.includes('UGS_EVENT_MEBIBYTES_PER_DAY'));
+    assert.equal(lines.length, 1);
+    const [{ workspace_id }] = (await runSql(
+      service.database,
+      "select workspace_id from workspaces where name = 'noisy'",
+    )) as [{ workspace_id: number }];
+    const { workspaceId, environment } = JSON.parse(lines[0]!);
+    assert.deepEqual([workspaceId, environment], [Number(workspace_id), 'Customer']);
+  });
+});
+
+describe('The quota of events', () => {
+  const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+  const changes = new Changes(null, { text: JSON.stringify('x'.repeat(9_000)) as JsonText });
+  const size = changes.whole.length;
+
+  it('is refilled in the course of a day', () => {
+    let reduced = 0;
+    const quota = new EventQuota({ bytesPerDay: 10 * size, onReduced: () => reduced++ });
+    const storedAt = (now: number) => quota.storedForm(tenant, changes, now) === changes.whole;
+    for (let index = 0; index < 10; index++) assert.ok(storedAt(0));
+    assert.ok(!storedAt(0));
+    assert.ok(!storedAt(DAY_MS * 0.09));
+    assert.ok(storedAt(DAY_MS * 0.11));
+    assert.ok(!storedAt(DAY_MS * 0.12));
+    for (let index = 0; index < 10; index++) assert.ok(storedAt(DAY_MS * 9));
+    assert.ok(!storedAt(DAY_MS * 9));
+    assert.equal(reduced, 4);
+  });
+
+  it('is of each workspace and environment', () => {
+    const quota = new EventQuota({ bytesPerDay: size, onReduced: () => {} });
+    for (const each of [
+      tenant,
+      { ...tenant, workspaceId: 2 },
+      { ...tenant, environment: 'Testing' as const },
+    ]) {
+      assert.equal(quota.storedForm(each, changes, 0), changes.whole);
+      assert.equal(quota.storedForm(each, changes, 0), '{"from":null,"to":{},"truncated":{"text":true}}');
+    }
+  });
+
+  it('of 0 is none', () => {
+    const quota = new EventQuota({ bytesPerDay: 0, onReduced: () => assert.fail() });
+    for (let index = 0; index < 1_000; index++)
+      assert.equal(quota.storedForm(tenant, changes), changes.whole);
+  });
+});

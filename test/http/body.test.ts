@@ -1,0 +1,276 @@
+// Contract: which bodies are accepted: their size, their media type, and unambiguous JSON only.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestRequest, TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const KIB = 1024;
+
+function pointersOf({ json }: TestResponse): string[] {
+  return [...new Set<string>(json.errors.map(({ pointer }: { pointer: string }) => pointer))];
+}
+
+describeOnEachDatabase('a body', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+    await service.get({ user_group_id: 'there', name: 'There' });
+  });
+  after(() => service.end());
+
+  const request = { user_group_id: 'there' };
+
+  /** A valid body of exactly this many bytes. */
+  function padded(bytes: number): string {
+    return JSON.stringify(request).padEnd(bytes, ' ');
+  }
+
+  const chunked: Pick<TestRequest, 'headers'> = {
+    headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' },
+  };
+
+  it('may have 256 KiB, with Content-Length or chunked', async () => {
+    assert.equal((await service.get(padded(256 * KIB))).status, 200);
+    assert.equal((await service.get(padded(256 * KIB), chunked)).status, 200);
+  });
+
+  it('may have as many members and elements as fit into properties of 64 KiB', async () => {
+    // The bounds on properties leave room for these levels below the array.
+    const levels = 14;
+    const nested = `${'{"":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    for (const value of [nested, '1']) {
+      const frame = '{"a":[]}'.length;
+      const count = Math.floor((64 * KIB - frame + 1) / (value.length + 1));
+      const properties = `{"a":[${Array.from({ length: count }, () => value).join(',')}]}`;
+      const response = await service.put(`{"user_group_id":"there","properties":${properties}}`);
+      assert.equal(response.status, 200, `${response.json.detail}`);
+    }
+  });
+
+  it('is rejected with 413 if it has one byte more', async () => {
+    for (const bytes of [256 * KIB + 1, 4 * 1024 * KIB]) {
+      for (const more of [{}, chunked]) {
+        const response = await service.get(padded(bytes), more);
+        assert.deepEqual([response.status, response.json.code], [413, 'body_too_large']);
+      }
+    }
+  });
+
+  it('may take longer to arrive than the time limit of the database', async () => {
+    const { hostname, port } = new URL(service.url);
+    const client = connect(Number(port), hostname).setEncoding('utf8');
+    const body = padded(100);
+    client.write(
+      `GET /api/user HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Token ${service.token}\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 50)}`,
+    );
+    await sleep(3_000);
+    client.write(body.slice(50));
+    const [response] = await once(client, 'data');
+    assert.match(response, /^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('may be declared as JSON or have no Content-Type', async () => {
+    const types = [
+      undefined,
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ];
+    for (const type of types) {
+      const response = await service.get(request, { headers: { 'content-type': type } });
+      assert.equal(response.status, 200, type ?? 'no type');
+    }
+  });
+
+  it('must be JSON if it has no Content-Type', async () => {
+    const response = await service.get('user_group_id=there', { headers: { 'content-type': undefined } });
+    assert.deepEqual([response.status, response.json.code], [400, 'invalid_json']);
+  });
+
+  it('is rejected with 415 if it is declared as anything else', async () => {
+    const types = [
+      'text/plain',
+      'text/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/merge-patch+json',
+      'application/jsonp',
+      'application/json; charset=iso-8859-1',
+      'application/json, text/plain',
+      'application/octet-stream',
+      'json',
+      '*/*',
+    ];
+    for (const type of types) {
+      for (const response of [
+        await service.get(request, { headers: { 'content-type': type } }),
+        await service.put(request, { headers: { 'content-type': type } }),
+        await service.post(request, { headers: { 'content-type': type } }),
+      ]) {
+        assert.deepEqual([response.status, response.json.code], [415, 'unsupported_media_type'], type);
+      }
+    }
+  });
+
+  it('may be empty whatever its declared type if it is optional, but is rejected with 415 if it is not empty', async () => {
+    const path = '/v1/user-groups/there/rotate';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const more of [{}, chunked.headers])
+      for (const body of [undefined, '']) {
+        const response = await service.call('POST', path, body, { headers: { ...headers, ...more } });
+        assert.equal(response.status, 200, response.text);
+      }
+    const { status, json } = await service.call('POST', path, '{}', { headers });
+    assert.deepEqual([status, json.code], [415, 'unsupported_media_type']);
+  });
+
+  it('may be an empty object if the endpoint has no fields, and nothing else', async () => {
+    const admin = await service.apiToken({ permission: 'admin' });
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token: admin.token });
+    const { json } = await call('POST', '/v1/api-tokens', { name: 'A', permission: 'resolve' });
+    await call('PUT', '/v1/webhook-endpoints/e', {
+      url: 'https://receiver.invalid/',
+      event_types: ['user_group.created'],
+    });
+    const withoutFields: [method: string, path: string][] = [
+      ['GET', '/v1/user-groups/there'],
+      ['GET', '/v1/events'],
+      ['POST', '/v1/user-groups/there/suspend'],
+      ['POST', '/v1/user-groups/there/resume'],
+      ['POST', '/v1/webhook-endpoints/e/test'],
+      ['POST', '/v1/webhook-endpoints/e/rotate'],
+      ['DELETE', '/v1/webhook-endpoints/e'],
+      ['DELETE', '/v1/user-groups/there'],
+      ['DELETE', `/v1/api-tokens/${json.api_token.api_token_id}`],
+    ];
+    for (const [method, path] of withoutFields) {
+      for (const body of ['[]', 'null', '{"a":1}', '{', '{}{}', 'x', '""']) {
+        const refused = await call(method, path, body);
+        assert.deepEqual(
+          [refused.status, refused.json.code],
+          [400, 'invalid_request'],
+          `${method} ${path} ${body}`,
+        );
+      }
+      const { status, text } = await call(method, path, method === 'GET' ? ' { } ' : '{}');
+      assert.ok(status < 300, `${method} ${path}: ${text}`);
+    }
+    await service.get({ user_group_id: 'there', name: 'There' });
+  });
+
+  it('is rejected with 415 if it has a content coding, even a correct one', async () => {
+    const plain = Buffer.from(JSON.stringify(request));
+    for (const [coding, bytes] of [
+      ['gzip', gzipSync(plain)],
+      ['gzip', plain],
+      ['br', plain],
+      ['deflate, identity', plain],
+      ['unknown', plain],
+    ] as const) {
+      const response = await service.get(bytes, { headers: { 'content-encoding': coding } });
+      assert.deepEqual([response.status, response.json.code], [415, 'unsupported_media_type'], coding);
+    }
+  });
+
+  it('is required: the error for a GET without a body names the endpoint that works without one', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/user'],
+      ['PUT', '/api/user'],
+      ['POST', '/api/user'],
+      ['POST', '/v1/resolve'],
+    ] as const) {
+      const response = await service.call(method, path);
+      assert.deepEqual([response.status, response.json.code], [400, 'body_missing'], `${method} ${path}`);
+      const hint = /clients and proxies drop the body of a GET: use POST \/v1\/user-groups/;
+      assert.equal(hint.test(response.json.detail), method === 'GET');
+    }
+  });
+
+  it('must be an object', async () => {
+    for (const body of ['[]', '"text"', '1', 'true', 'null', '[{"user_group_id":"there"}]']) {
+      for (const [method, path] of [
+        ['GET', '/api/user'],
+        ['PUT', '/api/user'],
+        ['POST', '/api/user'],
+        ['POST', '/v1/resolve'],
+      ] as const) {
+        const response = await service.call(method, path, body);
+        assert.deepEqual([response.status, response.json.code], [400, 'invalid_request'], body);
+        assert.deepEqual(response.json.errors, [{ pointer: '', detail: 'must be an object' }]);
+      }
+    }
+  });
+
+  describe('that is ambiguous or malformed', () => {
+    const bytes = (...parts: (string | number[])[]) =>
+      Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
+    const start = '{"user_group_id":"ambiguous","name":"A"';
+    const cases: Record<string, [body: string | Buffer, pointer: string]> = {
+      'a duplicate field': [`${start},"name":"A"}`, '/name'],
+      'a duplicate field, once escaped': [`${start},"\\u006eame":"B"}`, '/name'],
+      'a duplicate key in properties': [`${start},"properties":{"a":1,"b":2,"a":1}}`, '/properties/a'],
+      'a duplicate key in mapping': [`${start},"mapping":{"1":1,"1":2}}`, '/mapping/1'],
+      'a deeply nested duplicate key': [
+        `${start},"properties":{"l":[0,{"x~y/z":{"k":1,"k":1}}]}}`,
+        '/properties/l/1/x~0y~1z/k',
+      ],
+      '__proto__ as a field': [`${start},"__proto__":{}}`, '/__proto__'],
+      'deeply nested __proto__, escaped': [
+        `${start},"properties":{"a":[{"\\u005f_proto__":1}]}}`,
+        '/properties/a/0/__proto__',
+      ],
+      'a lone surrogate': [`${start},"properties":{"a":"\\ud83d"}}`, '/properties/a'],
+      'a reversed surrogate pair': [`${start},"properties":{"a":"\\ude00\\ud83d"}}`, '/properties/a'],
+      'a lone surrogate in a key': [`${start},"properties":{"\\ude00":1}}`, '/properties'],
+      'an invalid UTF-8 byte': [bytes(start, ',"properties":{"é":"', [0xff], '"}}'), '/properties/é'],
+      'truncated UTF-8': [
+        bytes(start, ',"properties":{"a":["', [0xf0, 0x9f, 0x98], '"]}}'),
+        '/properties/a/0',
+      ],
+      'overlong UTF-8': [bytes(start, ',"properties":{"a":"', [0xc0, 0xaf], '"}}'), '/properties/a'],
+      'a surrogate encoded in UTF-8': [
+        bytes(start, ',"properties":{"a":"', [0xed, 0xa0, 0x80], '"}}'),
+        '/properties/a',
+      ],
+      'a byte order mark': [bytes([0xef, 0xbb, 0xbf], `${start}}`), ''],
+      'trailing text': [`${start}} x`, ''],
+      'a second body': [`${start}}${start}}`, ''],
+      'only white space': [' \n', ''],
+      'a trailing comma': [`${start},}`, ''],
+      'a missing closing brace': [start, ''],
+      'a comment': [`${start}/* */}`, ''],
+      'single quotes': ["{'user_group_id':'ambiguous','name':'A'}", ''],
+      'an unquoted key': ['{user_group_id:"ambiguous","name":"A"}', ''],
+      NaN: [`${start},"properties":{"a":NaN}}`, '/properties/a'],
+      'a leading zero': [`${start},"properties":{"a":01}}`, '/properties'],
+      'a plus sign': [`${start},"properties":{"a":+1}}`, '/properties/a'],
+      'a line break in a string': [`${start},"properties":{"a":"\n"}}`, '/properties/a'],
+      'UTF-16': [Buffer.from(`${start}}`, 'utf16le'), ''],
+    };
+    for (const [what, [body, pointer]] of Object.entries(cases)) {
+      it(`is rejected with a pointer by every endpoint: ${what}`, async () => {
+        for (const [method, path] of [
+          ['GET', '/api/user'],
+          ['PUT', '/api/user'],
+          ['POST', '/api/user'],
+          ['POST', '/v1/user-groups'],
+          ['POST', '/v1/resolve'],
+        ] as const) {
+          const response = await service.call(method, path, body);
+          assert.deepEqual([response.status, response.json.code], [400, 'invalid_json'], response.text);
+          assert.deepEqual(pointersOf(response), [pointer]);
+        }
+        assert.equal((await service.get({ user_group_id: 'ambiguous' })).status, 404);
+      });
+    }
+  });
+});

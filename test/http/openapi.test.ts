@@ -1,0 +1,350 @@
+// The API description at /openapi.json is valid, complete and matches the service.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import fastify from 'fastify';
+import { permissions } from '../../src/domain/api-token.ts';
+import { environments } from '../../src/domain/user-group/user-group.ts';
+import { BodyAdmission } from '../../src/http/limits/body-admission.ts';
+import { InFlight } from '../../src/http/limits/in-flight.ts';
+import { UnreadResponses } from '../../src/http/limits/response-backpressure.ts';
+import { openApi } from '../../src/http/openapi/document.ts';
+import { Prefetcher } from '../../src/http/prefetch.ts';
+import { problems } from '../../src/http/response/problem.ts';
+import * as surface from '../../src/http/routes.ts';
+import type { Schema } from '../../src/http/schema.ts';
+import type { Context } from '../../src/operations/context.ts';
+import type { ProblemCode } from '../../src/problem.ts';
+import { ApiDescription, type DescribedOperation, examplesOf, nameOf } from '../support/api-description.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { EXISTING, EXISTING_ENDPOINT, errorRequests, requestOf } from '../support/described-refusal.ts';
+import { integrations } from '../support/embed-token/site.ts';
+import { send, type TestRequest, type TestResponse } from '../support/http.ts';
+import { causes } from '../support/problem-cause.ts';
+import { TestService } from '../support/service.ts';
+
+const { addRoutes, endpoints } = surface;
+const document = openApi(surface);
+const description = new ApiDescription(document);
+
+/**
+ * Every method of every path, without HEAD, variants with a trailing slash, and the assets of the documentation pages.
+ */
+function routesOfService(): Set<string> {
+  const routes = new Set<string>();
+  const app = fastify({ exposeHeadRoutes: false });
+  app.addHook('onRoute', ({ method, url }) => {
+    if (url.startsWith('/docs/assets/')) return;
+    const path = url.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
+    for (const each of [method].flat()) if (each !== 'HEAD') routes.add(`${each} ${path}`);
+  });
+  addRoutes(
+    app,
+    {
+      context: {} as Context,
+      limit: null,
+      running: new InFlight(),
+      bodies: new BodyAdmission(),
+      unread: new UnreadResponses(),
+      prefetcher: new Prefetcher(),
+    },
+    { publicLimit: null, isReady: async () => {} },
+  );
+  return routes;
+}
+
+/** Every nested schema that describes objects, with its path. */
+function objectsIn(schema: object, path: string): { path: string; schema: object }[] {
+  const nested = Object.entries(schema).flatMap(([key, member]) =>
+    typeof member === 'object' && member !== null ? objectsIn(member, `${path}/${key}`) : [],
+  );
+  const isObject = 'type' in schema && [schema.type].flat().includes('object');
+  return isObject ? [{ path, schema }, ...nested] : nested;
+}
+
+describe('The description of the API', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate({ ...document });
+    assert.ok(valid, JSON.stringify(errors, null, 2));
+    assert.equal(validator.version, '3.1');
+  });
+
+  it('has exactly the routes of the service', () => {
+    const described = description.operations.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(new Set(described), routesOfService());
+  });
+
+  it('declares the members of every object: generators treat an object without them as empty', () => {
+    const objects = Object.entries(description.schemas).flatMap(([name, schema]) => objectsIn(schema, name));
+    assert.ok(objects.length > 20);
+    for (const { path, schema } of objects) {
+      assert.ok('properties' in schema || 'additionalProperties' in schema, path);
+    }
+  });
+
+  it('allows null for the environment of a group in every response, as specified', () => {
+    const tags = Object.entries(document.components!.schemas!).flatMap(([name, schema]) =>
+      objectsIn(schema ?? {}, name).flatMap(
+        ({ path, schema: { properties } }: { path: string; schema: Schema }) =>
+          properties?.api_environment_tag === undefined
+            ? []
+            : [{ path, tag: properties.api_environment_tag }],
+      ),
+    );
+    assert.ok(tags.length >= 4);
+    for (const { path, tag } of tags) {
+      const { type, enum: values } = tag as Schema;
+      assert.deepEqual({ type, values }, { type: ['string', 'null'], values: [...environments, null] }, path);
+    }
+  });
+
+  it('has distinct operationIds and schema names', () => {
+    const ids = description.operations.map(({ operationId }) => operationId);
+    assert.deepEqual(ids, [...new Set(ids)]);
+    const schemas = endpoints.flatMap(({ body, description: { responses } }) => [
+      ...(body.schema === null ? [] : [{ name: body.name, schema: body.schema }]),
+      ...Object.values(responses).flatMap(({ schema }) => schema ?? []),
+    ]);
+    for (const { name, schema } of schemas) {
+      assert.deepEqual(document.components!.schemas![name], schema, name);
+    }
+  });
+
+  it('says what each permission allows, and who accepts Bearer', () => {
+    const { apiToken } = document.components!.securitySchemes as Record<string, { description: string }>;
+    for (const permission of permissions)
+      assert.match(apiToken!.description, new RegExp(`^- \`${permission}\`: `, 'm'));
+    for (const { operationId, security } of description.operations) {
+      const names = security.flatMap((each) => Object.keys(each));
+      assert.equal(names.includes('bearer'), names.length > 0 && operationId !== 'forwardAuth', operationId);
+    }
+  });
+
+  it('has an example of every error code', () => {
+    const shown = description.operations.flatMap((operation) => description.errorCodes(operation));
+    assert.deepEqual(new Set(shown), new Set(Object.keys(problems)));
+  });
+
+  for (const { operationId, body, protocol } of endpoints.filter((each) => each.body.schema !== null)) {
+    it(`has request examples that the service accepts: ${operationId}`, () => {
+      const examples = Object.values(examplesOf(description.operation(operationId).requestBody));
+      assert.ok(examples.length > 0);
+      for (const { value } of examples)
+        body.read(
+          Buffer.from(protocol === 'oauth' ? `${new URLSearchParams(value)}` : JSON.stringify(value)),
+        );
+    });
+  }
+
+  for (const operation of description.operations) {
+    it(`has response examples that are valid and under the right status: ${operation.operationId}`, () => {
+      for (const status of Object.keys(operation.responses).map(Number)) {
+        const response = description.response(operation, status);
+        for (const [name, { value }] of Object.entries(examplesOf(response))) {
+          description.assertValid(nameOf(Object.values(response.content!)[0]!.schema), value);
+          if (status < 400) continue;
+          const { code, status: shown } = value as { code: string; status: number };
+          assert.deepEqual([code, shown], [name, status]);
+        }
+      }
+    });
+  }
+});
+
+/** Nothing listens there. */
+const ENDPOINT = { url: 'http://127.0.0.1:1025/', event_types: ['*'] };
+
+describeOnEachDatabase('The responses of the service match the API description', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database, { env: { UGS_WEBHOOK_ALLOW_PRIVATE: 'on' } });
+    // For every operation.
+    service.token = (await service.apiToken({ permission: 'admin' })).token;
+    await service.get(EXISTING);
+    const { resources: _, ...settings } = integrations.metabase.settings;
+    const metabase = { ...integrations.metabase, settings: { ...settings, resources: [{ dashboard: 7 }] } };
+    await service.call('PUT', '/v1/integrations/metabase', metabase);
+    await service.call('PUT', `/v1/webhook-endpoints/${EXISTING_ENDPOINT}`, ENDPOINT);
+    await service.call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await service.call('PUT', '/v1/data-sources/acme-orders', { schema_id: '40', name: 'Orders' });
+    await service.call('PUT', '/v1/property-schema', { schema: {}, mode: 'off' });
+  });
+  after(() => service.end());
+
+  it('for every success of every operation', async () => {
+    const seen = new Set<string>();
+    const call = async (operationId: string, request: TestRequest = {}): Promise<TestResponse> => {
+      const operation = description.operation(operationId);
+      const answer = await send(service.url, { ...requestOf(operation), token: service.token, ...request });
+      description.assertDescribed(operation, answer);
+      seen.add(`${operationId} ${answer.status}`);
+      return answer;
+    };
+    const id = 'a/b %2F \u{1f642}';
+    const path = `/v1/user-groups/${encodeURIComponent(id)}`;
+    const group = { user_group_id: id, name: 'A', mapping: { 40: '213', 41: 7 }, properties: { a: [1.5] } };
+    const readOnly = await service.apiToken({ permission: 'read-only' });
+
+    await call('getOrCreateUserGroup', { body: group });
+    await call('getOrCreateUserGroup', { body: { user_group_id: id } });
+    const drifted = await call('getOrCreateUserGroup', {
+      body: { user_group_id: id, name: 'B', mapping: null, properties: null },
+    });
+    assert.equal(drifted.headers['user-group-drift'], 'name, mapping, properties');
+    await call('createUserGroup', { body: group });
+    await call('createUserGroup', { body: { user_group_id: 'bare', name: 'Bare', properties: null } });
+    await call('updateUserGroup', { body: { user_group_id: 'bare', name: 'Bare still' } });
+    await call('updateUserGroup', { body: group, headers: { 'if-match': drifted.headers.etag } });
+    const { token } = drifted.json.user_group;
+    await call('rotateUserGroupToken', { body: { current_token: token, grace_period_seconds: 60 } });
+    assert.equal((await call('resolveUserGroupToken', { body: { token } })).json.token.status, 'retiring');
+    const read = await call('readUserGroup', { path, ...(await service.apiToken()) });
+    await call('readUserGroup', { path, headers: { 'if-none-match': read.headers.etag } });
+    await call('resolveUserGroupToken', { body: { token: read.json.user_group.token } });
+    assert.equal('token' in (await call('readUserGroup', { path, ...readOnly })).json.user_group, false);
+    await call('patchUserGroup', { path, body: { properties: { b: null, c: {} } } });
+    const first = await call('listUserGroups', { path: '/v1/user-groups?limit=1' });
+    const cursor = encodeURIComponent(first.json.next_cursor);
+    await call('listUserGroups', { path: `/v1/user-groups?limit=1&cursor=${cursor}`, ...readOnly });
+    await call('listUserGroups', { path: '/v1/user-groups?search=a' });
+    const full = { name: 'C', properties: { a: 1 } };
+    assert.equal((await call('replaceUserGroup', { path, body: full })).status, 200);
+    const other = '/v1/user-groups/replaced';
+    assert.equal((await call('replaceUserGroup', { path: other, body: full })).status, 201);
+    await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
+    await call('listUserGroupEvents', { path: `${path}/events` });
+    await call('listEvents', { path: '/v1/events?order=oldest&limit=2', ...readOnly });
+    await call('listEvents');
+    await call('suspendUserGroup', { path: `${path}/suspend` });
+    await call('listUserGroups', { path: '/v1/user-groups?suspended=true&match=contains&search=C' });
+    await call('resumeUserGroup', { path: `${path}/resume` });
+    await call('deleteUserGroup', { path });
+    const apiTokenId = (await call('createApiToken')).json.api_token.api_token_id;
+    const apiTokenPath = `/v1/api-tokens/${apiTokenId}`;
+    await call('listApiTokens', { path: '/v1/api-tokens?limit=1' });
+    await call('rotateApiToken', { path: `${apiTokenPath}/rotate` });
+    await call('readApiToken', { path: apiTokenPath });
+    await call('revokeApiToken', { path: apiTokenPath });
+    const endpoint = '/v1/webhook-endpoints/described';
+    for (const _ of ['created', 'replaced'])
+      await call('putWebhookEndpoint', { path: endpoint, body: ENDPOINT });
+    await call('readWebhookEndpoint', { path: endpoint });
+    await call('listWebhookEndpoints', { path: '/v1/webhook-endpoints?limit=1' });
+    await call('rotateWebhookEndpointSecret', { path: `${endpoint}/rotate` });
+    const { event_id } = (await call('testWebhookEndpoint', { path: `${endpoint}/test` })).json;
+    await call('listWebhookDeliveries', { path: `${endpoint}/deliveries` });
+    await call('redeliverWebhook', { path: `${endpoint}/deliveries/${event_id}/redeliver` });
+    await call('deleteWebhookEndpoint', { path: endpoint });
+    const put = (id: string, body: object) =>
+      call('putIntegration', { path: `/v1/integrations/${id}`, body });
+    for (const [id, integration] of Object.entries(integrations)) await put(`all-${id}`, integration);
+    assert.equal((await put('all-jwt', integrations.jwt)).status, 200);
+    await call('readIntegration', { path: '/v1/integrations/all-jwt' });
+    await call('listIntegrations', { path: '/v1/integrations?limit=1' });
+    const viewed = {
+      user_group_id: 'viewed',
+      name: 'V',
+      mapping: { 40: 1 },
+      properties: { region: 'r', seats: 1 },
+    };
+    await service.get(viewed);
+    for (const integration of Object.keys(integrations)) {
+      const resource = integration === 'metabase' ? { dashboard: 7 } : undefined;
+      const { json } = await call('createEmbedToken', {
+        body: { integration: `all-${integration}`, user_group_id: 'viewed', resource },
+      });
+      if (integration === 'jwt')
+        await call('resolveUserGroupToken', { body: { token: json.embed_token.token } });
+    }
+    await call('deleteIntegration', { path: '/v1/integrations/all-lightdash' });
+    for (const _ of ['created', 'replaced']) {
+      await call('putSchema', { path: '/v1/schemas/41', body: { name: 'Other' } });
+      await call('putDataSource', {
+        path: '/v1/data-sources/other',
+        body: { schema_id: '41', name: 'Other', attributes: { host: 'db' } },
+      });
+    }
+    await call('readSchema', { path: '/v1/schemas/41' });
+    await call('listSchemas', { path: '/v1/schemas' });
+    await call('readDataSource', { path: '/v1/data-sources/other' });
+    await call('listDataSources', { path: '/v1/data-sources', ...readOnly });
+    const mapped = await call('getOrCreateUserGroup', {
+      body: { user_group_id: 'mapped', name: 'M', mapping: { 41: 'other', 40: 'gone' } },
+    });
+    await call('resolveUserGroupToken', { body: { token: mapped.json.user_group.token } });
+    const form = new URLSearchParams({ token: mapped.json.user_group.token });
+    assert.equal((await call('introspectToken', { body: form })).json.active, true);
+    assert.equal((await call('introspectToken')).json.active, false);
+    const sourced = { user_group_id: 'sourced', name: 'S', mapping: { 40: 'acme-orders' } };
+    const viewer = (await call('getOrCreateUserGroup', { body: sourced })).json.user_group.token;
+    await call('deleteDataSource', { path: '/v1/data-sources/other' });
+    await call('deleteSchema', { path: '/v1/schemas/41' });
+    await call('forwardAuth', { headers: { 'x-user-group-token': viewer } });
+    await call('putMappingPolicy', { body: { mode: 'report' } });
+    await call('readMappingPolicy');
+    await call('putMappingPolicy', { body: { mode: 'off' } });
+    await call('readPropertySchema');
+    await call('deletePropertySchema');
+    for (const _ of ['created', 'replaced'])
+      await call('putPropertySchema', { body: { schema: {}, mode: 'off' } });
+    await call('rotateSigningKeys', { path: '/v1/signing-keys/rotate', body: {} });
+    const { jwks_url } = (await call('listSigningKeys', {})).json;
+    const [jwks] = /\/issuers\/.*/.exec(jwks_url)!;
+    const published = await call('readKeySet', { path: jwks, token: null });
+    const headers = { 'if-none-match': published.headers.etag! };
+    await call('readKeySet', { path: jwks, token: null, headers });
+    const publicOperations = description.operations.filter(({ security }) => security.length === 0);
+    for (const { operationId } of publicOperations.filter(({ path }) => !path.includes('{')))
+      await call(operationId, { token: null });
+
+    const described = description.operations.flatMap((operation) =>
+      description.statuses(operation).successes.map((status) => `${operation.operationId} ${status}`),
+    );
+    assert.deepEqual(seen, new Set(described));
+  });
+
+  /** An API token without permission for the operation; null if every permission allows it. */
+  async function tokenWithoutPermission({ operationId }: DescribedOperation): Promise<string | null> {
+    const permitted = endpoints.find((each) => each.operationId === operationId)?.permissions ?? permissions;
+    const permission = permissions.find((each) => each !== 'admin' && !permitted.includes(each));
+    return permission === undefined ? null : (await service.apiToken({ permission })).token;
+  }
+
+  for (const operation of description.operations) {
+    it(`for errors, with the codes and titles of the examples: ${operation.operationId}`, async () => {
+      const valid = { token: service.token, ...requestOf(operation) };
+      const requests = errorRequests(operation);
+      requests.permission_denied = { token: await tokenWithoutPermission(operation) };
+      if (operation.operationId === 'rotateUserGroupToken') {
+        const current_token = (await service.get(EXISTING)).json.user_group.token;
+        requests.version_mismatch = { ...requests.version_mismatch, body: { current_token } };
+      }
+      if (operation.operationId === 'createEmbedToken') {
+        requests.user_group_not_found = { body: { integration: 'metabase', user_group_id: 'missing' } };
+      }
+      for (const code of description.errorCodes(operation)) {
+        if (requests[code] === undefined) continue;
+        const answer = await send(service.url, { ...valid, ...requests[code] });
+        description.assertDescribed(operation, answer);
+        const example = description.errorExample(operation, code);
+        const { success, type, title, status } = answer.json;
+        assert.deepEqual(
+          { success, type, title, status, code: answer.json.code },
+          { success: 0, type: example.type, title: example.title, status: example.status, code },
+        );
+      }
+    });
+  }
+
+  for (const [code, cause] of Object.entries(causes(database, () => service))) {
+    it(`for errors from every layer: ${code}`, async () => {
+      const hasCode = (each: DescribedOperation) =>
+        description.errorCodes(each).includes(code as ProblemCode);
+      const answer = await cause();
+      assert.equal(answer.json.code, code);
+      description.assertDescribed(description.operations.find(hasCode)!, answer);
+    });
+  }
+});

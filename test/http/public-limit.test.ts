@@ -1,0 +1,235 @@
+// Contract: requests that no API token covers are limited per client address, and a valid token is never locked out.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { MAX_NETWORKS, networkOf, RequestsOfMinute } from '../../src/http/limits/public-limit.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { EmbedSite, integrations } from '../support/embed-token/site.ts';
+import type { TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+
+const LIMIT = 4;
+const MINUTE_MS = 60_000;
+/** Refusals are delayed, and each test sends them from addresses of its own. */
+const CONCURRENT = { concurrency: true };
+
+describeOnEachDatabase(
+  'the limit of failed authentications',
+  (database) => {
+    let service: TestService;
+    before(async () => {
+      service = await TestService.start(database, {
+        env: {
+          UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
+          UGS_TRUSTED_PROXIES: '127.0.0.1',
+        },
+      });
+    });
+    after(() => service.end());
+
+    /** A request that a trusted proxy forwards for this address. */
+    const from = (address: string, token: string): Promise<TestResponse> =>
+      service.resolve('unknown', { token, headers: { 'x-forwarded-for': address } });
+
+    async function failuresOf(address: string, token = 'invalid'): Promise<number[]> {
+      const statuses: number[] = [];
+      for (let call = 0; call <= LIMIT; call++) statuses.push((await from(address, token)).status);
+      return statuses;
+    }
+
+    const LIMITED = [...Array<number>(LIMIT).fill(401), 429];
+
+    it('returns 429 and Retry-After in place of 401', async () => {
+      assert.deepEqual(await failuresOf('198.51.100.1'), LIMITED);
+      const response = await from('198.51.100.1', 'invalid');
+      assertProblem(response, 'rate_limited');
+      const seconds = Number(response.headers['retry-after']);
+      assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, String(seconds));
+      assert.match(response.json.detail, /not valid/);
+    });
+
+    it('never rejects a valid API token, whatever else its address has sent', async () => {
+      const address = '198.51.100.2';
+      for (const token of ['invalid', 'other']) await failuresOf(address, token);
+      const calls = Array.from({ length: 20 }, () => from(address, service.token));
+      for (const { status } of await Promise.all(calls)) assert.equal(status, 404);
+      assert.equal((await from(address, 'invalid')).status, 429);
+    });
+
+    it('counts revoked and expired API tokens', async () => {
+      const { id, token } = await service.apiToken();
+      assert.equal((await from('198.51.100.3', token)).status, 404);
+      await service.revokeApiToken(id);
+      assert.deepEqual(await failuresOf('198.51.100.3', token), LIMITED);
+    });
+
+    it('counts each IPv4 address and each /64 of IPv6 separately', async () => {
+      await failuresOf('198.51.100.4');
+      assert.equal((await from('198.51.100.5', 'invalid')).status, 401);
+      await failuresOf('2001:db8:0:1::1');
+      assert.equal((await from('2001:db8:0:1:ffff::2', 'invalid')).status, 429);
+      assert.equal((await from('2001:db8:0:2::1', 'invalid')).status, 401);
+    });
+
+    it('does not count authenticated requests that are refused', async () => {
+      const { token } = await service.apiToken({ permission: 'resolve' });
+      const headers = { 'x-forwarded-for': '198.51.100.6' };
+      for (let call = 0; call < 2 * LIMIT; call++) {
+        assert.equal((await service.put({ user_group_id: 'x' }, { token, headers })).status, 403);
+        assert.equal((await service.put('{', { headers })).status, 400);
+      }
+      assert.equal((await from('198.51.100.6', 'invalid')).status, 401);
+    });
+  },
+  CONCURRENT,
+);
+
+describeOnEachDatabase(
+  'The limit of public requests',
+  (database) => {
+    let site: EmbedSite;
+    let issuer: string;
+    before(async () => {
+      site = await EmbedSite.start(database, {
+        env: {
+          UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT),
+          UGS_TRUSTED_PROXIES: '127.0.0.1',
+        },
+      });
+      await site.put('jwt', integrations.jwt);
+      issuer = new URL((await site.asAdmin('GET', '/v1/signing-keys')).json.issuer).pathname;
+    });
+    after(() => site.service.end());
+
+    const get = (address: string, path: string, headers: Record<string, string> = {}) =>
+      site.service.call('GET', path, undefined, {
+        token: null,
+        headers: { 'x-forwarded-for': address, ...headers },
+      });
+
+    async function statusesOf(address: string, paths: readonly string[]): Promise<number[]> {
+      const statuses: number[] = [];
+      for (const path of paths) statuses.push((await get(address, path)).status);
+      return statuses;
+    }
+
+    const keySet = (path: string) => `${path}/.well-known/jwks.json`;
+    const beyond = (path: string) => Array<string>(LIMIT + 1).fill(path);
+
+    it('counts requests for issuers that do not exist, and never those for one that does', async () => {
+      const address = '198.51.100.10';
+      const unknown = keySet(issuer.replace(/\w(?=\w+$)/, (digit) => (digit === '0' ? '1' : '0')));
+      assert.deepEqual(await statusesOf(address, beyond(unknown)), [...Array(LIMIT).fill(404), 429]);
+      assertProblem(await get(address, keySet('/issuers/x')), 'rate_limited');
+      for (const status of await statusesOf(address, [...beyond(keySet(issuer)), ...beyond(keySet(issuer))]))
+        assert.equal(status, 200);
+    });
+
+    it('counts unknown paths and methods with failed authentications', async () => {
+      const address = '198.51.100.11';
+      const statuses = await statusesOf(address, ['/nothing', '/v1/resolve', '/v1/user-groups', '/%zz', '/']);
+      assert.deepEqual(statuses, [404, 405, 401, 400, 429]);
+    });
+
+    it('counts the documentation and the pages of the console before sign-in, apart from refusals', async () => {
+      const address = '198.51.100.12';
+      await statusesOf(address, beyond('/nothing'));
+      const paths = ['/docs', '/openapi.json', '/console/sign-in', '/console/user-groups', '/errors'];
+      assert.deepEqual(await statusesOf(address, paths), [200, 200, 200, 303, 429]);
+      const asset = /\/docs\/assets\/[^"]+/.exec((await get('198.51.100.13', '/docs')).text)![0];
+      for (const path of ['/docs', '/openapi.json', '/console', '/console/sign-in', asset]) {
+        const response = await get(address, path);
+        assert.equal(response.status, 429, path);
+        assert.ok(Number(response.headers['retry-after']) >= 1);
+      }
+      assert.equal((await get(address, '/', { accept: 'text/html' })).status, 429);
+    });
+
+    it('never applies to health checks, or to a person who has signed in', async () => {
+      const address = '198.51.100.14';
+      await statusesOf(address, [...beyond('/docs'), ...beyond('/nothing')]);
+      for (const path of [...beyond('/healthz'), ...beyond('/readyz')])
+        assert.equal((await get(address, path)).status, 200);
+      const signIn = new URLSearchParams({ api_token: site.admin });
+      const headers = { 'x-forwarded-for': address, 'sec-fetch-site': 'same-origin' };
+      const signedIn = await site.service.call('POST', '/console/sign-in', signIn, { token: null, headers });
+      assert.equal(signedIn.status, 303);
+      const [cookie] = signedIn.headers['set-cookie']![0]!.split(';');
+      assert.equal((await get(address, '/console/user-groups', { cookie: cookie! })).status, 200);
+    });
+
+    it('delays what it refuses, so that a caller cannot repeat it immediately', async () => {
+      const address = '198.51.100.15';
+      await statusesOf(address, beyond('/nothing'));
+      const startedAt = performance.now();
+      assert.equal((await get(address, '/nothing')).status, 429);
+      assert.ok(performance.now() - startedAt >= 200);
+    });
+  },
+  CONCURRENT,
+);
+
+describeOnEachDatabase(
+  'without trusted proxies, the limit of failed authentications',
+  (database) => {
+    it('ignores X-Forwarded-For, which a client could invent', async () => {
+      const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: String(LIMIT) };
+      const service = await TestService.start(database, { env });
+      try {
+        const statuses: number[] = [];
+        for (let call = 0; call <= LIMIT; call++) {
+          const headers = { 'x-forwarded-for': `198.51.100.${call}` };
+          statuses.push((await service.resolve('unknown', { token: 'invalid', headers })).status);
+        }
+        assert.equal(statuses.at(-1), 429);
+      } finally {
+        await service.end();
+      }
+    });
+
+    it('is off if it is 0', async () => {
+      const env = { UGS_FAILED_AUTHENTICATION_LIMIT_PER_MINUTE: '0' };
+      const service = await TestService.start(database, { env });
+      try {
+        const calls = Array.from({ length: 400 }, () => service.resolve('unknown', { token: 'invalid' }));
+        for (const { status } of await Promise.all(calls)) assert.equal(status, 401);
+      } finally {
+        await service.end();
+      }
+    });
+  },
+  CONCURRENT,
+);
+
+describe('The failures of a minute', () => {
+  it('are counted from zero in the next minute', () => {
+    const failures = new RequestsOfMinute();
+    assert.deepEqual([failures.add('a', 1_000), failures.add('a', 2_000)], [1, 2]);
+    assert.equal(failures.secondsLeft(2_000), 59);
+    assert.equal(failures.add('a', 1_000 + MINUTE_MS), 1);
+  });
+
+  it('take bounded memory, however many addresses fail', () => {
+    const failures = new RequestsOfMinute();
+    for (let address = 0; address < 3 * MAX_NETWORKS; address++) failures.add(`network ${address}`, 0);
+    assert.equal(failures.size, MAX_NETWORKS);
+    assert.equal(failures.add(`network ${3 * MAX_NETWORKS - 1}`, 0), 2, 'the latest are kept');
+  });
+
+  it('belong to a /64 in IPv6, however the address is shortened', () => {
+    const networks: Record<string, string> = {
+      '203.0.113.9': '203.0.113.9',
+      '::1': '0:0:0:0::/64',
+      '::': '0:0:0:0::/64',
+      '2001:db8::': '2001:db8:0:0::/64',
+      '2001:db8::1': '2001:db8:0:0::/64',
+      '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
+      '2001:db8:1:2:3::6': '2001:db8:1:2::/64',
+      '1::2:3:4:5:6': '1:0:0:2::/64',
+      '': '',
+    };
+    for (const [address, network] of Object.entries(networks))
+      assert.equal(networkOf(address), network, address);
+  });
+});

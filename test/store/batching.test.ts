@@ -1,0 +1,125 @@
+// Requests queued for the database: how many are admitted, how they are batched, and how they time out.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { IdLease } from '../../src/operations/machinery/id-lease.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
+import { type Query, StoreUnavailable } from '../../src/store/port.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { type OpenStore, openStore } from '../support/open-store.ts';
+
+const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
+/** New work that would wait longer is rejected. */
+const MAX_WAIT_MS = 100;
+/** More than two blocks. */
+const IDS = 2_500;
+
+describeOnEachDatabase('The batching store', (kind) => {
+  let opened: OpenStore;
+  before(async () => {
+    opened = await openStore(kind);
+  });
+  after(() => opened.end());
+
+  function batchedStore(maxQueued: number): BatchingStore {
+    const limits = { ...LIMITS, maxQueued };
+    return BatchingStore.of(opened.store, { read: limits, write: { ...limits, isOfOneKind: true } });
+  }
+
+  for (const access of ['read', 'write'] as const) {
+    it(`admits ${access} requests up to the limit`, async () => {
+      const store = batchedStore(2);
+      const submit = () =>
+        access === 'read'
+          ? store.read({ kind: 'ping' })
+          : store.write({ kind: 'leaseIds', sequence: 'api_token_id', count: 1 });
+      assert.equal(store.admits(access), true);
+      const first = submit();
+      assert.equal(store.admits(access), true);
+      const second = submit();
+      assert.equal(store.admits(access), false);
+      await Promise.all([first, second]);
+      assert.equal(store.admits(access), true);
+    });
+  }
+
+  it('admits the requests of a tenant while the queue of another does not move', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const slow = {
+      ...opened.store,
+      read: async (queries: readonly Query[]) => {
+        await released;
+        return opened.store.read(queries);
+      },
+    };
+    const store = BatchingStore.of(slow, { read: { ...LIMITS, maxBatch: 1 }, write: LIMITS });
+    const running = store.of(1).read({ kind: 'ping' });
+    await setImmediate();
+    const waiting = [1, 2, 3].map(() => store.of(1).read({ kind: 'ping' }));
+    await setTimeout(2 * MAX_WAIT_MS);
+    assert.equal(store.of(1).admits('read'), false);
+    assert.equal(store.of(2).admits('read'), true);
+    release();
+    await Promise.all([running, ...waiting]);
+  });
+
+  it('admits no more requests while a queue longer than a batch does not move', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const slow = {
+      ...opened.store,
+      read: async (queries: readonly Query[]) => {
+        await released;
+        return opened.store.read(queries);
+      },
+    };
+    const store = BatchingStore.of(slow, { read: { ...LIMITS, maxBatch: 1 }, write: LIMITS });
+    const running = store.read({ kind: 'ping' });
+    await setImmediate();
+    const waiting = [store.read({ kind: 'ping' }), store.read({ kind: 'ping' })];
+    assert.equal(store.admits('read'), true);
+    await setTimeout(MAX_WAIT_MS + 50);
+    assert.equal(store.admits('read'), false);
+    release();
+    await Promise.all([running, ...waiting]);
+    assert.equal(store.admits('read'), true);
+  });
+
+  it('does not start a command after its deadline', async () => {
+    const store = batchedStore(100);
+    const late = store.until(performance.now() - 1);
+    const lease = { kind: 'leaseIds', sequence: 'team_id', count: 0 } as const;
+    const { first } = await store.write(lease);
+    await assert.rejects(late.write({ ...lease, count: 7 }), StoreUnavailable);
+    assert.equal((await store.write(lease)).first, first);
+  });
+
+  it('returns each command its own result if commands of several kinds arrive together', async () => {
+    const store = batchedStore(100);
+    const ping = store.write({ kind: 'pingWrite' });
+    const revoke = store.write({ kind: 'revokeApiToken', apiTokenId: 1, now: 1 });
+    assert.deepEqual(await Promise.all([ping, revoke]), [null, false]);
+  });
+
+  it('leases distinct ids to several leases in one batch', async () => {
+    const store = batchedStore(100);
+    const counts = [3, 1, 2];
+    const leases = await Promise.all(
+      counts.map((count) => store.write({ kind: 'leaseIds', sequence: 'workspace_id', count })),
+    );
+    const ids = leases.flatMap(({ first }, index) =>
+      Array.from({ length: counts[index]! }, (_, offset) => first + offset),
+    );
+    assert.equal(new Set(ids).size, 6);
+  });
+
+  it('leases distinct ids to two processes, even if both exhaust their blocks', async () => {
+    const store = batchedStore(100);
+    const processes = [new IdLease(store, 'team_id'), new IdLease(store, 'team_id')];
+    const ids = new Set<number>();
+    for (let count = 0; count < IDS; count++) {
+      for (const process of processes) ids.add((await process.next(store)).id);
+    }
+    assert.equal(ids.size, processes.length * IDS);
+  });
+});

@@ -1,0 +1,625 @@
+// The store port, for each adapter: commands and queries affect only the group that they name, results have the order of
+// their commands, compare-and-set compares, and a batch is atomic.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Bucket } from '../../src/domain/bucket.ts';
+import { type Position, startOf, startOfNextOrder, type UserGroupList } from '../../src/domain/cursor.ts';
+import { digestOf, digestOfImportedToken, type TokenDigest } from '../../src/domain/token.ts';
+import {
+  type Environment,
+  type SealedToken,
+  type UserGroup,
+  type UserGroupKey,
+  type VersionTag,
+  versionTag,
+} from '../../src/domain/user-group/user-group.ts';
+import { BatchingStore } from '../../src/store/batching-store.ts';
+import {
+  type Command,
+  type CommandKind,
+  type CommandResult,
+  type LeasedIds,
+  type Query,
+  type QueryKind,
+  type QueryResult,
+  type Store,
+  StoreUnavailable,
+} from '../../src/store/port.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { type OpenStore, openStore } from '../support/open-store.ts';
+
+const CREATED_AT = 1_000;
+const CHANGED_AT = 2_000;
+const LIMITS = { maxBatch: 256, maxInFlight: 1, maxLingerMs: 0, maxQueued: 100 };
+const NO_LIMITS = { limit: 1_000, maxBytes: 1_000_000 };
+
+describeOnEachDatabase('A store', (kind) => {
+  let opened: OpenStore;
+  let store: Store;
+  let leased: LeasedIds;
+  let used = 0;
+  /** Unique to each test. */
+  let workspaceId = 0;
+
+  before(async () => {
+    opened = await openStore(kind);
+    store = opened.store;
+    leased = await write({ kind: 'leaseIds', sequence: 'team_id', count: 10_000 });
+  });
+  after(() => opened.end());
+  beforeEach(async () => {
+    workspaceId += 2;
+    for (const id of [workspaceId, workspaceId + 1])
+      await write({ kind: 'ensureWorkspace', workspaceId: id, name: `workspace ${id}`, now: CREATED_AT });
+  });
+
+  async function write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
+    return (await store.write([command as Command]))[0] as CommandResult<Kind>;
+  }
+
+  async function read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {
+    return (await store.read([query as Query]))[0] as QueryResult<Kind>;
+  }
+
+  /** Keys in one bucket, so that only the other parts of a key distinguish two groups. */
+  function keyOf(providedId: string, parts: Partial<UserGroupKey> = {}): UserGroupKey {
+    return { bucket: 7 as Bucket, workspaceId, environment: 'Customer', providedId, ...parts };
+  }
+
+  function newGroup(key: UserGroupKey): Command<'createUserGroup'> {
+    const number = used++;
+    return {
+      kind: 'createUserGroup',
+      key,
+      teamId: leased.first + number,
+      lease: leased.lease,
+      name: `Name of ${key.providedId}`,
+      mapping: null,
+      properties: null,
+      tokenDigest: digestOf(`token ${number}`),
+      sealedToken: { keyId: 'old', ciphertext: `ciphertext ${number}` },
+      now: CREATED_AT,
+    };
+  }
+
+  function newImport(key: UserGroupKey, tokenName: string): Command<'importUserGroup'> {
+    const claim = importedDigest(tokenName);
+    return { ...newGroup(key), kind: 'importUserGroup', tokenDigest: claim, claim, issued: null };
+  }
+
+  async function create(key: UserGroupKey): Promise<UserGroup> {
+    const result = await write(newGroup(key));
+    assert.ok(result !== 'unsettled' && result.created);
+    return result.userGroup;
+  }
+
+  async function createAll(keys: readonly UserGroupKey[]): Promise<UserGroup[]> {
+    const groups: UserGroup[] = [];
+    for (const key of keys) groups.push(await create(key));
+    return groups;
+  }
+
+  function rotation(userGroup: UserGroup): Command<'rotateToken'> {
+    const { tokenDigest, sealedToken } = newGroup(userGroup);
+    return {
+      kind: 'rotateToken',
+      bucket: userGroup.bucket,
+      teamId: userGroup.teamId,
+      currentDigest: userGroup.tokenDigest,
+      forgottenDigest: userGroup.previousTokenDigest,
+      tokenDigest,
+      sealedToken,
+      previousTokenExpiresAt: CHANGED_AT + 1,
+      now: CHANGED_AT,
+    };
+  }
+
+  function reseal(userGroup: UserGroup, expected: SealedToken): Command<'resealToken'> {
+    const sealedToken = { keyId: 'new', ciphertext: `${userGroup.sealedToken.ciphertext}, resealed` };
+    return { kind: 'resealToken', key: userGroup, expected, sealedToken };
+  }
+
+  function update(key: UserGroupKey, name: string, ifMatch?: VersionTag[]): Command<'updateUserGroup'> {
+    return {
+      kind: 'updateUserGroup',
+      key,
+      name,
+      now: CHANGED_AT,
+      ...(ifMatch && { precondition: { ifMatch } }),
+    };
+  }
+
+  /** The groups of the workspaces of this test, in the order of their keys. */
+  async function storedGroups(): Promise<UserGroup[]> {
+    const all = await read({ kind: 'scanUserGroups', after: null, limit: 10_000 });
+    return all.filter((group) => group.workspaceId === workspaceId || group.workspaceId === workspaceId + 1);
+  }
+
+  describe('isolates groups whose keys differ in only one part:', () => {
+    let own: UserGroup;
+    let others: UserGroup[];
+    beforeEach(async () => {
+      own = await create(keyOf('a'));
+      others = await createAll([
+        keyOf('b'),
+        keyOf('a', { environment: 'Testing' }),
+        keyOf('a', { workspaceId: workspaceId + 1 }),
+      ]);
+    });
+
+    const changes: Record<string, () => Command> = {
+      'an update': () => update(own, 'New'),
+      'a deletion': () => ({ kind: 'deleteUserGroup', key: own }),
+      'a rotation': () => rotation(own),
+    };
+    for (const [what, command] of Object.entries(changes)) {
+      it(`${what} changes only its own group`, async () => {
+        await write(command());
+        const stored = await storedGroups();
+        const unchanged = stored.filter(({ teamId }) => teamId !== own.teamId);
+        assert.deepEqual(new Set(unchanged), new Set(others));
+        const found = stored.find(({ teamId }) => teamId === own.teamId);
+        assert.notDeepEqual(found, own);
+      });
+    }
+
+    it('a reseal changes only its own group, even if other groups have the same ciphertext', async () => {
+      const key = keyOf('same');
+      const sealedToken = { keyId: 'old', ciphertext: `same ${workspaceId}` };
+      const keys = [key, { ...key, environment: 'Testing' as Environment }];
+      keys.push({ ...key, workspaceId: workspaceId + 1 }, keyOf('same too'));
+      for (const each of keys) await write({ ...newGroup(each), sealedToken });
+      const resealed = { keyId: 'new', ciphertext: 'resealed' };
+      await write({ kind: 'resealToken', key, expected: sealedToken, sealedToken: resealed });
+      const stored = await storedGroups();
+      const changed = stored.filter((group) => group.sealedToken.ciphertext === 'resealed');
+      assert.deepEqual(
+        changed.map((group) => [group.workspaceId, group.environment, group.providedId]),
+        [[workspaceId, 'Customer', 'same']],
+      );
+    });
+
+    it('a lookup by key finds its own group', async () => {
+      for (const group of [own, ...others]) {
+        assert.deepEqual(await read({ kind: 'findUserGroup', key: group }), group);
+      }
+      const missing = [
+        keyOf('c'),
+        keyOf('b', { environment: 'Testing' }),
+        keyOf('b', { workspaceId: workspaceId + 1 }),
+      ];
+      for (const key of missing) assert.equal(await read({ kind: 'findUserGroup', key }), null);
+    });
+
+    it('commands of one batch change one group each', async () => {
+      const groups = [own, ...others];
+      const updated = await store.write(groups.map((group, index) => update(group, `New ${index}`)));
+      const names = (updated as UserGroup[]).map(({ teamId, name }) => [teamId, name]);
+      assert.deepEqual(
+        names,
+        groups.map(({ teamId }, index) => [teamId, `New ${index}`]),
+      );
+      const rotated = await store.write((updated as UserGroup[]).map(rotation));
+      assert.deepEqual(new Set(await storedGroups()), new Set(rotated));
+      const creates = groups.map((key) => newGroup({ ...key, providedId: `${key.providedId}, too` }));
+      const created = (await store.write(creates)) as { created: boolean; userGroup: UserGroup }[];
+      assert.deepEqual(
+        created.map(({ userGroup }) => userGroup.teamId),
+        creates.map(({ teamId }) => teamId),
+      );
+      const deleted = await store.write(groups.map((key) => ({ kind: 'deleteUserGroup', key })));
+      assert.deepEqual(deleted, new Array(groups.length).fill('deleted'));
+      assert.equal((await storedGroups()).length, groups.length);
+    });
+
+    it('a prefetched result is used only for an identical query', async () => {
+      const batched = BatchingStore.of(store, { read: LIMITS, write: LIMITS });
+      const ofToken = ({ bucket, tokenDigest: digest }: UserGroup) =>
+        ({ kind: 'findUserGroupByToken', address: { bucket, digest } }) as const;
+      for (const other of others) {
+        const request = batched.until(Number.POSITIVE_INFINITY);
+        request.prefetch({ kind: 'findUserGroup', key: own });
+        assert.deepEqual(await request.read({ kind: 'findUserGroup', key: other }), other);
+        request.prefetch(ofToken(own));
+        assert.deepEqual(await request.read(ofToken(other)), other);
+      }
+      const request = batched.until(Number.POSITIVE_INFINITY);
+      request.prefetch(ofToken({ ...own, bucket: 8 as Bucket }));
+      assert.deepEqual(await request.read(ofToken(own)), own);
+    });
+
+    const environments: Environment[] = ['Customer', 'Testing'];
+    const listOf = (environment: Environment, search: string): UserGroupList => ({
+      workspaceId,
+      environment,
+      search,
+    });
+    const search = async (list: UserGroupList, from: Position): Promise<string[]> => {
+      const { userGroups } = await read({ kind: 'listUserGroups', list, from, ...NO_LIMITS });
+      return userGroups.map((group) => `${group.workspaceId} ${group.environment} ${group.providedId}`);
+    };
+    const expected: Record<Environment, string[]> = { Customer: ['a', 'b'], Testing: ['a'] };
+
+    it('a list and a search by id return the groups of one workspace and environment', async () => {
+      for (const environment of environments) {
+        const own = expected[environment].map((id) => `${workspaceId} ${environment} ${id}`);
+        const all = listOf(environment, '');
+        assert.deepEqual(await search(all, startOf(all)), own);
+        const some = listOf(environment, 'a');
+        assert.deepEqual(await search(some, startOf(some)), own.slice(0, 1));
+      }
+    });
+
+    it('a search by name returns the groups of one workspace and environment', async () => {
+      for (const environment of environments) {
+        const list = listOf(environment, 'Name');
+        const own = expected[environment].map((id) => `${workspaceId} ${environment} ${id}`);
+        assert.deepEqual(await search(list, startOfNextOrder('id', list)!), own);
+      }
+    });
+
+    it('a list and a search by name count only the sizes of these groups', async () => {
+      const key = keyOf('large', { environment: 'Testing' });
+      await write({ ...newGroup(key), name: 'Name', properties: `"${'x'.repeat(1_000)}"` as never });
+      const list = listOf('Customer', 'Name');
+      for (const from of [startOf({ ...list, search: '' }), startOfNextOrder('id', list)!]) {
+        const of = from.order === 'id' ? { ...list, search: '' } : list;
+        const found = await read({ kind: 'listUserGroups', list: of, from, limit: 10, maxBytes: 500 });
+        assert.deepEqual([found.userGroups.length, found.isEnd], [2, true]);
+      }
+    });
+
+    it('a count counts the groups of one workspace and environment, or all', async () => {
+      const count = (of: Query<'countUserGroups'>['of']) => read({ kind: 'countUserGroups', of });
+      assert.equal(await count({ workspaceId, environment: 'Customer' }), 2);
+      assert.equal(await count({ workspaceId, environment: 'Testing' }), 1);
+      assert.equal(await count({ workspaceId: workspaceId + 1, environment: 'Customer' }), 1);
+      assert.equal(await count({ workspaceId: workspaceId + 1, environment: 'Testing' }), 0);
+      const all = await read({ kind: 'scanUserGroups', after: null, limit: 10_000 });
+      assert.equal(await count(null), all.length);
+    });
+
+    it('a paged scan returns every group exactly once', async () => {
+      const stored = await storedGroups();
+      const paged: UserGroup[] = [];
+      let last: UserGroupKey | null = keyOf('', { environment: '' as Environment });
+      while (paged.length <= stored.length) {
+        const query: Query<'scanUserGroups'> = { kind: 'scanUserGroups', after: last, limit: 1 };
+        const [next]: UserGroup[] = await read(query);
+        if (next === undefined) break;
+        paged.push(next);
+        last = next;
+      }
+      assert.deepEqual(paged, stored);
+    });
+  });
+
+  describe('returns results in the order of:', () => {
+    const bucket = (number: number) => ({ bucket: number as Bucket });
+    let groups: Record<'a' | 'b' | 'c', UserGroup>;
+    beforeEach(async () => {
+      const keys = [keyOf('c', bucket(1)), keyOf('a', bucket(2)), keyOf('b', bucket(3))];
+      const [c, a, b] = (await createAll(keys)) as [UserGroup, UserGroup, UserGroup];
+      groups = { a, b, c };
+    });
+    const missing = (number: number) => keyOf('missing', bucket(number));
+    const teamIdsOf = (results: readonly unknown[]) =>
+      results.map((result) => (result as UserGroup | null)?.teamId ?? null);
+
+    it('queries of several kinds, some without a match', async () => {
+      const { a, b, c } = groups;
+      const rotated = (await write(rotation(b))) as UserGroup;
+      const imported = newImport(keyOf('imported', bucket(4)), `imported-${workspaceId}`);
+      await write(imported);
+      const by = (key: UserGroupKey): Query => ({ kind: 'findUserGroup', key });
+      const byToken = (key: UserGroupKey, digest: TokenDigest): Query => ({
+        kind: 'findUserGroupByToken',
+        address: { bucket: key.bucket, digest },
+      });
+      const results = await store.read([
+        by(missing(1)),
+        byToken(a, digestOf('unknown')),
+        by(b),
+        byToken(b, b.tokenDigest),
+        { kind: 'findImportedToken', digest: importedDigest('unknown') },
+        by(a),
+        byToken(b, rotated.tokenDigest),
+        by(missing(2)),
+        { kind: 'findImportedToken', digest: imported.claim! },
+        byToken(c, a.tokenDigest),
+        byToken(c, c.tokenDigest),
+        by(c),
+        by(b),
+        byToken(a, a.tokenDigest),
+      ]);
+      assert.deepEqual([results[4], results[8]], [null, 4]);
+      assert.deepEqual(teamIdsOf(results.filter((_, index) => index !== 4 && index !== 8)), [
+        ...[null, null, b.teamId, b.teamId, a.teamId, b.teamId],
+        ...[null, null, c.teamId, c.teamId, b.teamId, a.teamId],
+      ]);
+    });
+
+    it('lookups of API tokens', async () => {
+      const tokens = [1, 2].map((number) => ({
+        apiTokenId: 2 * workspaceId + number,
+        workspaceId,
+        environment: 'Customer' as const,
+        permission: 'read-only' as const,
+        name: null,
+        digest: digestOf(`API token ${workspaceId} ${number}`),
+        previousDigest: null,
+        previousExpiresAt: null,
+        createdAt: CREATED_AT,
+        expiresAt: null,
+        revokedAt: null,
+        lastUsedAt: null,
+      }));
+      for (const token of tokens) await write({ kind: 'createApiToken', ...token });
+      const [first, second] = tokens;
+      const digests = [digestOf('unknown'), second!.digest, first!.digest, second!.digest];
+      const results = await store.read(digests.map((digest) => ({ kind: 'findApiToken', digest })));
+      const [found, foundSecond] = [first, second].map((token) => ({ ...token, configVersion: 0 }));
+      assert.deepEqual(results, [null, foundSecond, found, foundSecond]);
+    });
+
+    it('creates, some of an existing group', async () => {
+      const { a } = groups;
+      const commands = [
+        newGroup(keyOf('y', bucket(9))),
+        newGroup(a),
+        newGroup(keyOf('x', bucket(8))),
+        newGroup(keyOf('y', bucket(9))),
+      ];
+      const results = (await store.write(commands)) as { created: boolean; userGroup: UserGroup }[];
+      assert.deepEqual(
+        results.map(({ created, userGroup }) => [created, userGroup.teamId]),
+        [
+          [true, commands[0]!.teamId],
+          [false, a.teamId],
+          [true, commands[2]!.teamId],
+          [false, commands[0]!.teamId],
+        ],
+      );
+    });
+
+    it('imports, some of an existing group or with a token that is taken', async () => {
+      const { a } = groups;
+      const [token, other] = [`one-${workspaceId}`, `two-${workspaceId}`];
+      const commands = [
+        newImport(keyOf('y', bucket(9)), token),
+        newImport(a, `three-${workspaceId}`),
+        newImport(keyOf('z', bucket(6)), token),
+        newImport(keyOf('x', bucket(8)), other),
+      ];
+      const results = await store.write(commands);
+      const outcomes = (results as CommandResult<'importUserGroup'>[]).map((result) =>
+        typeof result === 'string' ? result : [result.created, result.userGroup.teamId],
+      );
+      assert.deepEqual(outcomes, [
+        [true, commands[0]!.teamId],
+        [false, a.teamId],
+        'token_taken',
+        [true, commands[3]!.teamId],
+      ]);
+    });
+
+    it('updates and deletions, some of a missing group or another version', async () => {
+      const { a, b, c } = groups;
+      const updated = await store.write([
+        update(missing(5), 'New'),
+        update(b, 'New', [versionTag({ teamId: 0, version: 1 })]),
+        update(c, 'New c'),
+        update(a, 'New a', [versionTag(a)]),
+      ]);
+      assert.deepEqual(updated.slice(0, 2), ['not_found', 'version_mismatch']);
+      assert.deepEqual(
+        (updated.slice(2) as UserGroup[]).map(({ teamId, name }) => [teamId, name]),
+        [
+          [c.teamId, 'New c'],
+          [a.teamId, 'New a'],
+        ],
+      );
+      const deleted = await store.write([
+        { kind: 'deleteUserGroup', key: missing(5) },
+        {
+          kind: 'deleteUserGroup',
+          key: b,
+          precondition: { ifMatch: [versionTag({ teamId: 0, version: 1 })] },
+        },
+        { kind: 'deleteUserGroup', key: c },
+        {
+          kind: 'deleteUserGroup',
+          key: a,
+          precondition: { ifMatch: [versionTag({ teamId: a.teamId, version: 2 })] },
+        },
+      ]);
+      assert.deepEqual(deleted, ['not_found', 'version_mismatch', 'deleted', 'deleted']);
+    });
+
+    it('rotations and reseals, some of an outdated token', async () => {
+      const { a, b, c } = groups;
+      const resealed = await store.write([
+        reseal(b, { keyId: 'old', ciphertext: 'another' }),
+        reseal(c, c.sealedToken),
+        reseal(a, a.sealedToken),
+      ]);
+      assert.deepEqual(resealed, [false, true, true]);
+      const rotated = await store.write([
+        { ...rotation(b), currentDigest: digestOf('another') },
+        rotation(a),
+        rotation(c),
+      ]);
+      assert.deepEqual(teamIdsOf(rotated), [null, a.teamId, c.teamId]);
+    });
+  });
+
+  describe('compares and sets:', () => {
+    let group: UserGroup;
+    beforeEach(async () => {
+      group = await create(keyOf('a'));
+    });
+
+    it('a rotation replaces the token, and keeps the replaced one with its expiry', async () => {
+      const command = rotation(group);
+      const expected: UserGroup = {
+        ...group,
+        version: 2,
+        tokenDigest: command.tokenDigest,
+        sealedToken: command.sealedToken,
+        previousTokenDigest: group.tokenDigest,
+        previousTokenExpiresAt: command.previousTokenExpiresAt,
+        updatedAt: CHANGED_AT,
+      };
+      assert.deepEqual(await write(command), expected);
+      assert.deepEqual(await storedGroups(), [expected]);
+    });
+
+    const outdatedRotations: Record<string, (command: Command<'rotateToken'>) => Command<'rotateToken'>> = {
+      'another token': (command) => ({ ...command, currentDigest: digestOf('another') }),
+      'another version': (command) => ({
+        ...command,
+        precondition: { ifMatch: [versionTag({ teamId: command.teamId, version: 2 })] },
+      }),
+      'another bucket': (command) => ({ ...command, bucket: 8 as Bucket }),
+      // The group was deleted, and its token was imported for another one.
+      'another team_id': (command) => ({ ...command, teamId: command.teamId + 1 }),
+    };
+    for (const [what, outdated] of Object.entries(outdatedRotations)) {
+      it(`a rotation of ${what} changes nothing`, async () => {
+        assert.equal(await write(outdated(rotation(group))), null);
+        assert.deepEqual(await storedGroups(), [group]);
+      });
+    }
+
+    it('the first of two rotations of one token in one batch wins', async () => {
+      const commands = [rotation(group), rotation(group)];
+      const results = (await store.write(commands)) as (UserGroup | null)[];
+      assert.deepEqual(
+        results.map((result) => result?.tokenDigest),
+        [commands[0]!.tokenDigest, undefined],
+      );
+    });
+
+    it('a reseal changes only the ciphertext of the token', async () => {
+      const command = reseal(group, group.sealedToken);
+      assert.equal(await write(command), true);
+      assert.deepEqual(await storedGroups(), [{ ...group, sealedToken: command.sealedToken }]);
+    });
+
+    it('a reseal does not change a token that was rotated since, under the same key', async () => {
+      const rotated = (await write(rotation(group))) as UserGroup;
+      assert.equal(rotated.sealedToken.keyId, group.sealedToken.keyId);
+      assert.equal(await write(reseal(group, group.sealedToken)), false);
+      assert.deepEqual(await storedGroups(), [rotated]);
+    });
+
+    it('a reseal does not change a token that is encrypted under another key', async () => {
+      const expected = { ...group.sealedToken, keyId: 'another' };
+      assert.equal(await write(reseal(group, expected)), false);
+      assert.deepEqual(await storedGroups(), [group]);
+    });
+  });
+
+  it('removes the ids of token keys, but keeps those of keys in use', async () => {
+    const keyIds = ['active', 'used', 'unused'];
+    for (const keyId of keyIds) await write({ kind: 'addTokenKeyId', keyId, now: CREATED_AT });
+    await write({ ...newGroup(keyOf('a')), sealedToken: { keyId: 'used', ciphertext: 'ciphertext' } });
+    await write({ kind: 'removeTokenKeyIds', keep: 'active' });
+    const kept = await read({ kind: 'listTokenKeyIds' });
+    assert.deepEqual(
+      kept.filter((id) => keyIds.includes(id)),
+      ['active', 'used'],
+    );
+  });
+
+  it('copies a group with both of its imported tokens', async () => {
+    const current = importedDigest(`current-${workspaceId}`);
+    const previous = importedDigest(`previous-${workspaceId}`);
+    const { teamId, sealedToken } = newGroup(keyOf('a'));
+    const userGroup: UserGroup = {
+      ...keyOf('a'),
+      teamId,
+      name: 'Copied',
+      mapping: null,
+      properties: null,
+      version: 5,
+      tokenDigest: current,
+      sealedToken,
+      previousTokenDigest: previous,
+      previousTokenExpiresAt: CHANGED_AT,
+      createdAt: CREATED_AT,
+      updatedAt: CHANGED_AT,
+      suspendedAt: CHANGED_AT,
+      lastSeenAt: CREATED_AT,
+    };
+    await write({ kind: 'copyUserGroups', userGroups: [userGroup] });
+    assert.deepEqual(await storedGroups(), [userGroup]);
+    for (const digest of [current, previous]) {
+      assert.equal(await read({ kind: 'findImportedToken', digest }), userGroup.bucket);
+    }
+    await write({ kind: 'deleteUserGroup', key: userGroup });
+    for (const digest of [current, previous]) {
+      assert.equal(await read({ kind: 'findImportedToken', digest }), null);
+    }
+  });
+
+  describe('rolls back a batch if one command fails:', () => {
+    const bad = { name: null as unknown as string };
+    const never = { now: null as unknown as number };
+    const batches: Record<string, () => Promise<Command[]>> = {
+      creates: async () => [newGroup(keyOf('x')), { ...newGroup(keyOf('y')), ...bad }, newGroup(keyOf('z'))],
+      imports: async () => [
+        newImport(keyOf('x'), `x-${workspaceId}`),
+        { ...newImport(keyOf('y'), `y-${workspaceId}`), ...bad },
+      ],
+      'updates of one group': async () => {
+        const key = await create(keyOf('x'));
+        return [update(key, 'First'), { ...update(key, 'Second'), ...never }];
+      },
+      'updates of two groups': async () => {
+        const [x, y] = await createAll([keyOf('x'), keyOf('y')]);
+        return [update(x!, 'First'), { ...update(y!, 'Second'), ...never }];
+      },
+      rotations: async () => {
+        const [x, y] = await createAll([keyOf('x'), keyOf('y')]);
+        return [rotation(x!), { ...rotation(y!), ...never }];
+      },
+    };
+    for (const [what, createBatch] of Object.entries(batches)) {
+      it(what, async () => {
+        const batch = await createBatch();
+        const before = await storedGroups();
+        await assert.rejects(
+          async () => store.write(batch),
+          (error: Error) => !(error instanceof StoreUnavailable) && /not.null/i.test(error.message),
+        );
+        assert.deepEqual(await storedGroups(), before);
+        const digest = importedDigest(`x-${workspaceId}`);
+        assert.equal(await read({ kind: 'findImportedToken', digest }), null);
+      });
+    }
+
+    it('the other commands still succeed for their callers', async () => {
+      const batched = BatchingStore.of(store, { read: LIMITS, write: LIMITS });
+      const commands = [newGroup(keyOf('x')), { ...newGroup(keyOf('y')), ...bad }, newGroup(keyOf('z'))];
+      const results = await Promise.allSettled(commands.map((command) => batched.write(command)));
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      );
+      const stored = await storedGroups();
+      assert.deepEqual(
+        stored.map(({ providedId, teamId }) => [providedId, teamId]),
+        [
+          ['x', commands[0]!.teamId],
+          ['z', commands[2]!.teamId],
+        ],
+      );
+    });
+  });
+});
+
+function importedDigest(name: string): TokenDigest {
+  return digestOfImportedToken(`issued-by-another-system-${name}`)!;
+}

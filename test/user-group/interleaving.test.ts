@@ -1,0 +1,185 @@
+// The result and the effect of an operation if the group changes between its query and its command.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Caller } from '../../src/domain/api-token.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { generateKeyLine, KeyRing } from '../../src/domain/key-ring.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { digestOfApiToken, PresentedToken } from '../../src/domain/token.ts';
+import { authenticate } from '../../src/operations/api-token/authenticate.ts';
+import type { Context } from '../../src/operations/context.ts';
+import { OtherKeyInUse, reencryptTokens } from '../../src/operations/database/reencrypt.ts';
+import {
+  type GetOrCreateResult,
+  getOrCreateUserGroup,
+} from '../../src/operations/user-group/get-or-create.ts';
+import { importLine, type LineResult } from '../../src/operations/user-group/import.ts';
+import { patchUserGroup } from '../../src/operations/user-group/patch.ts';
+import { rotateToken } from '../../src/operations/user-group/rotate.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { intercept } from '../support/intercept.ts';
+import { TestService } from '../support/service.ts';
+
+const GRACE_SECONDS = 3_600;
+
+describeOnEachDatabase('An operation interrupted by another one', (database) => {
+  const [oldKey, newKey] = [generateKeyLine().reveal(), generateKeyLine().reveal()];
+  let service: TestService;
+  let caller: Caller;
+  before(async () => {
+    service = await TestService.start(database, { env: { UGS_TOKEN_KEYS: `${oldKey}\n${newKey}` } });
+    caller = await authenticate(service.app.context, digestOfApiToken(service.token));
+  });
+  after(() => service.end());
+
+  /** The context of an operation, with `between` run after its first query. */
+  function interrupted(between: () => Promise<unknown>): Context {
+    const { context } = service.app;
+    return { ...context, store: intercept(context.store, { afterFirstRead: between }) };
+  }
+
+  const create = async (id: string, name = 'Name') =>
+    (await service.get({ user_group_id: id, name })).json.user_group;
+  const read = async (id: string) =>
+    (await service.call('GET', `/v1/user-groups/${encodeURIComponent(id)}`)).json.user_group;
+  const remove = (id: string) => service.call('DELETE', `/v1/user-groups/${encodeURIComponent(id)}`);
+
+  describe('get or create', () => {
+    const getOrCreate = (context: Context, userGroupId: string, fields: object = {}) =>
+      getOrCreateUserGroup(context, caller, { userGroupId, name: 'Mine', ...fields });
+
+    it('returns the drift if it loses the race', async () => {
+      const context = interrupted(() => create('lost', 'Theirs'));
+      const result = await getOrCreate(context, 'lost', { mapping: '{}' });
+      assert.deepEqual([result.created, result.drift], [false, ['name', 'mapping']]);
+      assert.equal(result.token.reveal(), (await read('lost')).token);
+    });
+
+    it('returns no drift if it loses the race to the same fields', async () => {
+      const result = await getOrCreate(
+        interrupted(() => create('same', 'Mine')),
+        'same',
+      );
+      assert.deepEqual([result.created, result.drift], [false, []]);
+    });
+
+    /** Replaces the first create with `instead` and reports it as `unsettled`. */
+    function unsettled(instead: Parameters<typeof intercept>[1]['firstWrite']): Context {
+      const { context } = service.app;
+      const store = intercept(context.store, {
+        firstWrite: async (command, real) => {
+          await instead?.(command, real);
+          return 'unsettled';
+        },
+      });
+      return { ...context, store };
+    }
+
+    async function assertStored(id: string, { userGroup, token }: GetOrCreateResult): Promise<void> {
+      const stored = await read(id);
+      assert.deepEqual([stored.team_id, stored.token], [userGroup.teamId, token.reveal()]);
+    }
+
+    it('returns created if an attempt reported as unsettled did create the group', async () => {
+      const result = await getOrCreate(
+        unsettled((command, store) => store.write(command)),
+        'after all',
+      );
+      assert.deepEqual([result.created, result.drift], [true, []]);
+      await assertStored('after all', result);
+    });
+
+    it('returns not created if another caller creates the group between two attempts', async () => {
+      const result = await getOrCreate(
+        unsettled(async () => {
+          await create('between attempts', 'Theirs');
+          return null;
+        }),
+        'between attempts',
+      );
+      assert.deepEqual([result.created, result.drift], [false, ['name']]);
+      await assertStored('between attempts', result);
+    });
+
+    it('creates the group in its second attempt if the first one did not', async () => {
+      const result = await getOrCreate(
+        unsettled(async () => null),
+        'second attempt',
+      );
+      assert.deepEqual([result.created, result.drift], [true, []]);
+      await assertStored('second attempt', result);
+    });
+  });
+
+  describe('import', () => {
+    const importing = (context: Context, group: object): Promise<LineResult> =>
+      importLine({ context, caller, replaces: true }, Buffer.from(JSON.stringify(group)));
+
+    it('with --update rejects a line if its group is deleted before the update', async () => {
+      await create('deleted');
+      const context = interrupted(() => remove('deleted'));
+      const result = await importing(context, { user_group_id: 'deleted', name: 'New' });
+      assert.equal(result.result, 'refused');
+      assert.deepEqual([result.code, result.errors[0]?.pointer], ['user_group_not_found', '/user_group_id']);
+      assert.equal(await read('deleted'), undefined);
+    });
+
+    it('with --update updates a group that is created between its query and its create', async () => {
+      const context = interrupted(() => create('created', 'Theirs'));
+      const result = await importing(context, { user_group_id: 'created', name: 'New' });
+      assert.deepEqual(result, { result: 'updated' });
+      assert.equal((await read('created')).name, 'New');
+    });
+  });
+
+  describe('rotate', () => {
+    it('rotates the token of a group that is deleted and imported again with the same token', async () => {
+      const { token, team_id } = await create('imported');
+      const context = interrupted(async () => {
+        await remove('imported');
+        const group = { user_group_id: 'imported', name: 'Imported', token };
+        assert.deepEqual(await service.importGroup(group), { result: 'created' });
+      });
+      const rotated = await rotateToken(context, caller, { currentToken: new PresentedToken(token) });
+      const stored = await read('imported');
+      assert.notEqual(stored.team_id, team_id);
+      assert.deepEqual([stored.name, stored.token], ['Imported', rotated.token.reveal()]);
+    });
+
+    it('returns the result of a concurrent rotation and does not rotate again', async () => {
+      const { token } = await create('rotated');
+      const context = interrupted(() => service.post({ current_token: token, grace_period_seconds: 0 }));
+      const rotated = await rotateToken(context, caller, {
+        currentToken: new PresentedToken(token),
+        gracePeriodSeconds: GRACE_SECONDS,
+      });
+      const stored = await read('rotated');
+      assert.deepEqual([stored.version, stored.token], [2, rotated.token.reveal()]);
+    });
+  });
+
+  it('patch merges into the result of a concurrent update', async () => {
+    await create('patched');
+    const context = interrupted(() => service.put({ user_group_id: 'patched', properties: { a: 1 } }));
+    await patchUserGroup(context, caller, 'patched', { properties: '{"b":2}' as JsonText }, undefined);
+    assert.deepEqual((await read('patched')).properties, { a: 1, b: 2 });
+  });
+
+  it('key reencrypt keeps a concurrently rotated token readable', async () => {
+    const { token } = await create('resealed');
+    const store = intercept(service.app.context.store, {
+      afterFirstRead: () => service.post({ current_token: token }),
+    });
+    const keyRing = KeyRing.parse(new Secret(`${newKey}\n${oldKey}`));
+    // The service still encrypts under the old key.
+    await assert.rejects(
+      reencryptTokens({ store, keyRing }, () => {}),
+      OtherKeyInUse,
+    );
+    const stored = await read('resealed');
+    assert.notEqual(stored.token, token);
+    assert.equal((await service.resolve(stored.token)).status, 200);
+    assert.equal((await service.post({ current_token: stored.token })).status, 200);
+  });
+});

@@ -1,0 +1,269 @@
+// Contract: GET /v1/user-groups?search=&match=contains&data_source=&suspended=&seen_before= lists the groups that meet
+// every condition, with the same result on every database, in pages that are fast in a list of any length.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import type { TokenDigest } from '../../src/domain/token.ts';
+import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+
+type Query = Record<string, string | number | boolean>;
+
+/** Groups that one page reads at most. */
+const MAX_SCANNED = 5_000;
+const SEEN = Date.parse('2026-03-05T16:00:00Z');
+
+describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
+  let service: TestService;
+  let workspaces = 0;
+  let teamId = 1_000_000;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  /** Creates a workspace with these groups, which differ from a default, and returns an API token of it. */
+  async function workspaceWith(groups: Record<string, Partial<UserGroup>>): Promise<string> {
+    const { token } = await service.apiToken({ workspaceName: `filtered ${++workspaces}` });
+    const { store } = service.app.context;
+    const workspace = await store.read({ kind: 'findWorkspace', name: `filtered ${workspaces}` });
+    const stored = Object.entries(groups).map(([id, fields]) =>
+      groupOf(workspace!.workspaceId, id, ++teamId, fields),
+    );
+    for (let start = 0; start < stored.length; start += 1_000)
+      await store.write({ kind: 'copyUserGroups', userGroups: stored.slice(start, start + 1_000) });
+    await store.write({ kind: 'gatherStatistics' });
+    return token;
+  }
+
+  function page(token: string, query: Query): Promise<TestResponse> {
+    const parameters = new URLSearchParams(
+      Object.entries(query).map(([name, value]) => [name, String(value)]),
+    );
+    return service.call('GET', `/v1/user-groups?${parameters}`, undefined, { token });
+  }
+
+  /** The ids on all pages, and the number of pages. */
+  async function list(token: string, query: Query): Promise<{ ids: string[]; pages: number }> {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    for (let pages = 1; ; pages++) {
+      assert.ok(pages <= 1_000, 'the list has an end');
+      const { status, json, text } = await page(token, { ...query, ...(cursor && { cursor }) });
+      assert.equal(status, 200, text);
+      assert.ok(json.user_groups.length <= Number(query.limit ?? 50));
+      ids.push(...json.user_groups.map((group: { provided_id: string }) => group.provided_id));
+      if (json.next_cursor === null) return { ids, pages };
+      cursor = json.next_cursor;
+    }
+  }
+
+  async function idsOf(token: string, query: Query): Promise<string[]> {
+    const { ids } = await list(token, query);
+    for (const limit of [1, 2]) assert.deepEqual((await list(token, { ...query, limit })).ids, ids);
+    return ids;
+  }
+
+  describe('match=contains', () => {
+    it('finds a part of the id or name regardless of case, each group once, ordered by id', async () => {
+      const token = await workspaceWith({
+        'acme-2': { name: 'Zebra' },
+        b: { name: 'The ACME company' },
+        'c-AcMe': { name: 'acme acme' },
+        d: { name: 'Other' },
+      });
+      for (const search of ['acme', 'ACME', 'cM'])
+        assert.deepEqual(await idsOf(token, { search, match: 'contains' }), ['acme-2', 'b', 'c-AcMe']);
+      assert.deepEqual(await idsOf(token, { search: 'acme', match: 'prefix' }), ['acme-2', 'c-AcMe']);
+      assert.deepEqual(await idsOf(token, { search: 'acme company', match: 'contains' }), ['b']);
+      assert.deepEqual(await idsOf(token, { search: 'acmex', match: 'contains' }), []);
+    });
+
+    it('ignores case in every script, and has no wildcards', async () => {
+      const pairs = [
+        ['Müller', 'MÜLLER'],
+        ['Straße', 'STRASSE'],
+        ['ОДИН', 'один'],
+        ['ὈΔΥΣΣΕΎΣ', 'ὀδυσσεύς'],
+        ['\u212Aelvin', 'kelvin'],
+        ['ﬁne', 'FINE'],
+        ['Ǆ', 'ǆ'],
+        ['\u{10400}', '\u{10428}'],
+        ['100%_*', '%_*'],
+        ['日本', '本'],
+      ] as const;
+      const token = await workspaceWith(
+        Object.fromEntries(pairs.map(([name], index) => [`g${index}`, { name: `x ${name} x` }])),
+      );
+      for (const [index, texts] of pairs.entries()) {
+        for (const search of texts)
+          assert.deepEqual(await idsOf(token, { search, match: 'contains' }), [`g${index}`], search);
+      }
+    });
+  });
+
+  it('data_source finds the groups whose mapping has the value, as a string or as a number', async () => {
+    const token = await workspaceWith({
+      a: { mapping: '{"40":"213"}' as JsonText },
+      b: { mapping: '{"40":1,"41":213}' as JsonText },
+      c: { mapping: '{"213":"40"}' as JsonText },
+      d: { mapping: '{"40":"2130","41":"\\u0032"}' as JsonText },
+      e: { mapping: null },
+      f: { mapping: '{"40":"warehouse Ä"}' as JsonText },
+    });
+    assert.deepEqual(await idsOf(token, { data_source: '213' }), ['a', 'b']);
+    assert.deepEqual(await idsOf(token, { data_source: '2' }), ['d']);
+    assert.deepEqual(await idsOf(token, { data_source: 'warehouse Ä' }), ['f']);
+    assert.deepEqual(await idsOf(token, { data_source: 'warehouse ä' }), []);
+  });
+
+  it('suspended and seen_before select by suspension and last use; never seen counts as before', async () => {
+    const token = await workspaceWith({
+      a: { suspendedAt: 1, lastSeenAt: SEEN },
+      b: { lastSeenAt: SEEN - 3_600_000 },
+      c: {},
+    });
+    assert.deepEqual(await idsOf(token, { suspended: true }), ['a']);
+    assert.deepEqual(await idsOf(token, { suspended: false }), ['b', 'c']);
+    assert.deepEqual(await idsOf(token, { seen_before: '2026-03-05T16:00:00Z' }), ['b', 'c']);
+    assert.deepEqual(await idsOf(token, { seen_before: '2026-03-05T17:00:00.001+01:00' }), ['a', 'b', 'c']);
+    assert.deepEqual(await idsOf(token, { seen_before: '1970-01-01T00:00:00Z' }), ['c']);
+    assert.deepEqual(await idsOf(token, { seen_before: '2026-03-05t16:00:00z', suspended: true }), []);
+  });
+
+  it('combines with a prefix search by id and name, and returns what the unfiltered list returns', async () => {
+    const token = await workspaceWith({
+      'ac-1': { name: 'acorn', suspendedAt: 1 },
+      'ac-2': { name: 'acorn' },
+      x: { name: 'acid', suspendedAt: 1 },
+      y: { name: 'accent', suspendedAt: 1 },
+      z: { name: 'acute' },
+    });
+    assert.deepEqual(await idsOf(token, { search: 'ac', suspended: true }), ['ac-1', 'y', 'x']);
+    const [all, filtered] = await Promise.all([page(token, {}), page(token, { suspended: false })]);
+    assert.deepEqual(
+      filtered.json.user_groups,
+      all.json.user_groups.filter(({ suspended }: { suspended: boolean }) => !suspended),
+    );
+  });
+
+  it('ends a page early after a bounded scan, with a cursor, and finds every match', async () => {
+    const count = 2 * MAX_SCANNED + 100;
+    const suspended = [0, MAX_SCANNED - 1, MAX_SCANNED, count - 1];
+    const id = (index: number) => `group-${String(index).padStart(6, '0')}`;
+    const token = await workspaceWith(
+      Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          id(index),
+          suspended.includes(index) ? { suspendedAt: 1 } : {},
+        ]),
+      ),
+    );
+    const first = await page(token, { suspended: true });
+    assert.equal(first.json.user_groups.length, 2);
+    assert.notEqual(first.json.next_cursor, null);
+    assert.deepEqual(await list(token, { suspended: true }), { ids: suspended.map(id), pages: 3 });
+    const nothing = await page(token, { search: 'nothing', match: 'contains' });
+    assert.deepEqual(nothing.json.user_groups, []);
+    assert.notEqual(nothing.json.next_cursor, null);
+    assert.equal((await list(token, { suspended: false, limit: 1_000 })).ids.length, count - 4);
+  });
+
+  it('ends a page early if the groups are large, and skips no group', async () => {
+    const properties = JSON.stringify({ text: 'x'.repeat(60_000) }) as JsonText;
+    const ids = Array.from({ length: 40 }, (_, index) => `large-${index + 10}`);
+    const token = await workspaceWith(Object.fromEntries(ids.map((id) => [id, { properties }])));
+    const first = await page(token, { suspended: false, limit: 1_000 });
+    assert.ok(first.json.user_groups.length > 1 && first.json.user_groups.length < ids.length);
+    assert.ok(first.text.length < 1.2 * 1024 * 1024);
+    for (const query of [
+      { suspended: false },
+      { search: 'LARGE', match: 'contains' },
+      { data_source: 'lake' },
+    ]) {
+      assert.deepEqual(
+        (await list(token, { ...query, limit: 1_000 })).ids,
+        'data_source' in query ? [] : ids,
+      );
+    }
+  });
+
+  it('binds a cursor to its filters', async () => {
+    const token = await workspaceWith({ a: {}, b: {}, c: {} });
+    const queries: Query[] = [
+      {},
+      { suspended: false },
+      { seen_before: '2026-03-05T16:00:00Z' },
+      { search: 'n', match: 'contains' },
+      { search: 'N' },
+      { suspended: false, seen_before: '2026-03-05T16:00:00Z' },
+    ];
+    for (const query of queries) {
+      const { next_cursor: cursor } = (await page(token, { ...query, limit: 1 })).json;
+      for (const other of queries) {
+        const response = await page(token, { ...other, cursor });
+        if (other === query) assert.equal(response.status, 200);
+        else assertProblem(response, 'invalid_request');
+      }
+    }
+    const withOffset = { seen_before: '2026-03-05T17:00:00+01:00', limit: 1 };
+    const { next_cursor: cursor } = (await page(token, { ...queries[2], limit: 1 })).json;
+    assert.equal((await page(token, { ...withOffset, cursor })).status, 200, 'the same instant');
+  });
+
+  const invalid: [string, RegExp][] = [
+    ['match=contains', /^The parameter match requires the parameter search\.$/],
+    ['match=prefix', /requires the parameter search/],
+    ['search=a&match=regex', /^The parameter match must be prefix or contains\.$/],
+    ['search=&match=contains', /search must not be empty/],
+    ['data_source=', /data_source must not be empty/],
+    [`data_source=${'x'.repeat(256)}`, /data_source must have at most 255 characters/],
+    ['suspended=yes', /^The parameter suspended must be true or false\.$/],
+    ['suspended=', /suspended must be true or false/],
+    ['suspended=true&suspended=true', /Duplicate parameter suspended/],
+    ['seen_before=yesterday', /seen_before must be an RFC 3339 timestamp, such as 2026-03-05T16:04:12Z/],
+    ['seen_before=2026-02-30T00:00:00Z', /must be an RFC 3339 timestamp/],
+    ['seen_before=2026-03-05', /must be an RFC 3339 timestamp/],
+    ['seen_before=2026-03-05T24:00:00Z', /must be an RFC 3339 timestamp/],
+    ['seen_before=2026-03-05T16:00:00', /must be an RFC 3339 timestamp/],
+    ['seen_before=2026-03-05T16:00:00+01:00', /percent-encoded as %2B/],
+    ['seen_bfore=2026-03-05T16:00:00Z', /did you mean seen_before/],
+  ];
+  for (const [query, detail] of invalid) {
+    it(`rejects ${query.slice(0, 40)}`, async () => {
+      const response = await service.call('GET', `/v1/user-groups?${query}`);
+      assertProblem(response, 'invalid_request');
+      assert.match(response.json.detail, detail);
+    });
+  }
+});
+
+function groupOf(
+  workspaceId: number,
+  providedId: string,
+  teamId: number,
+  fields: Partial<UserGroup>,
+): UserGroup {
+  return {
+    ...keyOf(workspaceId, 'Customer', providedId),
+    teamId,
+    name: `Name of ${providedId}`,
+    mapping: null,
+    properties: null,
+    version: 1,
+    tokenDigest: createHash('sha256').update(String(teamId)).digest('hex') as TokenDigest,
+    sealedToken: { keyId: '00000000', ciphertext: 'unused' },
+    previousTokenDigest: null,
+    previousTokenExpiresAt: null,
+    createdAt: 0,
+    updatedAt: 0,
+    suspendedAt: null,
+    lastSeenAt: null,
+    ...fields,
+  };
+}

@@ -1,0 +1,105 @@
+// Contract: POST /v1/user-groups/{user_group_id}/rotate replaces the token of a group for callers that do not hold it.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestRequest, TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+
+const PARALLEL = 30;
+
+describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rotate', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  function rotate(
+    id: string,
+    body?: unknown,
+    more: Pick<TestRequest, 'token' | 'headers'> = {},
+  ): Promise<TestResponse> {
+    return service.call('POST', `/v1/user-groups/${id}/rotate`, body, more);
+  }
+
+  function read(id: string): Promise<TestResponse> {
+    return service.call('GET', `/v1/user-groups/${id}`);
+  }
+
+  /** Returns the token of a new group. */
+  async function create(id: string): Promise<string> {
+    const { json } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });
+    return json.user_group.token;
+  }
+
+  async function resolve(token: string): Promise<string> {
+    const { status, json } = await service.call('POST', '/v1/resolve', { token });
+    return status === 200 ? json.token.status : json.code;
+  }
+
+  it('replaces the token, and responds like the read', async () => {
+    const old = await create('plain');
+    const rotated = await rotate('plain');
+    assert.equal(rotated.status, 200);
+    const stored = await read('plain');
+    assert.equal(rotated.text, stored.text);
+    assert.equal(rotated.headers.etag, stored.headers.etag);
+    const { token, version } = rotated.json.user_group;
+    assert.notEqual(token, old);
+    assert.equal(version, 2);
+    assert.deepEqual([await resolve(old), await resolve(token)], ['user_group_token_not_found', 'current']);
+  });
+
+  it('accepts an empty body, an empty object and a grace period', async () => {
+    const first = await create('grace');
+    const second = (await rotate('grace', { grace_period_seconds: 60 })).json.user_group.token;
+    assert.deepEqual([await resolve(first), await resolve(second)], ['retiring', 'current']);
+    const third = (await rotate('grace', {})).json.user_group.token;
+    assert.deepEqual(
+      [await resolve(first), await resolve(second), await resolve(third)],
+      ['user_group_token_not_found', 'user_group_token_not_found', 'current'],
+    );
+    assert.equal((await rotate('grace', '')).status, 200);
+    assertProblem(await rotate('grace', { grace_period_seconds: -1 }), 'invalid_request');
+    assertProblem(await rotate('grace', { current_token: third }), 'unknown_field');
+    assertProblem(await rotate('grace', '[]'), 'invalid_request');
+  });
+
+  it('rotates a group once per version with If-Match', async () => {
+    await create('versioned');
+    const etag = String((await read('versioned')).headers.etag);
+    const conditional = { headers: { 'if-match': etag } };
+    const responses = await Promise.all(
+      Array.from({ length: PARALLEL }, () => rotate('versioned', undefined, conditional)),
+    );
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...new Array(PARALLEL - 1).fill(412)]);
+    assert.equal((await read('versioned')).json.user_group.version, 2);
+  });
+
+  it('rotates once for each of concurrent calls without If-Match', async () => {
+    await create('raced');
+    const responses = await Promise.all(Array.from({ length: PARALLEL }, () => rotate('raced')));
+    for (const { status, text } of responses) assert.equal(status, 200, text);
+    const tokens = new Set(responses.map(({ json }) => json.user_group.token));
+    assert.equal(tokens.size, PARALLEL);
+    const { token, version } = (await read('raced')).json.user_group;
+    assert.ok(tokens.has(token));
+    assert.equal(version, PARALLEL + 1);
+  });
+
+  it('rejects callers without permission, unknown ids and ids of other environments', async () => {
+    const token = await create('guarded');
+    const readOnly = await service.apiToken({ permission: 'read-only' });
+    const resolveOnly = await service.apiToken({ permission: 'resolve' });
+    const testing = await service.apiToken({ environment: 'Testing' });
+    for (const each of [readOnly, resolveOnly]) {
+      assertProblem(await rotate('guarded', undefined, { token: each.token }), 'permission_denied');
+    }
+    assertProblem(await rotate('guarded', undefined, { token: testing.token }), 'user_group_not_found');
+    assertProblem(await rotate('unknown'), 'user_group_not_found');
+    assert.equal(await resolve(token), 'current');
+  });
+});

@@ -1,0 +1,191 @@
+// Contract: POST /v1/user-groups/{user_group_id}/suspend and /resume: a suspended group keeps everything, but its tokens
+// resolve to nothing.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { bucketOf } from '../../src/domain/bucket.ts';
+import { memberChanges } from '../../src/domain/event/changes.ts';
+import { mintUserGroupToken } from '../../src/domain/token.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestRequest, TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+
+const PARALLEL = 30;
+
+describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  type More = Pick<TestRequest, 'token' | 'headers'>;
+
+  function change(action: string, id: string, more: More = {}, body?: unknown): Promise<TestResponse> {
+    return service.call('POST', `/v1/user-groups/${id}/${action}`, body, more);
+  }
+
+  function read(id: string): Promise<TestResponse> {
+    return service.call('GET', `/v1/user-groups/${id}`);
+  }
+
+  /** Returns the token of a new group. */
+  async function create(id: string): Promise<string> {
+    const { json } = await service.get({ user_group_id: id, name: 'Acme', properties: { a: 1 } });
+    return json.user_group.token;
+  }
+
+  async function resolve(token: string, from = service): Promise<string> {
+    const { status, json } = await from.resolve(token, { token: service.token });
+    return status === 200 ? json.token.status : json.code;
+  }
+
+  it('suspends and resumes a group, and responds like the read', async () => {
+    const token = await create('plain');
+    assert.equal((await read('plain')).json.user_group.suspended, false);
+    for (const [action, suspended, version] of [
+      ['suspend', true, 2],
+      ['resume', false, 3],
+    ] as const) {
+      const changed = await change(action, 'plain');
+      assert.equal(changed.status, 200, changed.text);
+      const stored = await read('plain');
+      assert.equal(changed.text, stored.text);
+      assert.equal(changed.headers.etag, stored.headers.etag);
+      assert.deepEqual(
+        [stored.json.user_group.suspended, stored.json.user_group.version, stored.json.user_group.token],
+        [suspended, version, token],
+      );
+    }
+  });
+
+  it('rejects the current and the retiring token exactly like an unknown one until the group is resumed', async () => {
+    const retiring = await create('rejected');
+    const { json } = await service.post({ current_token: retiring, grace_period_seconds: 3_600 });
+    const current: string = json.user_group.token;
+    await change('suspend', 'rejected');
+    const unknown = mintUserGroupToken(bucketOf(1, 'Customer', 'missing')).reveal();
+    const responses = await Promise.all([current, retiring, unknown].map((token) => service.resolve(token)));
+    for (const response of responses) assertProblem(response, 'user_group_token_not_found');
+    const texts = responses.map((response) => JSON.stringify({ ...response.json, request_id: '' }));
+    assert.equal(new Set(texts).size, 1);
+    await change('resume', 'rejected');
+    assert.deepEqual([await resolve(current), await resolve(retiring)], ['current', 'retiring']);
+  });
+
+  it('takes effect in the other process with its next request, and outlasts a restart', async () => {
+    const token = await create('everywhere');
+    if (database.name === 'SQLite') {
+      await change('suspend', 'everywhere');
+      await service.restart();
+      assert.equal(await resolve(token), 'user_group_token_not_found');
+      return;
+    }
+    const other = await TestService.start(database, { database: service.database });
+    try {
+      for (let round = 0; round < 10; round++) {
+        assert.equal(await resolve(token, other), 'current');
+        await change('suspend', 'everywhere');
+        assert.equal(await resolve(token, other), 'user_group_token_not_found');
+        await change('resume', 'everywhere');
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('keeps the group readable, editable and rotatable, and get-or-create returns it', async () => {
+    const token = await create('usable');
+    await change('suspend', 'usable');
+    const found = await service.get({ user_group_id: 'usable', name: 'Acme' });
+    const { team_id } = found.json.user_group;
+    assert.equal(
+      found.text,
+      `{"success":1,"new_user_group":false,"user_group":{"team_id":${team_id},"token":"${token}","name":"Acme","provided_id":"usable"}}`,
+    );
+    const changes = [
+      await service.put({ user_group_id: 'usable', name: 'Updated' }),
+      await service.call('PATCH', '/v1/user-groups/usable', { properties: { b: 2 } }),
+      await service.call('PUT', '/v1/user-groups/usable', { name: 'Replaced' }),
+      await service.call('POST', '/v1/user-groups/usable/rotate', { grace_period_seconds: 60 }),
+    ];
+    for (const { status, text } of changes) assert.equal(status, 200, text);
+    const { suspended, name, token: rotated } = (await read('usable')).json.user_group;
+    assert.deepEqual([suspended, name], [true, 'Replaced']);
+    assert.notEqual(rotated, token);
+    const next = (await service.post({ current_token: rotated })).json.user_group.token;
+    for (const each of [token, rotated, next])
+      assert.equal(await resolve(each), 'user_group_token_not_found');
+    await change('resume', 'usable');
+    assert.equal(await resolve(next), 'current');
+  });
+
+  it('is idempotent: a repeated call keeps the version and the time of the change', async () => {
+    await create('repeated');
+    for (const action of ['suspend', 'resume']) {
+      const first = await change(action, 'repeated');
+      const second = await change(action, 'repeated');
+      assert.equal(second.text, first.text);
+      assert.equal(second.headers.etag, first.headers.etag);
+    }
+  });
+
+  it('honours If-Match and If-None-Match', async () => {
+    await create('versioned');
+    const etag = String((await read('versioned')).headers.etag);
+    const ifMatch = { headers: { 'if-match': etag } };
+    const responses = await Promise.all(
+      Array.from({ length: PARALLEL }, () => change('suspend', 'versioned', ifMatch)),
+    );
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...new Array(PARALLEL - 1).fill(412)]);
+    assertProblem(await change('resume', 'versioned', ifMatch), 'version_mismatch');
+    const ifNoneMatch = { headers: { 'if-none-match': '*' } };
+    assertProblem(await change('resume', 'versioned', ifNoneMatch), 'version_mismatch');
+    assert.equal((await read('versioned')).json.user_group.suspended, true);
+    assert.equal((await change('resume', 'versioned', { headers: { 'if-none-match': etag } })).status, 200);
+  });
+
+  it('rejects callers without permission, other environments, unknown ids and bodies', async () => {
+    const token = await create('guarded');
+    const testing = await service.apiToken({ environment: 'Testing' });
+    for (const action of ['suspend', 'resume']) {
+      for (const permission of ['read-only', 'resolve', 'embed'] as const) {
+        const caller = await service.apiToken({ permission });
+        assertProblem(await change(action, 'guarded', { token: caller.token }), 'permission_denied');
+      }
+      assertProblem(await change(action, 'guarded', { token: testing.token }), 'user_group_not_found');
+      assertProblem(await change(action, 'unknown'), 'user_group_not_found');
+      assertProblem(await change(action, 'guarded', {}, { reason: 'unpaid' }), 'invalid_request');
+    }
+    assert.equal(await resolve(token), 'current');
+    const admin = await service.apiToken({ permission: 'admin' });
+    const suspended = await change('suspend', 'guarded', { token: admin.token });
+    assert.equal(suspended.json.user_group.token, token);
+  });
+
+  it('records an event for each change, and none for a call that changes nothing', async () => {
+    await create('recorded');
+    for (const action of ['suspend', 'suspend', 'resume', 'resume']) await change(action, 'recorded');
+    const { store } = service.app.context;
+    const { events } = await store.read({
+      kind: 'listEvents',
+      of: { workspaceId: 1, environment: 'Customer' },
+      target: { type: 'user_group', id: 'recorded' },
+      order: 'oldest',
+      after: null,
+      type: null,
+      limit: 10,
+      scanLimit: 10,
+      maxBytes: 10_000,
+    });
+    assert.deepEqual(
+      events.slice(1).map(({ type, version, changes }) => [type, version, changes && memberChanges(changes)]),
+      [
+        ['user_group.updated', 2, '{"suspended":{"from":false,"to":true}}'],
+        ['user_group.updated', 3, '{"suspended":{"from":true,"to":false}}'],
+      ],
+    );
+  });
+});

@@ -1,0 +1,205 @@
+// Contract: the ETag identifies a group and its version, and If-Match makes an update conditional.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+describeOnEachDatabase('versions', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  /** Creates a group; `etag` reads its current version. */
+  async function createGroup(id: string) {
+    const fields = { name: 'Acme', mapping: { 1: 'a' }, properties: { a: 1, b: [1.5] } };
+    const created = await service.get({ user_group_id: id, ...fields });
+    const etag = async () => (await service.get({ user_group_id: id })).headers.etag!;
+    return { fields, token: created.json.user_group.token as string, first: created.headers.etag!, etag };
+  }
+
+  function putIfMatch(id: string, ifMatch: string, fields: object) {
+    return service.put({ user_group_id: id, ...fields }, { headers: { 'if-match': ifMatch } });
+  }
+
+  describe('ETag', () => {
+    it('is strong and quoted in every response of the three operations, with Cache-Control: no-store', async () => {
+      const { token } = await createGroup('tagged');
+      const body = { user_group_id: 'tagged' };
+      const responses = [
+        await service.get(body),
+        await service.put(body),
+        await service.call('POST', '/v1/user-groups', body),
+        await service.post({ current_token: token }),
+      ];
+      for (const { status, headers } of responses) {
+        assert.equal(status, 200);
+        assert.match(headers.etag!, /^"[!#-~]+"$/);
+        assert.equal(headers['cache-control'], 'no-store');
+      }
+    });
+
+    it('changes with every update and rotation to a value that the group never had', async () => {
+      const { first, token, etag } = await createGroup('grows');
+      const seen = [first];
+      for (const fields of [
+        { name: 'B' },
+        { mapping: null },
+        { properties: { a: 2 } },
+        { properties: { a: 1 } },
+        { name: 'Acme' },
+        { mapping: { 1: 'a' } },
+      ]) {
+        const { headers } = await service.put({ user_group_id: 'grows', ...fields });
+        seen.push(headers.etag!);
+        assert.equal(await etag(), headers.etag);
+      }
+      seen.push((await service.post({ current_token: token })).headers.etag!);
+      assert.equal(await etag(), seen.at(-1));
+      assert.equal(new Set(seen).size, seen.length);
+    });
+
+    it('stays the same if a mutation changes nothing', async () => {
+      const { fields, token, first, etag } = await createGroup('stays');
+      const spaced = '{"user_group_id":"stays","properties":{ "\\u0061":1, "b": [1.5] }}';
+      const unchanged: unknown[] = [
+        { user_group_id: 'stays' },
+        { user_group_id: 'stays', ...fields },
+        { user_group_id: 'stays', name: fields.name },
+        spaced,
+      ];
+      for (const body of unchanged) assert.equal((await service.put(body)).headers.etag, first);
+      await service.get({ user_group_id: 'stays', name: 'Other', properties: {} });
+      await service.put({ user_group_id: 'stays', name: '' });
+      await service.resolve(token);
+      assert.equal(await etag(), first);
+
+      const rotated = await service.post({ current_token: token });
+      assert.equal((await service.post({ current_token: token })).headers.etag, rotated.headers.etag);
+    });
+
+    it('stays the same if null clears an empty field', async () => {
+      for (const none of [{}, { mapping: null, properties: null }]) {
+        const id = `clear-${Object.keys(none).length}`;
+        const created = await service.get({ user_group_id: id, name: 'Clear', ...none });
+        const cleared = await service.put({ user_group_id: id, mapping: null, properties: null });
+        assert.equal(cleared.headers.etag, created.headers.etag);
+      }
+    });
+
+    it('is unique to the group', async () => {
+      const created = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => createGroup(`own-${index}`)),
+      );
+      assert.equal(new Set(created.map(({ first }) => first)).size, 50);
+    });
+
+    it('never repeats after the group is deleted and created again', async () => {
+      const { first } = await createGroup('reborn');
+      const deleted = await service.call('DELETE', '/v1/user-groups/reborn');
+      assert.equal(deleted.status, 204);
+      const { first: second } = await createGroup('reborn');
+      assert.notEqual(second, first);
+      assert.equal((await putIfMatch('reborn', first, { name: 'Stale' })).status, 412);
+    });
+
+    it('survives a restart', async () => {
+      const { etag } = await createGroup('restart');
+      const before = await etag();
+      await service.restart();
+      assert.equal(await etag(), before);
+    });
+  });
+
+  describe('If-Match', () => {
+    it('accepts an update of the named version', async () => {
+      const { first, etag } = await createGroup('match');
+      const response = await putIfMatch('match', first, { name: 'New' });
+      assert.deepEqual([response.status, response.json.user_group.name], [200, 'New']);
+      assert.equal(response.headers.etag, await etag());
+    });
+
+    it('returns 412 and changes nothing if it names another version', async () => {
+      const { first, token, etag } = await createGroup('mismatch');
+      await service.put({ user_group_id: 'mismatch', name: 'Second' });
+      const before = await etag();
+      const stored = (await service.resolve(token)).text;
+      for (const fields of [{ name: 'Third' }, { mapping: null, properties: null }, {}, { name: 'Second' }]) {
+        const response = await putIfMatch('mismatch', first, fields);
+        assert.deepEqual([response.status, response.json.code], [412, 'version_mismatch']);
+      }
+      assert.equal(await etag(), before);
+      assert.equal((await service.resolve(token)).text, stored);
+    });
+
+    it('returns 412 after a rotation', async () => {
+      const { first, token } = await createGroup('rotated');
+      await service.post({ current_token: token });
+      assert.equal((await putIfMatch('rotated', first, { name: 'Stale' })).status, 412);
+    });
+
+    it('accepts a list of which one tag must match', async () => {
+      const { first } = await createGroup('list');
+      assert.equal((await putIfMatch('list', '"x", "y,z"', {})).status, 412);
+      assert.equal((await putIfMatch('list', `"x",${first} , "y,z"`, {})).status, 200);
+    });
+
+    it('accepts any version with *', async () => {
+      await createGroup('any');
+      assert.equal((await putIfMatch('any', '*', { name: 'Any' })).status, 200);
+    });
+
+    it('never matches a weak tag', async () => {
+      const { first } = await createGroup('weak');
+      assert.equal((await putIfMatch('weak', `W/${first}`, {})).status, 412);
+    });
+
+    it("never matches a tag that contains the group's tag as a substring", async () => {
+      const { first } = await createGroup('part');
+      const tag = first.slice(1, -1);
+      for (const longer of [`0-0,${tag}`, `${tag},0-0`, `${tag}0`]) {
+        assert.equal((await putIfMatch('part', `"${longer}"`, { name: 'B' })).status, 412, longer);
+      }
+      // A space is not allowed in an entity tag.
+      assert.equal((await putIfMatch('part', `" ${tag}"`, { name: 'B' })).status, 400);
+    });
+
+    it('never matches the version of another group', async () => {
+      await createGroup('mine');
+      const { first } = await createGroup('theirs');
+      assert.equal((await putIfMatch('mine', first, {})).status, 412);
+    });
+
+    it('returns 404 if the group does not exist, and creates none', async () => {
+      const { first } = await createGroup('other');
+      for (const tag of [first, '*']) {
+        const response = await putIfMatch('missing', tag, { name: 'Missing' });
+        assert.deepEqual([response.status, response.json.code], [404, 'user_group_not_found']);
+      }
+      assert.equal((await service.get({ user_group_id: 'missing' })).status, 404);
+    });
+
+    it('returns 400 for a malformed entity tag instead of updating unconditionally', async () => {
+      const { first, etag } = await createGroup('malformed');
+      for (const tag of [first.slice(1, -1), '"', '""x', `${first} ${first}`, '', '*, "x"', "'x'"]) {
+        const response = await putIfMatch('malformed', tag, { name: 'Unconditional' });
+        assert.deepEqual([response.status, response.json.code], [400, 'invalid_request'], tag);
+      }
+      assert.equal(await etag(), first);
+    });
+
+    it('accepts one of many parallel updates of a version, so that no update is lost', async () => {
+      const { first, token } = await createGroup('lost');
+      const responses = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => putIfMatch('lost', first, { name: `Name ${index}` })),
+      );
+      const winners = responses.filter(({ status }) => status === 200);
+      assert.equal(winners.length, 1);
+      assert.ok(responses.every(({ status }) => status === 200 || status === 412));
+      const stored = (await service.resolve(token)).json.user_group.name;
+      assert.equal(stored, winners[0]?.json.user_group.name);
+    });
+  });
+});

@@ -1,0 +1,360 @@
+// Delivery of webhooks: Standard Webhooks 1.0, at least once, with retries, to real receivers.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { mapConcurrently, type TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+import { eventually } from '../support/process.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+import { type ReceivedWebhook, Receiver, respondWith } from '../support/webhooks/receiver.ts';
+import { advance, env, PATH, Tenant, type TestDelivery } from '../support/webhooks/tenant.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+
+function verify(secret: string, { body, headers }: ReceivedWebhook): unknown {
+  return new Webhook(secret).verify(body, headers);
+}
+
+describeOnEachDatabase('A webhook', (database) => {
+  let service: TestService;
+  let created = 0;
+  before(async () => {
+    service = await TestService.start(database, { env });
+  });
+  afterEach(() => {
+    service.clockAheadMs = 0;
+  });
+  after(() => service.end());
+
+  const linesAbout = (endpointId: string) =>
+    service.logLines.map((line) => JSON.parse(line)).filter((line) => line.endpointId === endpointId);
+
+  const newTenant = () => Tenant.create(service, `workspace ${created++}`);
+
+  it('is the event, signed as in Standard Webhooks', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    const secret = await tenant.endpoint('signed', receiver.url);
+    const { headers } = await tenant.call('POST', '/v1/user-groups', {
+      user_group_id: 'acme',
+      name: 'Ácme',
+      properties: { big: 1, text: '\u2028"' },
+    });
+    const [webhook] = await receiver.waitFor(1);
+    verify(secret, webhook!);
+    assert.throws(() => verify(secret, { ...webhook!, body: `${webhook!.body} ` }));
+    const event = JSON.parse(webhook!.body);
+    assert.equal(webhook!.headers['webhook-id'], event.event_id);
+    assert.equal(webhook!.headers['content-type'], 'application/json');
+    assert.match(webhook!.headers['user-agent']!, /^User-Group-Service/);
+    assert.equal(webhook!.headers.authorization, undefined);
+    assert.deepEqual(
+      [event.type, event.target, event.version, event.request_id],
+      ['user_group.created', { type: 'user_group', id: 'acme' }, 1, headers['x-request-id']],
+    );
+    assert.deepEqual(event.changes.properties.text, { to: '\u2028"' });
+    const delivery = await tenant.waitFor('signed', ({ state }) => state === 'delivered');
+    assert.deepEqual(
+      [
+        delivery.event_id,
+        delivery.attempts,
+        delivery.response_status,
+        delivery.error,
+        delivery.next_attempt_at,
+      ],
+      [event.event_id, 1, 200, null, null],
+    );
+  });
+
+  it('arrives promptly', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('prompt', receiver.url);
+    const sentAt = performance.now();
+    await tenant.createGroup('prompt');
+    const [webhook] = await receiver.waitFor(1);
+    assert.ok(webhook!.receivedAt - sentAt < 500, `${webhook!.receivedAt - sentAt} ms`);
+  });
+
+  it('goes only to enabled endpoints of the same workspace and environment that subscribe to its type', async () => {
+    await using receiver = await Receiver.start();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    await tenant.endpoint('all', `${receiver.url}/all`, ['*']);
+    await tenant.endpoint('some', `${receiver.url}/some`, ['user_group.deleted']);
+    await other.endpoint('other', `${receiver.url}/other`, ['*']);
+    const disabled = { url: `${receiver.url}/disabled`, event_types: ['*'], enabled: false };
+    await tenant.call('PUT', `${PATH}/disabled`, disabled);
+    await tenant.createGroup('group');
+    await tenant.call('DELETE', '/v1/user-groups/group');
+    await receiver.waitFor(5);
+    await sleep(50);
+    const typesAt = (path: string) =>
+      receiver.received
+        .filter((webhook) => webhook.path === `/webhooks/${path}`)
+        .map(({ body }) => JSON.parse(body).type)
+        .sort();
+    assert.deepEqual(typesAt('all'), [
+      'user_group.created',
+      'user_group.deleted',
+      'webhook_endpoint.created',
+      'webhook_endpoint.created',
+    ]);
+    assert.deepEqual(typesAt('some'), ['user_group.deleted']);
+    assert.deepEqual([...typesAt('other'), ...typesAt('disabled')], []);
+  });
+
+  it('has two signatures for a day after a rotation', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    const old = await tenant.endpoint('rotated', receiver.url);
+    const { json } = await tenant.call('POST', `${PATH}/rotated/rotate`);
+    await tenant.createGroup('during');
+    const [during] = await receiver.waitFor(1);
+    assert.equal(during!.headers['webhook-signature']!.split(' ').length, 2);
+    for (const secret of [json.secret, old]) verify(secret, during!);
+    service.clockAheadMs = DAY + SECOND;
+    await tenant.createGroup('after');
+    const after = (await receiver.waitFor(2))[1]!;
+    assert.equal(after.headers['webhook-signature']!.split(' ').length, 1);
+    assert.ok(Number(after.headers['webhook-timestamp']) * SECOND > Date.now() + DAY - HOUR);
+  });
+
+  it('is retried after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h, then given up', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    const secret = await tenant.endpoint('retried', receiver.url);
+    await tenant.createGroup('retried');
+    const delaysMs = [5 * SECOND, HOUR / 12, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOUR, 24 * HOUR];
+    for (const [index, delayMs] of delaysMs.entries()) {
+      const { next_attempt_at, error } = await tenant.waitFor(
+        'retried',
+        ({ attempts }) => attempts === index + 1,
+      );
+      assert.equal(error, 'the receiver returned 500');
+      const waitMs = Date.parse(next_attempt_at!) - Date.now() - service.clockAheadMs;
+      assert.ok(waitMs > delayMs - 2 * SECOND && waitMs <= delayMs * 1.2, `${delayMs}: ${waitMs}`);
+      await advance(service, waitMs + SECOND);
+    }
+    const last = await tenant.waitFor('retried', ({ attempts }) => attempts === delaysMs.length + 1);
+    assert.deepEqual([last.state, last.next_attempt_at], ['failed', null]);
+    const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+    assert.deepEqual([receiver.received.length, ids.size], [delaysMs.length + 1, 1]);
+
+    receiver.respond = (response) => void response.end();
+    const again = await tenant.call('POST', `${PATH}/retried/deliveries/${last.event_id}/redeliver`);
+    assert.deepEqual([again.status, again.json], [202, { success: 1, event_id: last.event_id }]);
+    await tenant.waitFor('retried', ({ state }) => state === 'delivered');
+    assert.ok(receiver.received.at(-1)!.body.includes(last.event_id));
+    service.clockAheadMs = 0;
+    assert.match(secret, /^whsec_/);
+  });
+
+  it('that is delivered can be delivered again; an unknown one not', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('again', receiver.url);
+    await tenant.createGroup('again');
+    const { event_id } = await tenant.waitFor('again', ({ state }) => state === 'delivered');
+    await tenant.call('POST', `${PATH}/again/deliveries/${event_id}/redeliver`);
+    const [first, second] = await receiver.waitFor(2);
+    assert.equal(first!.body, second!.body);
+    assertProblem(await tenant.call('POST', `${PATH}/again/deliveries/evt_0/redeliver`), 'not_found');
+  });
+
+  it('for a test goes to one endpoint only, whatever its types', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    const secret = await tenant.endpoint('tested', receiver.url, ['api_token.created']);
+    await tenant.endpoint('not-tested', `${receiver.url}/other`, ['webhook_endpoint.tested']);
+    const tested = await tenant.call('POST', `${PATH}/tested/test`);
+    assert.equal(tested.status, 202);
+    await receiver.waitFor(1);
+    await sleep(50);
+    assert.equal(receiver.received.length, 1);
+    const event = verify(secret, receiver.received[0]!) as Record<string, unknown>;
+    assert.deepEqual(
+      [event.event_id, event.type, event.target, event.changes],
+      [tested.json.event_id, 'webhook_endpoint.tested', { type: 'webhook_endpoint', id: 'tested' }, null],
+    );
+  });
+
+  it('is not sent to where a redirect leads', async () => {
+    await using target = await Receiver.start();
+    await using receiver = await Receiver.start((response) => {
+      response.writeHead(302, { location: target.url }).end();
+    });
+    const tenant = await newTenant();
+    await tenant.endpoint('redirected', receiver.url);
+    await tenant.createGroup('redirected');
+    const { error } = await tenant.waitFor('redirected', ({ attempts }) => attempts === 1);
+    assert.equal(error, 'the receiver returned 302, and redirects are not followed');
+    assert.equal(target.received.length, 0);
+  });
+
+  it('that the receiver answers with an endless body is delivered', async () => {
+    await using receiver = await Receiver.start((response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    const tenant = await newTenant();
+    await tenant.endpoint('endless', receiver.url);
+    await tenant.createGroup('endless');
+    await tenant.waitFor('endless', ({ state }) => state === 'delivered');
+  });
+
+  it('that nobody accepts says why', async () => {
+    const tenant = await newTenant();
+    await using receiver = await Receiver.start();
+    await tenant.endpoint('refused', 'http://127.0.0.1:1025/');
+    await tenant.endpoint('reset', receiver.url);
+    receiver.respond = (response) => response.destroy();
+    await tenant.createGroup('refused');
+    const { error, response_status } = await tenant.waitFor('refused', ({ attempts }) => attempts === 1);
+    assert.deepEqual([error, response_status], ['connection refused', null]);
+    const reset = await tenant.waitFor('reset', ({ attempts }) => attempts === 1);
+    assert.equal(reset.error, 'the receiver closed the connection without a response');
+  });
+
+  it('to a receiver that hangs or fails delays nobody else', async () => {
+    await using hanging = await Receiver.start(() => {});
+    await using failing = await Receiver.start(respondWith(500));
+    await using healthy = await Receiver.start();
+    const tenant = await newTenant();
+    for (let index = 0; index < 5; index++) {
+      await tenant.endpoint(`hanging-${index}`, hanging.url);
+      await tenant.endpoint(`failing-${index}`, failing.url);
+    }
+    await tenant.endpoint('healthy', healthy.url);
+    const ids = Array.from({ length: 50 }, (_, index) => `group-${index}`);
+    const startedAt = performance.now();
+    await mapConcurrently(ids, (id) => tenant.createGroup(id));
+    await healthy.waitFor(ids.length, 5_000);
+    assert.ok(performance.now() - startedAt < 5_000);
+    assert.ok(hanging.received.length <= 5 * 4, `${hanging.received.length} connections hang`);
+    for (let index = 0; index < 5; index++) await tenant.call('DELETE', `${PATH}/hanging-${index}`);
+    hanging.respond = (response) => void response.end();
+  });
+
+  it('that the receiver answers with 410 disables the endpoint, with an event', async () => {
+    await using gone = await Receiver.start(respondWith(410));
+    await using watching = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('gone', gone.url, ['*']);
+    await tenant.endpoint('watching', watching.url, ['webhook_endpoint.disabled']);
+    await gone.waitFor(1);
+    const [webhook] = await watching.waitFor(1);
+    const event = JSON.parse(webhook!.body);
+    assert.deepEqual(event.actor, { type: 'service', id: null, name: null, via: 'service' });
+    assert.deepEqual(event.target, { type: 'webhook_endpoint', id: 'gone' });
+    assert.deepEqual(event.changes, { enabled: { from: true, to: false } });
+    const [logged] = linesAbout('gone');
+    assert.deepEqual(
+      [logged.level, logged.msg, typeof logged.workspaceId, logged.environment, logged.reason],
+      [40, 'webhooks: an endpoint was disabled', 'number', 'Customer', 'the receiver returned 410'],
+    );
+    const { json } = await tenant.call('GET', `${PATH}/gone`);
+    assert.equal(json.webhook_endpoint.enabled, false);
+    const { state, next_attempt_at } = await tenant.waitFor('gone', ({ state }) => state === 'failed');
+    assert.deepEqual([state, next_attempt_at], ['failed', null]);
+    assertProblem(await tenant.call('POST', `${PATH}/gone/test`), 'invalid_request');
+    assert.equal(gone.received.length, 1);
+  });
+
+  it('that fails for five days disables the endpoint; a success starts the count again', async () => {
+    await using receiver = await Receiver.start(respondWith(503));
+    const tenant = await newTenant();
+    await tenant.endpoint('failing', receiver.url);
+    const fail = async (id: string) => {
+      const count = receiver.received.length;
+      await tenant.createGroup(id);
+      await receiver.waitFor(count + 1);
+      await tenant.waitFor('failing', ({ attempts }) => attempts === 1);
+    };
+    const isEnabled = async () =>
+      (await tenant.call('GET', `${PATH}/failing`)).json.webhook_endpoint.enabled as boolean;
+    await fail('first');
+    service.clockAheadMs += 4 * DAY;
+    receiver.respond = (response) => void response.end();
+    await tenant.createGroup('success');
+    await tenant.waitFor('failing', ({ state }) => state === 'delivered');
+    receiver.respond = respondWith(503);
+    service.clockAheadMs += 2 * DAY;
+    await fail('second');
+    assert.equal(await isEnabled(), true);
+    assert.deepEqual(linesAbout('failing'), []);
+    service.clockAheadMs += 4.9 * DAY;
+    await fail('third');
+    assert.equal(await isEnabled(), true);
+    const [warning, ...others] = await eventually('a warning', () => {
+      const lines = linesAbout('failing');
+      return lines.length > 0 && lines;
+    });
+    assert.deepEqual(
+      [warning!.msg, warning!.reason, others],
+      ['webhooks: an endpoint has been failing for more than an hour', 'the receiver returned 503', []],
+    );
+    assert.ok(Date.parse(warning!.failingSince) <= Date.now() + service.clockAheadMs - 4.9 * DAY);
+    service.clockAheadMs += 0.2 * DAY;
+    await tenant.createGroup('fourth');
+    for (let attempt = 0; attempt < 300 && (await isEnabled()); attempt++) await sleep(20);
+    assert.equal(await isEnabled(), false);
+    const { error } = await tenant.waitFor('failing', ({ state }) => state === 'failed');
+    assert.match(error!, /disabled|503/);
+
+    // Enabled again, it has five more days.
+    await tenant.endpoint('failing', receiver.url);
+    await fail('fifth');
+    assert.equal(await isEnabled(), true);
+  });
+
+  it('of a deleted endpoint is not delivered', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    await tenant.endpoint('deleted', receiver.url);
+    await tenant.createGroup('deleted');
+    await tenant.waitFor('deleted', ({ attempts }) => attempts === 1);
+    await tenant.call('DELETE', `${PATH}/deleted`);
+    const rows = await runSql(service.database, "select 1 from deliveries where endpoint_id = 'deleted'");
+    assert.deepEqual(rows, []);
+    await tenant.endpoint('deleted', receiver.url);
+    assert.deepEqual(await tenant.deliveries('deleted'), []);
+  });
+
+  it('is listed with the others of its endpoint, the newest first, page by page', async () => {
+    await using receiver = await Receiver.start();
+    const tenant = await newTenant();
+    await tenant.endpoint('listed', receiver.url);
+    for (let index = 0; index < 5; index++) await tenant.createGroup(`listed-${index}`);
+    await receiver.waitFor(5);
+    const listed: string[] = [];
+    for (let query: string | null = ''; query !== null; ) {
+      const { json }: TestResponse = await tenant.call('GET', `${PATH}/listed/deliveries?limit=2${query}`);
+      listed.push(...json.deliveries.map(({ event_id }: TestDelivery) => event_id));
+      query = json.next_cursor === null ? null : `&cursor=${json.next_cursor}`;
+    }
+    const sent = receiver.received.map(({ headers }) => headers['webhook-id']!);
+    assert.deepEqual(listed, sent.toSorted().toReversed());
+  });
+
+  it('of an event that is no longer kept is given up', async () => {
+    await using receiver = await Receiver.start(respondWith(500));
+    const tenant = await newTenant();
+    await tenant.endpoint('expired', receiver.url);
+    await tenant.createGroup('expired');
+    const { event_id } = await tenant.waitFor('expired', ({ attempts }) => attempts === 1);
+    await runSql(service.database, `delete from events where event_id = '${event_id}'`);
+    await advance(service, 10 * SECOND);
+    const { state, error } = await tenant.waitFor('expired', ({ attempts }) => attempts === 2);
+    assert.deepEqual([state, error], ['failed', 'the event is no longer kept']);
+    assert.ok((await service.app.webhooks.countPending()) >= 0);
+  });
+});

@@ -1,0 +1,38 @@
+// Connections that the sender of webhooks keeps open for the next one.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebhookSender } from '../../src/webhooks/sender.ts';
+import { Receiver } from '../support/webhooks/receiver.ts';
+
+const PER_HOST = 32;
+const IN_TOTAL = 512;
+/** Longer than it takes to send a burst, so that every webhook needs a connection of its own. */
+const RESPONSE_MS = 500;
+const CLOSING_MS = 200;
+
+describe('Idle connections', () => {
+  it(`are reused, at most ${PER_HOST} for each receiver and ${IN_TOTAL} for all`, async () => {
+    const receivers = await Promise.all(Array.from({ length: 20 }, startSlow));
+    const sender = new WebhookSender({ allowsPrivate: true });
+    const burst = (count: number) =>
+      receivers.flatMap(({ url }) => Array.from({ length: count }, () => sender.send(url, {}, '{}')));
+    for (const { error } of await Promise.all(burst(PER_HOST + 8))) assert.equal(error, null);
+    await sleep(CLOSING_MS);
+    const open = await Promise.all(receivers.map((receiver) => receiver.openConnections()));
+    assert.ok(Math.max(...open) <= PER_HOST, `${open} connections`);
+    const total = open.reduce((sum, count) => sum + count, 0);
+    assert.ok(total > 0 && total <= IN_TOTAL, `${total} connections`);
+    const before = receivers.map(({ connections }) => connections);
+    await Promise.all(burst(1));
+    const added = receivers.filter(({ connections }, index) => connections > before[index]!);
+    assert.ok(added.length < receivers.length, 'no connection was reused');
+    sender.close();
+    for (const receiver of receivers) await receiver[Symbol.asyncDispose]();
+  });
+});
+
+function startSlow(): Promise<Receiver> {
+  return Receiver.start((response) => setTimeout(() => response.end(), RESPONSE_MS));
+}

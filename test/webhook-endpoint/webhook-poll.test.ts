@@ -1,0 +1,58 @@
+// Which endpoints a poll looks at, with rows of endpoints that need not exist.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { PendingEndpoints } from '../../src/webhooks/pending-endpoints.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+
+const HOSTILE_WORKSPACES = [11, 12, 13];
+const ENDPOINTS = 200;
+/** Comes last in the order of the keys. */
+const VICTIM = 14;
+/** Not due while the test runs: the service itself does nothing about them. */
+const DUE_AT = 9_000_000_000_000;
+
+describeOnEachDatabase('A poll', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  const insertPending = (workspaceId: number, endpoints: number) =>
+    runSql(
+      service.database,
+      `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, position, state, attempts, next_attempt_at, created_at)
+       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${endpoints})
+       select 0, ${workspaceId}, 'Customer', 'endpoint-' || n, 'evt_1', 'user_group.created', 'user_group', 'a', 1,
+         'pending', 0, ${DUE_AT}, 0 from numbers`,
+    );
+
+  it('finds nothing while nothing is pending', async () => {
+    const pending = new PendingEndpoints(service.app.context.store);
+    assert.equal(await pending.visit(() => assert.fail('visited')), false);
+  });
+
+  it('visits the endpoints of every workspace, however many others have, and all of them in turn', async () => {
+    for (const workspaceId of HOSTILE_WORKSPACES) await insertPending(workspaceId, ENDPOINTS);
+    await insertPending(VICTIM, 2);
+    const pending = new PendingEndpoints(service.app.context.store);
+    const visits = new Map<string, number>();
+    const victims: number[] = [];
+    for (let poll = 0; poll < 3; poll++) {
+      let ofVictim = 0;
+      const isAny = await pending.visit(({ endpoint: { workspaceId, endpointId } }) => {
+        if (workspaceId === VICTIM) ofVictim++;
+        const name = `${workspaceId}/${endpointId}`;
+        visits.set(name, (visits.get(name) ?? 0) + 1);
+      });
+      assert.equal(isAny, true);
+      victims.push(ofVictim);
+    }
+    assert.deepEqual(victims, [2, 2, 2]);
+    assert.equal(visits.size, HOSTILE_WORKSPACES.length * ENDPOINTS + 2);
+  });
+});
