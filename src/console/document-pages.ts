@@ -20,7 +20,7 @@ import {
 import { actionForm, cancel, problemSummary, submit, textField } from './fields.ts';
 import { Form } from './form.ts';
 import { type Members, readForm } from './form-body.ts';
-import { definitions, html, pathTo, time } from './html.ts';
+import { definitions, type Html, html, type Insertion, pathTo, time } from './html.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { shownOnce } from './shown-once.ts';
@@ -38,8 +38,8 @@ export interface DocumentPagesKind<Body> {
   typed(document: Document): Readonly<Record<string, string>>;
   /** What the form for a new document shows. */
   initial(query: URLSearchParams): Readonly<Record<string, string>>;
-  /** The fields of the form, as HTML. `document` is null for a new one. */
-  fields(form: Form, problem: Problem | undefined, document: Document | null): string;
+  /** The fields of the form. `document` is null for a new one. */
+  fields(form: Form, problem: Problem | undefined, document: Document | null): Html;
   /** `secret` is shown in the response, and never again. */
   put(
     context: Context,
@@ -50,16 +50,16 @@ export interface DocumentPagesKind<Body> {
   ): Promise<StoredDocument & { secret?: Secret | null }>;
   /** `deleteDocument` if absent. */
   remove?(context: Context, caller: Caller, id: string, precondition: Precondition): Promise<void>;
-  /** The stored fields, as names and HTML. */
-  rows(document: Document): (readonly [name: string, value: string])[];
-  /** The rest of the page of a document, as HTML. */
-  more?(document: Document, call: PageCall): Promise<string>;
-  /** Links and forms beside "Edit" and "Delete", as HTML. */
-  actions?(document: Document, call: PageCall): string;
+  /** The stored fields. */
+  rows(document: Document): (readonly [name: string, value: Insertion])[];
+  /** The rest of the page of a document. */
+  more?(document: Document, call: PageCall): Promise<Html>;
+  /** Links and forms beside "Edit" and "Delete". */
+  actions?(document: Document, call: PageCall): Html;
   /** By the value of `done` in the URL. */
   notices?: Readonly<Record<string, string>>;
-  /** What the deletion breaks, as HTML. */
-  consequences(document: Document, call: PageCall): Promise<string>;
+  /** What the deletion breaks. */
+  consequences(document: Document, call: PageCall): Promise<Html>;
 }
 
 interface EditedForm {
@@ -134,16 +134,16 @@ export class DocumentPages<Body> {
     return {
       title,
       main: html`<h1>${title}</h1>
-!${notice(call.query, { saved: 'Saved.', ...notices })}
-!${problemSummary(problem)}
-!${definitions([
-        ['Id', html`<code>${id}</code>`],
-        ...rows(document),
-        ['Created', time(createdAt)],
-        ['Updated', html`!${time(updatedAt)} (version ${version})`],
-      ])}
-!${isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : ''}
-!${more === undefined ? '' : await more(document, call)}`,
+${notice(call.query, { saved: 'Saved.', ...notices })}
+${problemSummary(problem)}
+${definitions([
+  ['Id', html`<code>${id}</code>`],
+  ...rows(document),
+  ['Created', time(createdAt)],
+  ['Updated', html`${time(updatedAt)} (version ${version})`],
+])}
+${isPermitted(call.caller, ADMINS) ? this.#actions(document, call) : ''}
+${more === undefined ? '' : await more(document, call)}`,
     };
   }
 
@@ -163,14 +163,14 @@ export class DocumentPages<Body> {
       title,
       main: html`<h1>${title}</h1>
 <div class="notice" role="status"><p>${done} Store the secret where it is used: it is not shown again.</p></div>
-!${shownOnce('Secret', secret)}
+${shownOnce('Secret', secret)}
 <p class="actions"><a class="button" href="${this.pathOf(id)}">Continue</a></p>`,
     };
   }
 
-  #actions(document: Document, call: PageCall): string {
+  #actions(document: Document, call: PageCall): Html {
     return html`<div class="actions"><a class="button" href="${this.pathOf(document.id, 'edit')}">Edit</a>
-!${this.#kind.actions?.(document, call) ?? ''}
+${this.#kind.actions?.(document, call) ?? ''}
 <a class="button" href="${this.pathOf(document.id, 'delete')}">Delete</a></div>`;
   }
 
@@ -201,20 +201,20 @@ export class DocumentPages<Body> {
   #form({ session }: PageCall, { id, document, form, problem }: EditedForm): View {
     const { path, fields } = this.#kind;
     const title = id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`;
-    const content = html`!${versionField(document, form, problem)}
-!${id === null ? this.#idField(form, problem) : ''}
-!${fields(form, problem, document)}
-<div class="actions">!${submit('Save')}
-!${cancel(document === null ? pathTo(...path) : this.pathOf(document.id))}</div>`;
+    const content = html`${versionField(document, form, problem)}
+${id === null ? this.#idField(form, problem) : ''}
+${fields(form, problem, document)}
+<div class="actions">${submit('Save')}
+${cancel(document === null ? pathTo(...path) : this.pathOf(document.id))}</div>`;
     return {
       title,
       main: html`<h1>${title}</h1>
-!${id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem)}
-!${actionForm(session, id === null ? newPath(path) : this.pathOf(id, 'edit'), content)}`,
+${id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem)}
+${actionForm(session, id === null ? newPath(path) : this.pathOf(id, 'edit'), content)}`,
     };
   }
 
-  #idField(form: Form, problem: Problem | undefined): string {
+  #idField(form: Form, problem: Problem | undefined): Html {
     const hint = this.#kind.idHint;
     return textField({ name: 'id', label: 'Id', value: form.text('id'), hint, isRequired: true, problem });
   }
@@ -242,14 +242,14 @@ export class DocumentPages<Body> {
   async #removeForm(call: PageCall, problem?: Problem): Promise<View> {
     const document = await this.read(call);
     const title = `Delete ${this.#noun} ${document.id}?`;
-    const content = html`!${versionField(document, call.form, problem)}
-<div class="actions">!${submit('Delete', 'danger')} !${cancel(this.pathOf(document.id))}</div>`;
+    const content = html`${versionField(document, call.form, problem)}
+<div class="actions">${submit('Delete', 'danger')} ${cancel(this.pathOf(document.id))}</div>`;
     return {
       title,
       main: html`<h1>${title}</h1>
-!${confirmationProblem(this.#noun, problem)}
-!${await this.#kind.consequences(document, call)}
-!${actionForm(call.session, this.pathOf(document.id, 'delete'), content)}`,
+${confirmationProblem(this.#noun, problem)}
+${await this.#kind.consequences(document, call)}
+${actionForm(call.session, this.pathOf(document.id, 'delete'), content)}`,
     };
   }
 

@@ -7,11 +7,11 @@ import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
 import { hidden, problemSummary } from './fields.ts';
 import type { Form } from './form.ts';
-import { code, html, time } from './html.ts';
+import { code, type Html, html, time } from './html.ts';
 import { prettyJson } from './json.ts';
 
 /** A hidden field. After an error the form keeps its version, but after a conflict it has seen the stored one. */
-export function versionField(stored: Document | null, form: Form, problem: Problem | undefined): string {
+export function versionField(stored: Document | null, form: Form, problem: Problem | undefined): Html {
   const isFresh = problem === undefined || isConflict(problem);
   const tag = stored === null ? '' : documentTag(stored);
   return hidden('version', isFresh ? tag : form.text('version'));
@@ -30,18 +30,18 @@ export function isConflict(problem: Problem | undefined): boolean {
 }
 
 /** Above a form that was rejected: if it was opened with another version than the stored one, shows that. */
-export function formProblem(noun: string, stored: Document | null, problem: Problem | undefined): string {
+export function formProblem(noun: string, stored: Document | null, problem: Problem | undefined): Html {
   if (!isConflict(problem)) return problemSummary(problem);
   if (stored === null) {
     return html`<div class="problem" role="alert"><p>This ${noun} was deleted after you opened the form, so nothing was saved. What you typed is still here: saving creates it again.</p></div>`;
   }
   return html`<div class="problem" role="alert"><p>This ${noun} was changed after you opened the form, so nothing was saved. What you typed is still here: saving replaces the stored version.</p>
-<p>Stored now: version ${stored.version}, !${time(stored.updatedAt)}</p>
-!${code(prettyJson(stored.body))}</div>`;
+<p>Stored now: version ${stored.version}, ${time(stored.updatedAt)}</p>
+${code(prettyJson(stored.body))}</div>`;
 }
 
 /** The same above a form without fields, which asks for a confirmation. */
-export function confirmationProblem(noun: string, problem: Problem | undefined): string {
+export function confirmationProblem(noun: string, problem: Problem | undefined): Html {
   if (!isConflict(problem)) return problemSummary(problem);
   const detail = `This ${noun} was changed after you opened this page, so nothing was done. Check it, and confirm again.`;
   return problemSummary(new Problem('version_mismatch', detail));

@@ -1,12 +1,11 @@
-// Templates. `html` escapes every value; `!${…}` inserts HTML, which only templates and the functions of this folder
-// return.
+// Elements that several pages have.
 
-export { html } from 'ghtml';
+import { type Html, html, type Insertion, joined, NO_HTML } from '../http/response/html.ts';
 
-import { html } from 'ghtml';
+export { type Html, html, type Insertion, joined, NO_HTML };
 
 /** A link to another page of the console. */
-export function link(path: string, text: string): string {
+export function link(path: string, text: string): Html {
   return html`<a href="${path}">${text}</a>`;
 }
 
@@ -15,40 +14,39 @@ export function pathTo(...parts: readonly (string | number)[]): string {
   return ['/console', ...parts.map((part) => encodeURIComponent(part))].join('/');
 }
 
-export function time(instant: number | null, otherwise = 'never'): string {
+export function time(instant: number | null, otherwise = 'never'): Html {
   if (instant === null) return html`<span class="none">${otherwise}</span>`;
   const text = new Date(instant).toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-/** Rows of a name and HTML. */
-export function definitions(rows: readonly (readonly [name: string, value: string])[]): string {
-  return html`<dl>!${rows.map(([name, value]) => html`<dt>${name}</dt><dd>!${value}</dd>`)}</dl>`;
+export function definitions(rows: readonly (readonly [name: string, value: Insertion])[]): Html {
+  return html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** `rows` are cells of HTML. On a phone, each cell is shown with the name of its column. */
+/** On a phone, each cell is shown with the name of its column. */
 export function table(
   caption: string,
   columns: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+  rows: readonly (readonly Insertion[])[],
+): Html {
   return html`<div class="table"><table>
 <caption class="hidden">${caption}</caption>
-<thead><tr>!${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>!${rows.map(
+<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
     (
       cells,
-    ) => html`<tr>!${cells.map((cell, index) => html`<td data-label="${columns[index]!}">!${cell}</td>`)}</tr>
+    ) => html`<tr>${cells.map((cell, index) => html`<td data-label="${columns[index]!}">${cell}</td>`)}</tr>
 `,
   )}</tbody>
 </table></div>`;
 }
 
 /** The text is shown in a fixed-width font, as it is. */
-export function code(text: string): string {
+export function code(text: string): Html {
   return html`<pre><code>${text}</code></pre>`;
 }
 
-export function badge(kind: 'good' | 'bad' | 'neutral', text: string): string {
+export function badge(kind: 'good' | 'bad' | 'neutral', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }

@@ -2,7 +2,7 @@
 
 import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
 import { actionForm, submit } from './fields.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { ADMINS, READERS, type View } from './page.ts';
 import type { Session } from './session.ts';
 
@@ -33,7 +33,7 @@ export function document(
   path: string,
   { title, main }: View,
   signedIn: SignedIn | null,
-): string {
+): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,25 +48,25 @@ export function document(
 </head>
 <body class="${signedIn?.caller.environment === 'Testing' ? 'testing' : ''}">
 <a class="skip" href="#main">Skip to content</a>
-!${signedIn === null ? '' : header(path, signedIn)}
+${signedIn === null ? '' : header(path, signedIn)}
 <main id="main" tabindex="-1">
-!${main}
+${main}
 </main>
 </body>
 </html>
 `;
 }
 
-function header(path: string, { caller, session }: SignedIn): string {
+function header(path: string, { caller, session }: SignedIn): Html {
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
   return html`<header>
 <a class="home" href="/console/user-groups">User Group Service</a>
-<nav aria-label="Main">!${links.map(
+<nav aria-label="Main">${links.map(
     (each) =>
-      html`<a href="${each.path}" !${path.startsWith(each.path) ? 'aria-current="page"' : ''}>${each.text}</a>`,
+      html`<a href="${each.path}" ${path.startsWith(each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
 <div class="who"><span class="environment">${caller.environment}</span>
 <span>${caller.name ?? `API token ${caller.apiTokenId}`} (${caller.permission})</span>
-!${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div>
+${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div>
 </header>`;
 }

@@ -1,6 +1,6 @@
 // What a person is told after a redirect: a fixed text for the key in the URL, so that a link cannot put words on a page.
 
-import { html } from './html.ts';
+import { type Html, html, NO_HTML } from './html.ts';
 
 const NAME = 'done';
 
@@ -10,8 +10,7 @@ export function withNotice(path: string, key: string): string {
 }
 
 /** Empty if there is none. */
-export function notice(query: URLSearchParams, texts: Readonly<Record<string, string>>): string {
-  const key = query.get(NAME) ?? '';
-  if (!Object.hasOwn(texts, key)) return '';
-  return html`<div class="notice" role="status"><p>${texts[key]}</p></div>`;
+export function notice(query: URLSearchParams, texts: Readonly<Record<string, string>>): Html {
+  const text = new Map(Object.entries(texts)).get(query.get(NAME) ?? '');
+  return text === undefined ? NO_HTML : html`<div class="notice" role="status"><p>${text}</p></div>`;
 }

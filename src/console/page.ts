@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
+import type { Html } from '../http/response/html.ts';
 import type { Context } from '../operations/context.ts';
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
@@ -24,10 +25,8 @@ export interface PageCall {
 
 /** The content of a page. */
 export interface View {
-  /** Text. */
   title: string;
-  /** HTML. */
-  main: string;
+  main: Html;
   /** 200 if absent. */
   status?: number;
 }

@@ -1,6 +1,6 @@
 // Lists, page by page: the cursor is in the URL.
 
-import { html } from './html.ts';
+import { type Html, html, NO_HTML } from './html.ts';
 
 export const PAGE_SIZE = 50;
 
@@ -16,8 +16,8 @@ export function nextPage(
   cursor: string | null,
   query: Readonly<Record<string, string>> = {},
   text = 'Next page',
-): string {
-  if (cursor === null) return '';
+): Html {
+  if (cursor === null) return NO_HTML;
   const next = new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''));
-  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${path}?${next}">${text}</a></nav>`;
+  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${`${path}?${next}`}">${text}</a></nav>`;
 }

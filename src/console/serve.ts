@@ -164,7 +164,7 @@ export function sendView(
   signedIn: SignedIn | null,
 ): string {
   reply.headers(pageHeaders);
-  return document(assets, path, view, signedIn);
+  return document(assets, path, view, signedIn).markup;
 }
 
 export function redirect(reply: FastifyReply, location: string): FastifyReply {

@@ -1,10 +1,10 @@
 // A secret in the response to the action that created it, and in no other.
 
 import type { Secret } from '../domain/secret.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 
 /** Masked, with a button that shows it; without JavaScript, as text that has to be opened. */
-export function shownOnce(label: string, secret: Secret): string {
+export function shownOnce(label: string, secret: Secret): Html {
   const text = secret.reveal();
   return html`<div class="secret" data-secret><label for="secret">${label}</label>
 <input id="secret" type="password" value="${text}" readonly autocomplete="off" spellcheck="false">

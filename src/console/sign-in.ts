@@ -110,8 +110,8 @@ function signInView(next: string, problem?: Problem): View {
     main: html`<h1>Sign in</h1>
 <form method="post" action="/console/sign-in" class="narrow">
 <input type="hidden" name="next" value="${next}">
-!${field}
-!${submit('Sign in')}
+${field}
+${submit('Sign in')}
 </form>`,
   };
 }

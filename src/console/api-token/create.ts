@@ -66,36 +66,36 @@ const lifetimes = [
 function formView(call: PageCall, form: Form, problem?: Problem): View {
   const title = 'New API token';
   const sealed = problem === undefined || isConflict(problem) ? sealText(call.context) : form.text('sealed');
-  const fields = html`!${nameField({ value: form.text('name'), hint: 'What it is for.', problem })}
-!${choiceField({
-    name: 'permission',
-    label: 'Permission',
-    value: form.text('permission'),
-    choices: [
-      ['', 'choose'],
-      ...permissions.map((each) => [each, `${each}: ${permissionTexts[each]}`] as const),
-    ],
-    problem,
-  })}
-!${choiceField({
-    name: 'expires_in_seconds',
-    label: 'Expires',
-    value: form.text('expires_in_seconds'),
-    choices: lifetimes,
-    problem,
-  })}`;
+  const fields = html`${nameField({ value: form.text('name'), hint: 'What it is for.', problem })}
+${choiceField({
+  name: 'permission',
+  label: 'Permission',
+  value: form.text('permission'),
+  choices: [
+    ['', 'choose'],
+    ...permissions.map((each) => [each, `${each}: ${permissionTexts[each]}`] as const),
+  ],
+  problem,
+})}
+${choiceField({
+  name: 'expires_in_seconds',
+  label: 'Expires',
+  value: form.text('expires_in_seconds'),
+  choices: lifetimes,
+  problem,
+})}`;
   return {
     title,
     main: html`<h1>${title}</h1>
-!${problemSummary(problem)}
+${problemSummary(problem)}
 <p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>
-!${actionForm(
-      call.session,
-      NEW_API_TOKEN_PATH,
-      html`!${hidden('sealed', sealed)}
-!${fields}
-<div class="actions">!${submit('Create')} !${cancel(pathTo(API_TOKENS))}</div>`,
-    )}`,
+${actionForm(
+  call.session,
+  NEW_API_TOKEN_PATH,
+  html`${hidden('sealed', sealed)}
+${fields}
+<div class="actions">${submit('Create')} ${cancel(pathTo(API_TOKENS))}</div>`,
+)}`,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { listApiTokens } from '../../operations/api-token/api-token.ts';
-import { html, link, pathTo, table, time } from '../html.ts';
+import { type Html, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
@@ -18,23 +18,23 @@ export const listOfApiTokens: Page = {
     return {
       title: 'API tokens',
       main: html`<h1>API tokens</h1>
-!${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
+${notice(query, { revoked: 'Revoked: it is rejected from now on.' })}
 <p class="hint">Of this workspace, for the environment ${caller.environment}.</p>
 <div class="actions"><a class="button" href="${NEW_API_TOKEN_PATH}">New API token</a></div>
-!${apiTokenTable(call, apiTokens)}
-!${nextPage(pathTo(API_TOKENS), nextCursor)}`,
+${apiTokenTable(call, apiTokens)}
+${nextPage(pathTo(API_TOKENS), nextCursor)}`,
     };
   },
 };
 
-function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): string {
+function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Html {
   return table(
     'API tokens',
     ['Name', 'Number', 'Permission', 'Status', 'Last used', 'Expires'],
     apiTokens.map((apiToken) => [
       link(pathTo(API_TOKENS, apiToken.apiTokenId), nameOf(apiToken)),
-      html`${apiToken.apiTokenId}`,
-      html`${apiToken.permission}`,
+      apiToken.apiTokenId,
+      apiToken.permission,
       statusBadge(call, apiToken),
       time(apiToken.lastUsedAt),
       time(apiToken.expiresAt),

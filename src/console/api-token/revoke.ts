@@ -25,14 +25,14 @@ export const confirmApiTokenRevocation: Page = {
     return {
       title,
       main: html`<h1>${title}</h1>
-!${isOfSession(call, apiToken) ? OF_SESSION : ''}
-!${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
-<p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: !${time(apiToken.lastUsedAt)}.</p>
-!${actionForm(
-        call.session,
-        `${path}/revoke`,
-        html`<div class="actions">!${submit('Revoke', 'danger')} !${cancel(path)}</div>`,
-      )}`,
+${isOfSession(call, apiToken) ? OF_SESSION : ''}
+${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
+<p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${time(apiToken.lastUsedAt)}.</p>
+${actionForm(
+  call.session,
+  `${path}/revoke`,
+  html`<div class="actions">${submit('Revoke', 'danger')} ${cancel(path)}</div>`,
+)}`,
     };
   },
 };

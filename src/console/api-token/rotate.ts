@@ -8,7 +8,7 @@ import { confirmationProblem, isConflict } from '../document-version.ts';
 import { actionForm, cancel, choiceField, hidden, submit } from '../fields.ts';
 import { Form } from '../form.ts';
 import { numberMember, readForm } from '../form-body.ts';
-import { html, pathTo, time } from '../html.ts';
+import { type Html, html, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
 import { isSecure } from '../serve.ts';
 import { sessionCookie } from '../session.ts';
@@ -70,25 +70,25 @@ async function rotationView(call: PageCall, form: Form, problem?: Problem): Prom
   const title = `Rotate API token ${nameOf(apiToken)}?`;
   const path = pathTo(API_TOKENS, apiToken.apiTokenId);
   const isFresh = problem === undefined || isConflict(problem);
-  const content = html`!${hidden('version', isFresh ? textTagOf(apiToken) : form.text('version'))}
-!${choiceField({
-    name: 'grace_period_seconds',
-    label: 'How long the present text stays valid',
-    value: form.text('grace_period_seconds'),
-    choices: gracePeriods,
-    problem,
-  })}
-<div class="actions">!${submit('Rotate', 'danger')} !${cancel(path)}</div>`;
+  const content = html`${hidden('version', isFresh ? textTagOf(apiToken) : form.text('version'))}
+${choiceField({
+  name: 'grace_period_seconds',
+  label: 'How long the present text stays valid',
+  value: form.text('grace_period_seconds'),
+  choices: gracePeriods,
+  problem,
+})}
+<div class="actions">${submit('Rotate', 'danger')} ${cancel(path)}</div>`;
   return {
     title,
     main: html`<h1>${title}</h1>
-!${confirmationProblem('API token', problem)}
-!${effect(call, apiToken)}
-!${actionForm(call.session, `${path}/rotate`, content)}`,
+${confirmationProblem('API token', problem)}
+${effect(call, apiToken)}
+${actionForm(call.session, `${path}/rotate`, content)}`,
   };
 }
 
-function effect(call: PageCall, apiToken: ApiToken): string {
-  return html`<p>It gets a new text; its number, permission and expiry stay. Whatever uses the present text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: !${time(apiToken.lastUsedAt)}.</p>
-!${isOfSession(call, apiToken) ? html`<p>You are signed in with this API token, and stay signed in with the new text. Other sessions with it end.</p>` : ''}`;
+function effect(call: PageCall, apiToken: ApiToken): Html {
+  return html`<p>It gets a new text; its number, permission and expiry stay. Whatever uses the present text is rejected once the time below has passed, and a text that an earlier rotation replaced is rejected now. Last used: ${time(apiToken.lastUsedAt)}.</p>
+${isOfSession(call, apiToken) ? html`<p>You are signed in with this API token, and stay signed in with the new text. Other sessions with it end.</p>` : ''}`;
 }

@@ -1,7 +1,7 @@
 import { type ApiToken, type ApiTokenStatus, previousTextUntil, statusOf } from '../../domain/api-token.ts';
 import { apiTokenIdOf } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
-import { badge, definitions, html, pathTo, time } from '../html.ts';
+import { badge, definitions, type Html, html, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 
 export const API_TOKENS = 'api-tokens';
@@ -21,18 +21,18 @@ export const showApiToken: Page = {
     return {
       title,
       main: html`<h1>${title}</h1>
-!${definitions([
-        ['Number', html`${apiToken.apiTokenId}`],
-        ['Permission', html`${apiToken.permission}`],
-        ['Environment', html`${apiToken.environment}`],
-        ['Status', statusBadge(call, apiToken)],
-        ['Last used', time(apiToken.lastUsedAt)],
-        ['Created', time(apiToken.createdAt)],
-        ['Expires', time(apiToken.expiresAt)],
-        ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
-        ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
-      ])}
-!${statusOf(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
+${definitions([
+  ['Number', apiToken.apiTokenId],
+  ['Permission', apiToken.permission],
+  ['Environment', apiToken.environment],
+  ['Status', statusBadge(call, apiToken)],
+  ['Last used', time(apiToken.lastUsedAt)],
+  ['Created', time(apiToken.createdAt)],
+  ['Expires', time(apiToken.expiresAt)],
+  ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
+  ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
+])}
+${statusOf(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
     };
   },
 };
@@ -53,14 +53,14 @@ const statusBadges = {
   active: badge('good', 'active'),
   expired: badge('bad', 'expired'),
   revoked: badge('bad', 'revoked'),
-} as const satisfies Record<ApiTokenStatus, string>;
+} as const satisfies Record<ApiTokenStatus, Html>;
 
-export function statusBadge(call: PageCall, apiToken: ApiToken): string {
+export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
   const status = statusBadges[statusOf(apiToken, call.context.clock())];
-  return isOfSession(call, apiToken) ? html`!${status} !${badge('neutral', 'of this session')}` : status;
+  return isOfSession(call, apiToken) ? html`${status} ${badge('neutral', 'of this session')}` : status;
 }
 
-function actions({ apiTokenId }: ApiToken): string {
+function actions({ apiTokenId }: ApiToken): Html {
   return html`<div class="actions"><a class="button" href="${pathTo(API_TOKENS, apiTokenId, 'rotate')}">Rotate</a>
 <a class="button" href="${pathTo(API_TOKENS, apiTokenId, 'revoke')}">Revoke</a></div>`;
 }

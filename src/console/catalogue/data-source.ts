@@ -8,7 +8,7 @@ import { listUserGroups } from '../../operations/user-group/list.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
 import { editableJson, jsonMember, textMember } from '../form-body.ts';
-import { code, html, link, pathTo, table } from '../html.ts';
+import { code, type Html, html, joined, link, pathTo, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { type PageCall, READERS } from '../page.ts';
 
@@ -34,7 +34,7 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     return { schema_id: schemaId, name, attributes: editableJson(attributes) };
   },
   initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: EXAMPLE }),
-  fields: (form, problem) => html`!${textField({
+  fields: (form, problem) => html`${textField({
     name: 'schema_id',
     label: 'Schema',
     value: form.text('schema_id'),
@@ -42,21 +42,21 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     isRequired: true,
     problem,
   })}
-!${nameField({ value: form.text('name'), hint: 'For people.', problem })}
-!${areaField({
-    name: 'attributes',
-    label: 'Attributes',
-    value: form.text('attributes'),
-    hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
-    problem,
-  })}`,
+${nameField({ value: form.text('name'), hint: 'For people.', problem })}
+${areaField({
+  name: 'attributes',
+  label: 'Attributes',
+  value: form.text('attributes'),
+  hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
+  problem,
+})}`,
   put,
   rows: (document) => {
     const { dataSourceId, schemaId, name, attributes } = fieldsOf(document);
     return [
       ['Number', html`<code>${dataSourceId}</code>`],
       ['Schema', schemaLink(schemaId)],
-      ['Name', html`${name}`],
+      ['Name', name],
       ['Attributes', code(prettyJson(attributes))],
     ];
   },
@@ -67,8 +67,8 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     const dataSource = catalogue.find(dataSourceId);
     const schemaIds = dataSource === undefined ? [] : catalogue.schemasWithDefault(dataSource);
     return html`<p>What refers to it then leads nowhere: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
-!${groupsText(references, await groupsWith(call, references))}
-!${schemaIds.length === 0 ? '' : html`<p>It is the default of: !${schemaIds.map(schemaLink).join(', ')}</p>`}`;
+${groupsText(references, await groupsWith(call, references))}
+${schemaIds.length === 0 ? '' : html`<p>It is the default of: ${joined(schemaIds.map(schemaLink), ', ')}</p>`}`;
   },
 });
 
@@ -96,21 +96,21 @@ export function fieldsOf(document: Document): DataSourceRow & { attributes: Json
   };
 }
 
-export function dataSourceTable(dataSources: readonly DataSourceRow[]): string {
+export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
   if (dataSources.length === 0) return html`<p class="none">No data sources.</p>`;
   return table(
     'Data sources',
     ['Id', 'Number', 'Schema', 'Name'],
     dataSources.map(({ providedId, dataSourceId, schemaId, name }) => [
       link(pathTo(...DATA_SOURCES, providedId), providedId),
-      html`${dataSourceId}`,
+      dataSourceId,
       schemaLink(schemaId),
-      html`${name}`,
+      name,
     ]),
   );
 }
 
-function schemaLink(schemaId: string): string {
+function schemaLink(schemaId: string): Html {
   return link(pathTo('catalogue', 'schemas', schemaId), schemaId);
 }
 
@@ -130,12 +130,12 @@ async function groupsWith(call: PageCall, references: readonly string[]): Promis
   };
 }
 
-function groupsText(references: readonly string[], { userGroups, hasMore }: Referring): string {
+function groupsText(references: readonly string[], { userGroups, hasMore }: Referring): Html {
   if (userGroups.length === 0 && !hasMore) return html`<p>No user group refers to it.</p>`;
   const named = userGroups.map(({ providedId }) => link(pathTo('user-groups', providedId), providedId));
   const searches = references.map((reference) => {
     const query = new URLSearchParams({ data_source: reference });
     return link(`${pathTo('user-groups')}?${query}`, `all that refer to ${reference}`);
   });
-  return html`<p>User groups that refer to it: !${[...named, ...(hasMore ? searches : [])].join(', ')}</p>`;
+  return html`<p>User groups that refer to it: ${joined([...named, ...(hasMore ? searches : [])], ', ')}</p>`;
 }

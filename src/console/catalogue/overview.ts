@@ -4,7 +4,7 @@ import type { DocumentDefinition } from '../../domain/document.ts';
 import type { PolicyMode } from '../../domain/policy.ts';
 import { listDocuments } from '../../operations/document/document.ts';
 import { newPath } from '../document-pages.ts';
-import { badge, definitions, html, link, pathTo } from '../html.ts';
+import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
@@ -28,16 +28,16 @@ export const overview: Page = {
     return {
       title: 'Catalogue',
       main: html`<h1>Catalogue</h1>
-!${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
+${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
 <p class="hint">What the mapping of a user group leads to: from a schema to a data source.</p>
 <h2>Schemas</h2>
-!${schemaTable(schemas.documents)}
-!${links(SCHEMAS, 'schema', { isAdmin, hasMore: schemas.nextCursor !== null })}
+${schemaTable(schemas.documents)}
+${links(SCHEMAS, 'schema', { isAdmin, hasMore: schemas.nextCursor !== null })}
 <h2>Data sources</h2>
-!${dataSourceTable(dataSources.documents.map(fieldsOf))}
-!${links(DATA_SOURCES, 'data source', { isAdmin, hasMore: dataSources.nextCursor !== null })}
+${dataSourceTable(dataSources.documents.map(fieldsOf))}
+${links(DATA_SOURCES, 'data source', { isAdmin, hasMore: dataSources.nextCursor !== null })}
 <h2>Rules for user groups</h2>
-!${await rules(call, isAdmin)}`,
+${await rules(call, isAdmin)}`,
     };
   },
 };
@@ -67,10 +67,10 @@ function listPage(
       return {
         title,
         main: html`<h1>${title}</h1>
-!${notice(query, { deleted: 'Deleted.' })}
-!${tableOf(documents)}
-!${nextPage(pathTo(...path), nextCursor)}
-!${links(path, definition.noun, { isAdmin, hasMore: false })}`,
+${notice(query, { deleted: 'Deleted.' })}
+${tableOf(documents)}
+${nextPage(pathTo(...path), nextCursor)}
+${links(path, definition.noun, { isAdmin, hasMore: false })}`,
       };
     },
   };
@@ -80,23 +80,23 @@ function links(
   path: readonly string[],
   noun: string,
   { isAdmin, hasMore }: { isAdmin: boolean; hasMore: boolean },
-): string {
-  return html`<div class="actions">!${isAdmin ? html`<a class="button" href="${newPath(path)}">New ${noun}</a>` : ''}
-!${hasMore ? html`<a class="button" href="${pathTo(...path)}">All ${noun}s</a>` : ''}</div>`;
+): Html {
+  return html`<div class="actions">${isAdmin ? html`<a class="button" href="${newPath(path)}">New ${noun}</a>` : ''}
+${hasMore ? html`<a class="button" href="${pathTo(...path)}">All ${noun}s</a>` : ''}</div>`;
 }
 
-async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<string> {
+async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<Html> {
   const { mappingMode, propertySchema } = await context.configs.of(context.store, caller);
-  const change = isAdmin ? html` · !${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
+  const change = isAdmin ? html` · ${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
   const schema =
-    propertySchema === null ? html`<span class="none">none</span>` : html`!${modeText(propertySchema.mode)}`;
+    propertySchema === null ? html`<span class="none">none</span>` : modeText(propertySchema.mode);
   const open = link(pathTo('catalogue', 'property-schema'), isAdmin ? 'Change' : 'Show');
   return definitions([
-    ['Mapping policy', html`!${modeText(mappingMode)}!${change}`],
-    ['Property schema', html`!${schema} · !${open}`],
+    ['Mapping policy', html`${modeText(mappingMode)}${change}`],
+    ['Property schema', html`${schema} · ${open}`],
   ]);
 }
 
-function modeText(mode: PolicyMode): string {
-  return html`!${badge('neutral', mode)} ${modeTexts[mode]}`;
+function modeText(mode: PolicyMode): Html {
+  return html`${badge('neutral', mode)} ${modeTexts[mode]}`;
 }

@@ -7,7 +7,7 @@ import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { numberMember, textMember } from '../form-body.ts';
-import { html, link, pathTo, table, time } from '../html.ts';
+import { type Html, html, link, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall, READERS } from '../page.ts';
 import { DATA_SOURCES, type DataSourceRow, dataSourceTable } from './data-source.ts';
 
@@ -36,24 +36,24 @@ export const schemaPages = new DocumentPages<SchemaBody>({
     };
   },
   initial: () => ({}),
-  fields: (form, problem) => html`!${nameField({ value: form.text('name'), hint: 'For people.', problem })}
-!${textField({
-    name: 'default_data_source',
-    label: 'Default data source',
-    value: form.text('default_data_source'),
-    hint: 'Of user groups whose mapping has no entry for this schema. Empty: these have none.',
-    problem,
-  })}
-!${checkField({
-    name: 'default_is_number',
-    label: 'This is the number of the data source, not your id of it',
-    isChecked: form.has('default_is_number'),
-  })}`,
+  fields: (form, problem) => html`${nameField({ value: form.text('name'), hint: 'For people.', problem })}
+${textField({
+  name: 'default_data_source',
+  label: 'Default data source',
+  value: form.text('default_data_source'),
+  hint: 'Of user groups whose mapping has no entry for this schema. Empty: these have none.',
+  problem,
+})}
+${checkField({
+  name: 'default_is_number',
+  label: 'This is the number of the data source, not your id of it',
+  isChecked: form.has('default_is_number'),
+})}`,
   put,
   rows: (document) => {
     const { name, default_data_source: reference } = fieldsOf(document);
     return [
-      ['Name', html`${name}`],
+      ['Name', name],
       ['Default data source', reference === null ? NONE : html`<code>${reference}</code>`],
     ];
   },
@@ -61,14 +61,14 @@ export const schemaPages = new DocumentPages<SchemaBody>({
     const dataSources = await dataSourcesOf(call, id);
     const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
     return html`<h2>Data sources of this schema</h2>
-!${dataSourceTable(dataSources.slice(0, SHOWN).map(rowOf))}
-!${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
-!${isPermitted(call.caller, ADMINS) ? html`<p class="actions"><a class="button" href="${create}">New data source</a></p>` : ''}`;
+${dataSourceTable(dataSources.slice(0, SHOWN).map(rowOf))}
+${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
+${isPermitted(call.caller, ADMINS) ? html`<p class="actions"><a class="button" href="${create}">New data source</a></p>` : ''}`;
   },
   consequences: async ({ id }, call) => {
     const count = (await dataSourcesOf(call, id)).length;
     return html`<p>Entries of mappings for this schema then lead nowhere: dashboards that resolve them report an error, until a schema with this id exists again. The mappings themselves stay.</p>
-!${count === 0 ? '' : html`<p>${count} !${count === 1 ? 'data source belongs' : 'data sources belong'} to it, and !${count === 1 ? 'stays' : 'stay'}.</p>`}`;
+${count === 0 ? '' : html`<p>${count} ${count === 1 ? 'data source belongs' : 'data sources belong'} to it, and ${count === 1 ? 'stays' : 'stay'}.</p>`}`;
   },
 });
 
@@ -97,7 +97,7 @@ function defaultMember(form: Form): string {
   return member(form, 'default_data_source') ?? 'null';
 }
 
-export function schemaTable(documents: readonly Document[]): string {
+export function schemaTable(documents: readonly Document[]): Html {
   if (documents.length === 0) return html`<p class="none">No schemas.</p>`;
   return table(
     'Schemas',
@@ -106,7 +106,7 @@ export function schemaTable(documents: readonly Document[]): string {
       const { name, default_data_source: reference } = fieldsOf(document);
       return [
         link(pathTo(...SCHEMAS, document.id), document.id),
-        html`${name}`,
+        name,
         reference === null ? NONE : html`<code>${reference}</code>`,
         time(document.updatedAt),
       ];

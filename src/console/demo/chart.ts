@@ -1,6 +1,6 @@
 // A bar chart as SVG, and the same numbers as a table.
 
-import { html, table } from '../html.ts';
+import { type Html, html, table } from '../html.ts';
 
 export interface Bar {
   name: string;
@@ -22,7 +22,7 @@ const MARGIN = 28;
 /** Between bars, of the width of one. */
 const GAP = 0.3;
 
-export function barChart({ title, description, columns }: ChartTexts, bars: readonly Bar[]): string {
+export function barChart({ title, description, columns }: ChartTexts, bars: readonly Bar[]): Html {
   const highest = Math.max(1, ...bars.map(({ value }) => value));
   const step = WIDTH / bars.length;
   const shapes = bars.map(({ name, value }, index) => {
@@ -37,13 +37,13 @@ export function barChart({ title, description, columns }: ChartTexts, bars: read
   });
   return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="chart-title chart-description">
 <title id="chart-title">${title}</title><desc id="chart-description">${description}</desc>
-!${shapes}</svg>
+${shapes}</svg>
 <details><summary>As a table</summary>
-!${table(
-    title,
-    columns,
-    bars.map(({ name, value }) => [html`${name}`, withSeparators(value)]),
-  )}</details>`;
+${table(
+  title,
+  columns,
+  bars.map(({ name, value }) => [name, withSeparators(value)]),
+)}</details>`;
 }
 
 export function withSeparators(value: number): string {

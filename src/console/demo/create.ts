@@ -2,7 +2,7 @@ import { createDemo, DEMO_PATH } from '../../demo/create.ts';
 import { isPermitted } from '../../domain/api-token.ts';
 import { Problem } from '../../problem.ts';
 import { actionForm, submit } from '../fields.ts';
-import { html } from '../html.ts';
+import { type Html, html, NO_HTML } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 
 export const createDemoData: Page = {
@@ -26,9 +26,9 @@ function withoutFiles(): Problem {
 }
 
 /** For an empty console; empty for a caller who may not create demo data. */
-export function demoOffer({ caller, session, demoDirectory }: PageCall): string {
-  if (!isPermitted(caller, ADMINS) || demoDirectory === null) return '';
+export function demoOffer({ caller, session, demoDirectory }: PageCall): Html {
+  if (!isPermitted(caller, ADMINS) || demoDirectory === null) return NO_HTML;
   return html`<section aria-labelledby="demo"><h2 id="demo">New here?</h2>
 <p>Demo data shows what the service does: three customers, two data sources with sample orders, and a dashboard on which each customer sees only its own.</p>
-!${actionForm(session, '/console/demo', submit('Create demo data'))}</section>`;
+${actionForm(session, '/console/demo', submit('Create demo data'))}</section>`;
 }

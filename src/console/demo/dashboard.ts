@@ -3,41 +3,41 @@
 import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
 import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { code, definitions, html, link, pathTo } from '../html.ts';
+import { code, definitions, type Html, html, joined, link, pathTo } from '../html.ts';
 import { barChart, withSeparators } from './chart.ts';
 
-export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): string {
+export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): Html {
   return html`<section aria-labelledby="dashboard"><h2 id="dashboard">Sample dashboard</h2>
-!${'error' in dashboard ? failure(dashboard) : drawn(userGroup, dashboard)}
-<p>The same dashboard for !${others(userGroup).join(' · ')}</p></section>`;
+${'error' in dashboard ? failure(dashboard) : drawn(userGroup, dashboard)}
+<p>The same dashboard for ${joined(others(userGroup), ' · ')}</p></section>`;
 }
 
-function others({ providedId }: UserGroup): string[] {
+function others({ providedId }: UserGroup): Html[] {
   return demoCustomers
     .filter(({ userGroupId }) => userGroupId !== providedId)
     .map(({ userGroupId, name }) => link(pathTo('user-groups', userGroupId, 'view-as'), name));
 }
 
-function failure({ error }: DashboardError): string {
+function failure({ error }: DashboardError): Html {
   return html`<div class="problem"><p>${error}</p>
 <p>The dashboard shows this error, and never the data of another customer.</p></div>`;
 }
 
-function drawn({ name, mapping }: UserGroup, { dataSource, sql, parameters, rows }: Dashboard): string {
-  return html`!${rows.length === 0 ? html`<p class="none">No orders.</p>` : chart(name, rows)}
+function drawn({ name, mapping }: UserGroup, { dataSource, sql, parameters, rows }: Dashboard): Html {
+  return html`${rows.length === 0 ? html`<p class="none">No orders.</p>` : chart(name, rows)}
 <h3>Why these rows</h3>
-!${definitions([
-    ['Mapping', html`<code>${mapping ?? 'null'}</code>`],
-    ['Data source', html`<code>${dataSource.providedId}</code>`],
-    ...Object.entries(parameters).map(
-      ([parameter, value]) => [`:${parameter}`, html`<code>${JSON.stringify(value)}</code>`] as const,
-    ),
-  ])}
-!${code(sql)}
+${definitions([
+  ['Mapping', html`<code>${mapping ?? 'null'}</code>`],
+  ['Data source', html`<code>${dataSource.providedId}</code>`],
+  ...Object.entries(parameters).map(
+    ([parameter, value]) => [`:${parameter}`, html`<code>${JSON.stringify(value)}</code>`] as const,
+  ),
+])}
+${code(sql)}
 <p class="hint">The property <code>customer_id</code> is bound as a parameter; it is never part of the SQL.</p>`;
 }
 
-function chart(customer: string, rows: Dashboard['rows']): string {
+function chart(customer: string, rows: Dashboard['rows']): Html {
   const [first, last] = [rows[0]!, rows.at(-1)!];
   const total = rows.reduce((sum, { revenue }) => sum + revenue, 0);
   return barChart(

@@ -2,7 +2,7 @@
 
 import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { code, html, table } from '../html.ts';
+import { code, type Html, html, joined, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
 
 export interface Change {
@@ -30,7 +30,7 @@ export function changeList(changes: JsonText): Change[] {
 export function changesTable(
   changes: readonly Change[],
   columns: readonly [before: string, after: string] = ['Before', 'After'],
-): string {
+): Html {
   return table(
     'Changes',
     ['Field', ...columns],
@@ -39,17 +39,17 @@ export function changesTable(
 }
 
 /** In the cell of a table. Of something new, everything was absent before. */
-export function changesText(changes: readonly Change[], isNew: boolean): string {
-  return html`<ul class="changes">!${changes.map(
+export function changesText(changes: readonly Change[], isNew: boolean): Html {
+  return html`<ul class="changes">${changes.map(
     (change) =>
-      html`<li>!${pathText(change.path)}: !${transitionText(change, isNew)}</li>
+      html`<li>${pathText(change.path)}: ${transitionText(change, isNew)}</li>
 `,
   )}</ul>`;
 }
 
-function transitionText({ from, to, isTruncated }: Change, isNew: boolean): string {
+function transitionText({ from, to, isTruncated }: Change, isNew: boolean): Html {
   if (isTruncated) return html`<span class="none">values omitted, too large</span>`;
-  return html`!${isNew ? '' : html`!${valueText(from)} → `}!${valueText(to)}`;
+  return html`${isNew ? '' : html`${valueText(from)} → `}${valueText(to)}`;
 }
 
 /** Whether it is the change of the field itself. The change of a member is always an object with members. */
@@ -70,12 +70,15 @@ function changeOf(keys: readonly string[], { members }: JsonObject): Change {
   };
 }
 
-function pathText(path: readonly string[]): string {
-  return path.map((name) => html`<code>${name}</code>`).join(' › ');
+function pathText(path: readonly string[]): Html {
+  return joined(
+    path.map((name) => html`<code>${name}</code>`),
+    ' › ',
+  );
 }
 
-function valueText(value: JsonText | undefined): string {
+function valueText(value: JsonText | undefined): Html {
   if (value === undefined) return html`<span class="none">absent</span>`;
   if (value.length <= SHORT_CHARACTERS) return html`<code>${value}</code>`;
-  return html`<details><summary><code>${value.slice(0, SHORT_CHARACTERS).toWellFormed()}…</code></summary>!${code(prettyJson(value))}</details>`;
+  return html`<details><summary><code>${value.slice(0, SHORT_CHARACTERS).toWellFormed()}…</code></summary>${code(prettyJson(value))}</details>`;
 }

@@ -1,11 +1,11 @@
 import { listEvents } from '../../operations/event/list.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import type { PageCall } from '../page.ts';
 import { eventTableOfOne } from './table.ts';
 
-/** The last events of a user group, as HTML. Lists are slowed down under load: the page is shown without them then. */
-export async function lastEvents({ context, caller }: PageCall, id: string, limit: number): Promise<string> {
+/** The last events of a user group. Lists are slowed down under load: the page is shown without them then. */
+export async function lastEvents({ context, caller }: PageCall, id: string, limit: number): Promise<Html> {
   try {
     const target = { type: 'user_group', id } as const;
     const { events } = await listEvents(context, caller, { order: 'newest', limit, target });

@@ -3,7 +3,7 @@ import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, textField } from '../fields.ts';
-import { html, pathTo } from '../html.ts';
+import { type Html, html, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
 import { eventTable, nameOfTarget, nameOfType } from './table.ts';
@@ -28,11 +28,11 @@ export const list: Page = {
     return {
       title: 'Events',
       main: html`<h1>Events</h1>
-!${filterForm(filter)}
-!${await pageOfEvents(call, (events) => eventTable(call.caller, events), {
-        ...(type !== '' && { type }),
-        ...(target && { target }),
-      })}`,
+${filterForm(filter)}
+${await pageOfEvents(call, (events) => eventTable(call.caller, events), {
+  ...(type !== '' && { type }),
+  ...(target && { target }),
+})}`,
     };
   },
 };
@@ -40,17 +40,17 @@ export const list: Page = {
 /** The page of the list at the cursor in the URL, and a link to the next. */
 export async function pageOfEvents(
   { context, caller, query, request }: PageCall,
-  tableOf: (events: readonly JsonText[]) => string,
+  tableOf: (events: readonly JsonText[]) => Html,
   of: { type?: EventType; target?: EventTarget },
-): Promise<string> {
+): Promise<Html> {
   const page = await listEvents(context, caller, { order: 'newest', ...of, ...pageOf(query) });
   const [path] = request.url.split('?', 1);
-  return html`!${page.events.length === 0 ? none(page) : tableOf(page.events)}
-!${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
+  return html`${page.events.length === 0 ? none(page) : tableOf(page.events)}
+${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
 /** A page with a filter may be empty although more follow. */
-function none({ nextCursor }: EventsPage): string {
+function none({ nextCursor }: EventsPage): Html {
   return nextCursor === null
     ? html`<p class="none">No events.</p>`
     : html`<p class="none">None of the events that were looked through meets these conditions; continue on the next page.</p>`;
@@ -65,21 +65,21 @@ function filterOf(query: URLSearchParams): Filter {
   };
 }
 
-function filterForm({ type, target_type, target_id }: Filter): string {
+function filterForm({ type, target_type, target_id }: Filter): Html {
   return html`<form class="filters" role="search" method="get" action="${pathTo('events')}">
-!${choiceField({
-    name: 'type',
-    label: 'What',
-    value: type,
-    choices: [['', 'anything'], ...eventTypes.map((each) => [each, nameOfType(each)] as const)],
-  })}
-!${choiceField({
-    name: 'target_type',
-    label: 'About',
-    value: target_type,
-    choices: targetTypes.map((each) => [each, nameOfTarget(each)] as const),
-  })}
-!${textField({ name: 'target_id', label: 'Id', hint: 'Empty: about anything.', value: target_id })}
+${choiceField({
+  name: 'type',
+  label: 'What',
+  value: type,
+  choices: [['', 'anything'], ...eventTypes.map((each) => [each, nameOfType(each)] as const)],
+})}
+${choiceField({
+  name: 'target_type',
+  label: 'About',
+  value: target_type,
+  choices: targetTypes.map((each) => [each, nameOfTarget(each)] as const),
+})}
+${textField({ name: 'target_id', label: 'Id', hint: 'Empty: about anything.', value: target_id })}
 <button type="submit" class="primary">Filter</button>
 </form>`;
 }

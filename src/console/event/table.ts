@@ -4,7 +4,7 @@ import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event/event.ts';
 import { type JsonObject, textOf, treeOf } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { html, link, pathTo, table, time } from '../html.ts';
+import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { changeList, changesText } from './changes.ts';
 
@@ -26,7 +26,7 @@ const VIA = {
 } as const satisfies Record<Actor['via'], string>;
 
 /** `events` are in the form that callers of the API see. */
-export function eventTable(caller: Caller, events: readonly JsonText[]): string {
+export function eventTable(caller: Caller, events: readonly JsonText[]): Html {
   const rows = events
     .map(parsed)
     .map(({ event, changes }) => [
@@ -40,7 +40,7 @@ export function eventTable(caller: Caller, events: readonly JsonText[]): string 
 }
 
 /** The same for events that are all about the subject of the page. */
-export function eventTableOfOne(events: readonly JsonText[]): string {
+export function eventTableOfOne(events: readonly JsonText[]): Html {
   const rows = events
     .map(parsed)
     .map(({ event, changes }) => [
@@ -71,7 +71,7 @@ function sentence(text: string): string {
   return text.startsWith('api ') ? `API${text.slice(3)}` : text[0]!.toUpperCase() + text.slice(1);
 }
 
-function what({ type, version, request_id }: EventFields): string {
+function what({ type, version, request_id }: EventFields): Html {
   const details = [
     ...(version === null ? [] : [`version ${version}`]),
     ...(request_id === null ? [] : [`request ${request_id}`]),
@@ -79,7 +79,7 @@ function what({ type, version, request_id }: EventFields): string {
   return html`${nameOfType(type)}<p class="hint">${details.join(', ')}</p>`;
 }
 
-function about(caller: Caller, { type, target }: EventFields): string {
+function about(caller: Caller, { type, target }: EventFields): Html {
   const path = pathOfTarget(caller, target);
   const isGone = type.endsWith('.deleted') || type.endsWith('.revoked');
   if (target.type === 'user_group' && isGone)
@@ -113,13 +113,13 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
   }
 }
 
-function who({ type, id, name, via }: Actor): string {
-  if (type !== 'api_token') return html`${type === 'service' ? 'The service' : 'Command line'}`;
+function who({ type, id, name, via }: Actor): Insertion {
+  if (id === null || type !== 'api_token') return type === 'service' ? 'The service' : 'Command line';
   return html`${name ?? 'API token'}<p class="hint">API token ${id}, by ${VIA[via]}</p>`;
 }
 
-function changesOf({ type }: EventFields, changes: JsonText): string {
+function changesOf({ type }: EventFields, changes: JsonText): Html {
   if (changes !== 'null') return changesText(changeList(changes), type.endsWith('.created'));
   const isErased = type === 'user_group.created' || type === 'user_group.updated';
-  return isErased ? html`<span class="none">removed when the group was deleted</span>` : '';
+  return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;
 }

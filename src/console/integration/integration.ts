@@ -16,7 +16,7 @@ import { DocumentPages } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { editableJson, jsonMember, numberMember, textMember } from '../form-body.ts';
-import { badge, code, definitions, html } from '../html.ts';
+import { badge, code, definitions, type Html, html } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { ADMINS } from '../page.ts';
 
@@ -53,7 +53,7 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
   rows: (document) => {
     const { type, ttlSeconds, settings, claims, isUnrestricted } = fieldsOf(document);
     return [
-      ['Type', html`${type}`],
+      ['Type', type],
       ['Tokens are valid for', html`${ttlSeconds} seconds`],
       ['Restricted', restrictedBadge(isUnrestricted)],
       ['Secret', document.secret === null ? KEYS_OF_SERVICE : html`stored, and never shown`],
@@ -64,7 +64,7 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
   consequences: async (document) => {
     const { ttlSeconds } = fieldsOf(document);
     return html`<p>From then on no embed token is issued for it, so the dashboards that use it stop working, for all user groups. Tokens that were issued stay valid until they expire, at most ${ttlSeconds} seconds.</p>
-!${document.secret === null ? '' : html`<p>Its secret is deleted too. To create the integration again, you need the secret from the tool.</p>`}`;
+${document.secret === null ? '' : html`<p>Its secret is deleted too. To create the integration again, you need the secret from the tool.</p>`}`;
   },
 });
 
@@ -101,7 +101,7 @@ export function fieldsOf(document: Document): IntegrationFields {
   };
 }
 
-export function restrictedBadge(isUnrestricted: boolean): string {
+export function restrictedBadge(isUnrestricted: boolean): Html {
   return isUnrestricted
     ? badge('bad', 'no: every user group sees the same data')
     : badge('good', 'yes, by values of the user group');
@@ -122,41 +122,41 @@ function exampleOf(type: IntegrationType): Record<string, string> {
   };
 }
 
-function fields(form: Form, problem: Problem | undefined, document: Document | null): string {
+function fields(form: Form, problem: Problem | undefined, document: Document | null): Html {
   const type = typeIn(form.text('type'));
-  return html`!${hidden('type', type)}
+  return html`${hidden('type', type)}
 <p>Type: <strong>${type}</strong>, ${texts[type]}</p>
-!${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
-!${textField({
-    name: 'ttl_seconds',
-    label: 'Seconds that a token is valid',
-    value: form.text('ttl_seconds'),
-    hint: '60 to 3600',
-    problem,
-  })}
-!${areaField({
-    name: 'settings',
-    label: 'Settings',
-    value: form.text('settings'),
-    hint: 'A JSON object. A property of user groups leaves only if “properties” lists it.',
-    rows: 12,
-    problem,
-  })}
-!${settingsHelp(type)}
-!${areaField({
-    name: 'claims',
-    label: 'Claims',
-    value: form.text('claims'),
-    hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
-    problem,
-  })}
-!${checkField({
-    name: 'unrestricted',
-    label:
-      'Unrestricted: no value of a token depends on the user group, so every user group sees the same data',
-    isChecked: form.has('unrestricted'),
-    problem,
-  })}`;
+${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
+${textField({
+  name: 'ttl_seconds',
+  label: 'Seconds that a token is valid',
+  value: form.text('ttl_seconds'),
+  hint: '60 to 3600',
+  problem,
+})}
+${areaField({
+  name: 'settings',
+  label: 'Settings',
+  value: form.text('settings'),
+  hint: 'A JSON object. A property of user groups leaves only if “properties” lists it.',
+  rows: 12,
+  problem,
+})}
+${settingsHelp(type)}
+${areaField({
+  name: 'claims',
+  label: 'Claims',
+  value: form.text('claims'),
+  hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
+  problem,
+})}
+${checkField({
+  name: 'unrestricted',
+  label:
+    'Unrestricted: no value of a token depends on the user group, so every user group sees the same data',
+  isChecked: form.has('unrestricted'),
+  problem,
+})}`;
 }
 
 /** Whether integrations of the type with these settings have a secret; those that are not JSON may have one. */
@@ -173,7 +173,7 @@ function settingsIn(text: string): object {
 }
 
 /** What was typed is not shown again, not even after an error. */
-function secretField(problem: Problem | undefined, document: Document | null): string {
+function secretField(problem: Problem | undefined, document: Document | null): Html {
   const again = problem === undefined ? '' : ' Type it again.';
   const { minLength, maxLength } = secretSchema;
   const kept = document?.secret == null ? '' : ' Leave it empty to keep the stored one.';
@@ -187,12 +187,10 @@ function secretField(problem: Problem | undefined, document: Document | null): s
   });
 }
 
-function settingsHelp(type: IntegrationType): string {
+function settingsHelp(type: IntegrationType): Html {
   const { properties } = settingsSchemas[type] as {
     properties: Record<string, { description?: string }>;
   };
-  const rows = Object.entries(properties).map(
-    ([name, { description = '' }]) => [name, html`${description}`] as const,
-  );
-  return html`<details><summary>The settings of this type</summary>!${definitions(rows)}</details>`;
+  const rows = Object.entries(properties).map(([name, { description = '' }]) => [name, description] as const);
+  return html`<details><summary>The settings of this type</summary>${definitions(rows)}</details>`;
 }

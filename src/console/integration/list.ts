@@ -3,7 +3,7 @@ import type { Document } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
 import { listDocuments } from '../../operations/document/document.ts';
 import { newPath } from '../document-pages.ts';
-import { definitions, html, link, pathTo, table, time } from '../html.ts';
+import { definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
@@ -24,11 +24,11 @@ export const listIntegrations: Page = {
     return {
       title: 'Integrations',
       main: html`<h1>Integrations</h1>
-!${notice(query, { deleted: 'Deleted.' })}
+${notice(query, { deleted: 'Deleted.' })}
 <p class="hint">How embed tokens for dashboards are made from a user group.</p>
-!${isPermitted(caller, ADMINS) ? actions() : ''}
-!${integrationTable(documents)}
-!${nextPage(pathTo(...INTEGRATIONS), nextCursor)}`,
+${isPermitted(caller, ADMINS) ? actions() : ''}
+${integrationTable(documents)}
+${nextPage(pathTo(...INTEGRATIONS), nextCursor)}`,
     };
   },
 };
@@ -44,18 +44,16 @@ export const chooseIntegrationType: Page = {
     title: 'New integration',
     main: html`<h1>New integration</h1>
 <p>What is the integration for?</p>
-!${definitions(
-      typeTexts.map(([type, text]) => [type, link(`${newPath(INTEGRATIONS)}?type=${type}`, text)]),
-    )}`,
+${definitions(typeTexts.map(([type, text]) => [type, link(`${newPath(INTEGRATIONS)}?type=${type}`, text)]))}`,
   }),
 };
 
-function actions(): string {
+function actions(): Html {
   return html`<div class="actions"><a class="button" href="${TYPES_PATH}">New integration</a>
 <a class="button" href="${SIGNING_KEYS_PATH}">Signing keys</a></div>`;
 }
 
-function integrationTable(documents: readonly Document[]): string {
+function integrationTable(documents: readonly Document[]): Html {
   if (documents.length === 0) return html`<p class="none">No integrations.</p>`;
   return table(
     'Integrations',
@@ -64,7 +62,7 @@ function integrationTable(documents: readonly Document[]): string {
       const { type, ttlSeconds, isUnrestricted } = fieldsOf(document);
       return [
         link(pathTo(...INTEGRATIONS, document.id), document.id),
-        html`${type}`,
+        type,
         html`${ttlSeconds} seconds`,
         restrictedBadge(isUnrestricted),
         time(document.updatedAt),

@@ -64,14 +64,14 @@ async function formView(call: PageCall, form: Form, problem?: Problem): Promise<
   return {
     title: 'Mapping policy',
     main: html`<h1>Mapping policy</h1>
-!${formProblem('mapping policy', stored, problem)}
+${formProblem('mapping policy', stored, problem)}
 <p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed: “user-group-service check” lists those that violate it.</p>
-!${actionForm(
-      call.session,
-      PATH,
-      html`!${versionField(stored, form, problem)}
-!${mode}
-<div class="actions">!${submit('Save')} !${cancel(pathTo('catalogue'))}</div>`,
-    )}`,
+${actionForm(
+  call.session,
+  PATH,
+  html`${versionField(stored, form, problem)}
+${mode}
+<div class="actions">${submit('Save')} ${cancel(pathTo('catalogue'))}</div>`,
+)}`,
   };
 }

@@ -103,13 +103,13 @@ function readView(stored: Document | null): View {
   const modeText = `${policyMode}: ${modeTexts[policyMode]}`;
   return {
     title,
-    main: html`<h1>${title}</h1>!${definitions([['Mode', html`${modeText}`]])}!${code(prettyJson(schema!))}`,
+    main: html`<h1>${title}</h1>${definitions([['Mode', modeText]])}${code(prettyJson(schema!))}`,
   };
 }
 
 function formView(call: PageCall, stored: Document | null, form: Form, problem?: Problem): View {
   const title = 'Property schema';
-  const fields = html`!${areaField({
+  const fields = html`${areaField({
     name: 'schema',
     label: 'JSON Schema',
     value: form.text('schema'),
@@ -117,21 +117,21 @@ function formView(call: PageCall, stored: Document | null, form: Form, problem?:
     rows: 18,
     problem,
   })}
-!${choiceField({ name: 'mode', label: 'Mode', value: form.text('mode'), choices: modeChoices, problem })}`;
+${choiceField({ name: 'mode', label: 'Mode', value: form.text('mode'), choices: modeChoices, problem })}`;
   const deletion = stored === null ? '' : html`<a class="button" href="${DELETE_PATH}">Delete</a>`;
   return {
     title,
     main: html`<h1>${title}</h1>
-!${formProblem(NOUN, stored, problem)}
-!${stored === null ? html`<p>There is none: properties are not checked. This is an example.</p>` : ''}
+${formProblem(NOUN, stored, problem)}
+${stored === null ? html`<p>There is none: properties are not checked. This is an example.</p>` : ''}
 <p>Stored properties are not changed: “user-group-service check” lists those that violate the schema.</p>
-!${actionForm(
-      call.session,
-      PATH,
-      html`!${versionField(stored, form, problem)}
-!${fields}
-<div class="actions">!${submit('Save')} !${cancel(pathTo('catalogue'))} !${deletion}</div>`,
-    )}`,
+${actionForm(
+  call.session,
+  PATH,
+  html`${versionField(stored, form, problem)}
+${fields}
+<div class="actions">${submit('Save')} ${cancel(pathTo('catalogue'))} ${deletion}</div>`,
+)}`,
   };
 }
 
@@ -142,13 +142,13 @@ async function deletionView(call: PageCall, problem?: Problem): Promise<View> {
   return {
     title,
     main: html`<h1>${title}</h1>
-!${confirmationProblem(NOUN, problem)}
+${confirmationProblem(NOUN, problem)}
 <p>Properties of user groups are then not checked, and have no form with fields in this console.</p>
-!${actionForm(
-      call.session,
-      DELETE_PATH,
-      html`!${versionField(stored, call.form, problem)}
-<div class="actions">!${submit('Delete', 'danger')} !${cancel(PATH)}</div>`,
-    )}`,
+${actionForm(
+  call.session,
+  DELETE_PATH,
+  html`${versionField(stored, call.form, problem)}
+<div class="actions">${submit('Delete', 'danger')} ${cancel(PATH)}</div>`,
+)}`,
   };
 }

@@ -13,7 +13,7 @@ import { confirmationProblem, preconditionOf, versionField } from '../document-v
 import { actionForm, cancel, checkField, submit } from '../fields.ts';
 import { Form } from '../form.ts';
 import { readForm } from '../form-body.ts';
-import { badge, definitions, html, pathTo, table, time } from '../html.ts';
+import { badge, definitions, type Html, html, pathTo, table, time } from '../html.ts';
 import { notice, withNotice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
 
@@ -32,8 +32,8 @@ export const listSigningKeys: Page = {
     return {
       title: 'Signing keys',
       main: html`<h1>Signing keys</h1>
-!${notice(query, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
-!${stored === null ? NO_KEYS : keySet(context, stored)}`,
+${notice(query, { rotated: 'Rotated.', revoked: 'Rotated. The previous keys are revoked.' })}
+${stored === null ? NO_KEYS : keySet(context, stored)}`,
     };
   },
 };
@@ -67,44 +67,44 @@ const statusBadges = {
   pending: badge('neutral', 'published, does not sign yet'),
   signing: badge('good', 'signs'),
   retiring: badge('neutral', 'published, does not sign any more'),
-} as const satisfies Record<SigningKeyStatus, string>;
+} as const satisfies Record<SigningKeyStatus, Html>;
 
-function keySet({ publicUrl, clock }: Context, { keySet }: StoredKeySet): string {
+function keySet({ publicUrl, clock }: Context, { keySet }: StoredKeySet): Html {
   const now = clock();
   const issuer = issuerUrl(publicUrl, keySet);
   const rows = publishedKeys(keySet, now).map((key) => [
     html`<code>${key.kid}</code>`,
-    html`${key.algorithm}`,
+    key.algorithm,
     statusBadges[statusOfKey(key, keySet, now)],
     time(key.signsFrom),
     time(publishedUntil(key, keySet.keys), 'no end'),
   ]);
   return html`<p class="hint">They sign the tokens of integrations of the type jwt, and of superset with RS256. Tools verify these with the published keys.</p>
-!${definitions([
-    ['Issuer', html`<code>${issuer}</code>`],
-    ['JWKS URL', html`<code>${issuer}/.well-known/jwks.json</code>`],
-  ])}
-!${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
-!${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
+${definitions([
+  ['Issuer', html`<code>${issuer}</code>`],
+  ['JWKS URL', html`<code>${issuer}/.well-known/jwks.json</code>`],
+])}
+${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
+${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
 <div class="actions"><a class="button" href="${ROTATE_PATH}">Rotate</a></div>`;
 }
 
 async function rotationView(call: PageCall, form: Form, problem?: Problem): Promise<View> {
   const stored = await findKeySet(call.context, call.caller);
   const title = 'Rotate the signing keys?';
-  const content = html`!${versionField(stored?.document ?? null, form, problem)}
-!${checkField({
-    name: 'revoke',
-    label: 'A key has leaked: revoke the previous keys',
-    isChecked: form.has('revoke'),
-  })}
-<div class="actions">!${submit('Rotate', 'danger')} !${cancel(SIGNING_KEYS_PATH)}</div>`;
+  const content = html`${versionField(stored?.document ?? null, form, problem)}
+${checkField({
+  name: 'revoke',
+  label: 'A key has leaked: revoke the previous keys',
+  isChecked: form.has('revoke'),
+})}
+<div class="actions">${submit('Rotate', 'danger')} ${cancel(SIGNING_KEYS_PATH)}</div>`;
   return {
     title,
     main: html`<h1>${title}</h1>
-!${confirmationProblem('key set', problem)}
+${confirmationProblem('key set', problem)}
 <p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
 <p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>
-!${actionForm(call.session, ROTATE_PATH, content)}`,
+${actionForm(call.session, ROTATE_PATH, content)}`,
   };
 }

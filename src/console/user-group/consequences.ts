@@ -2,31 +2,31 @@
 
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
-import { html, link, pathTo, table, time } from '../html.ts';
+import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import type { PageCall } from '../page.ts';
 
-/** `items` are further consequences, as HTML. */
+/** `items` are further consequences. */
 export async function consequences(
   call: PageCall,
   { lastSeenAt }: UserGroup,
-  items: readonly string[],
-): Promise<string> {
+  items: readonly Insertion[],
+): Promise<Html> {
   return html`<ul>
-<li>Its token was last seen: !${time(lastSeenAt)}!${lastSeenAt === null ? '' : ', to the hour'}.</li>
-!${items.map((item) => html`<li>!${item}</li>`)}
+<li>Its token was last seen: ${time(lastSeenAt)}${lastSeenAt === null ? '' : ', to the hour'}.</li>
+${items.map((item) => html`<li>${item}</li>`)}
 </ul>
-!${await integrations(call)}`;
+${await integrations(call)}`;
 }
 
 /** Each can mint for any group of its environment. */
-async function integrations({ context, caller }: PageCall): Promise<string> {
+async function integrations({ context, caller }: PageCall): Promise<Html> {
   const config = await context.configs.of(context.store, caller);
   const rows = [...config.ofKind('integration').keys()].map((id) => {
     const { type, ttlSeconds } = findIntegration(config, id).integration;
-    return [link(pathTo('integrations', id), id), html`${type}`, html`${ttlSeconds} seconds at most`];
+    return [link(pathTo('integrations', id), id), type, html`${ttlSeconds} seconds at most`];
   });
-  if (rows.length === 0) return '';
+  if (rows.length === 0) return NO_HTML;
   return html`<h2>Integrations that mint for it</h2>
 <p>This service immediately rejects the embed tokens minted so far. A tool that checks only the signature accepts them until they expire.</p>
-!${table('Integrations', ['Integration', 'Type', 'Tokens expire after'], rows)}`;
+${table('Integrations', ['Integration', 'Type', 'Tokens expire after'], rows)}`;
 }

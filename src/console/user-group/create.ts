@@ -59,21 +59,21 @@ export function createView(
   { id, ...typed }: TypedGroup & { id: string },
   problem?: Problem,
 ): View {
-  const content = html`!${problemSummary(problem)}
-!${problem === EXISTS ? html`<p>!${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
-!${textField({
-    name: 'user_group_id',
-    label: 'Id',
-    hint: 'Your own id of this customer. It cannot be changed.',
-    value: id,
-    isRequired: true,
-    problem,
-  })}
-!${groupFields(typed, problem)}
-<div class="actions">!${submit('Create')} !${cancel(pathTo('user-groups'))}</div>`;
+  const content = html`${problemSummary(problem)}
+${problem === EXISTS ? html`<p>${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
+${textField({
+  name: 'user_group_id',
+  label: 'Id',
+  hint: 'Your own id of this customer. It cannot be changed.',
+  value: id,
+  isRequired: true,
+  problem,
+})}
+${groupFields(typed, problem)}
+<div class="actions">${submit('Create')} ${cancel(pathTo('user-groups'))}</div>`;
   return {
     title: 'Create a user group',
     main: html`<h1>Create a user group</h1>
-!${actionForm(session, CREATE_PATH, content)}`,
+${actionForm(session, CREATE_PATH, content)}`,
   };
 }

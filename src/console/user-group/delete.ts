@@ -44,22 +44,22 @@ async function removeView(call: PageCall, problem?: Problem): Promise<View> {
   const { context, caller, request, session, form } = call;
   const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
   const group = pathTo('user-groups', userGroup.providedId);
-  const content = html`!${versionField(versionTag(userGroup))}
-!${textField({
-    name: 'user_group_id',
-    label: 'Type the id to confirm',
-    value: form.text('user_group_id'),
-    isRequired: true,
-    problem,
-  })}
-<div class="actions">!${submit('Delete', 'danger')} !${cancel(group)}</div>`;
+  const content = html`${versionField(versionTag(userGroup))}
+${textField({
+  name: 'user_group_id',
+  label: 'Type the id to confirm',
+  value: form.text('user_group_id'),
+  isRequired: true,
+  problem,
+})}
+<div class="actions">${submit('Delete', 'danger')} ${cancel(group)}</div>`;
   return {
     title: `Delete ${userGroup.providedId}`,
     main: html`<h1>Delete user group</h1>
-<p>!${link(group, userGroup.providedId)} (${userGroup.name})</p>
-!${confirmationProblem('user group', problem)}
+<p>${link(group, userGroup.providedId)} (${userGroup.name})</p>
+${confirmationProblem('user group', problem)}
 <p>Its token is dead from the next request on, and its name, mapping and properties are gone, in its events too. Another user group can then have its id.</p>
-!${await consequences(call, userGroup, [])}
-!${actionForm(session, `${group}/delete`, content)}`,
+${await consequences(call, userGroup, [])}
+${actionForm(session, `${group}/delete`, content)}`,
   };
 }

@@ -61,14 +61,14 @@ function editView(
 ): View {
   const id = userGroupIdOf(request);
   const group = pathTo('user-groups', id);
-  const content = html`!${problemSummary(problem)}
-!${versionField(version)}
-!${groupFields(typed, problem)}
-<div class="actions">!${submit('Review changes')} !${cancel(group)}</div>`;
+  const content = html`${problemSummary(problem)}
+${versionField(version)}
+${groupFields(typed, problem)}
+<div class="actions">${submit('Review changes')} ${cancel(group)}</div>`;
   return {
     title: `Edit ${id}`,
     main: html`<h1>Edit user group</h1>
-<p>!${link(group, id)}</p>
-!${actionForm(session, `${group}/review`, content)}`,
+<p>${link(group, id)}</p>
+${actionForm(session, `${group}/review`, content)}`,
   };
 }

@@ -16,8 +16,8 @@ export const events: Page = {
     return {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>
-<p>!${link(pathTo('user-groups', id), id)}</p>
-!${await pageOfEvents(call, eventTableOfOne, { target: { type: 'user_group', id } })}`,
+<p>${link(pathTo('user-groups', id), id)}</p>
+${await pageOfEvents(call, eventTableOfOne, { target: { type: 'user_group', id } })}`,
     };
   },
 };

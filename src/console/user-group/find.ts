@@ -55,12 +55,12 @@ function findView({ session }: PageCall, problem?: Problem): View {
     isRequired: true,
     problem,
   });
-  const content = html`!${field}
-<div class="actions">!${submit('Find')} !${cancel(pathTo('user-groups'))}</div>`;
+  const content = html`${field}
+<div class="actions">${submit('Find')} ${cancel(pathTo('user-groups'))}</div>`;
   return {
     title: 'Find by token',
     main: html`<h1>Find a user group by its token</h1>
-!${problemSummary(problem)}
-!${actionForm(session, FIND_PATH, content)}`,
+${problemSummary(problem)}
+${actionForm(session, FIND_PATH, content)}`,
   };
 }

@@ -9,7 +9,7 @@ import { type FieldError, Problem } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
 import { areaField, hidden, nameField } from '../fields.ts';
 import type { Form } from '../form.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { editableJson } from '../json.ts';
 import {
   jsonTextOf,
@@ -97,20 +97,20 @@ export function differences(stored: UserGroup, fields: GroupFields): Change[] {
   return changes === null ? [] : changeList(memberChanges(changes));
 }
 
-export function groupFields({ name, mapping, properties }: TypedGroup, problem: Problem | undefined): string {
-  return html`!${nameField({ value: name, problem })}
-!${areaField({
-    name: 'mapping',
-    label: 'Mapping',
-    hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
-    value: mapping,
-    rows: 5,
-    problem,
-  })}
-!${propertyFields(properties, problem)}`;
+export function groupFields({ name, mapping, properties }: TypedGroup, problem: Problem | undefined): Html {
+  return html`${nameField({ value: name, problem })}
+${areaField({
+  name: 'mapping',
+  label: 'Mapping',
+  hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
+  value: mapping,
+  rows: 5,
+  problem,
+})}
+${propertyFields(properties, problem)}`;
 }
 
 /** The same as texts that a form sends on. */
-export function hiddenFields({ name, mapping, properties }: GroupFields): string {
-  return html`!${hidden('name', name)}!${hidden('mapping', mapping ?? '')}!${hidden('properties', properties ?? '')}`;
+export function hiddenFields({ name, mapping, properties }: GroupFields): Html {
+  return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}`;
 }

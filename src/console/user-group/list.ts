@@ -5,7 +5,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
 import { choiceField, textField } from '../fields.ts';
-import { badge, html, link, pathTo, table, time } from '../html.ts';
+import { badge, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
@@ -39,22 +39,22 @@ export const list: Page = {
     return {
       title: 'User groups',
       main: html`<h1>User groups</h1>
-!${notice(query, NOTICES)}
-<div class="actions">!${isPermitted(caller, WRITERS) ? button(CREATE_PATH, 'Create') : ''} !${button(FIND_PATH, 'Find by token')}</div>
-!${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
-!${searchForm(search)}
+${notice(query, NOTICES)}
+<div class="actions">${isPermitted(caller, WRITERS) ? button(CREATE_PATH, 'Create') : ''} ${button(FIND_PATH, 'Find by token')}</div>
+${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
+${searchForm(search)}
 <div id="results" aria-live="polite">
-!${results(userGroups)}
-!${nextPage(PATH, nextCursor, { ...search })}
+${results(userGroups)}
+${nextPage(PATH, nextCursor, { ...search })}
 </div>
-!${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
+${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
     };
   },
 };
 
 const NOTICES = { deleted: 'The user group was deleted. Its token is dead.' } as const;
 
-function button(path: string, text: string): string {
+function button(path: string, text: string): Html {
   return html`<a class="button" href="${path}">${text}</a>`;
 }
 
@@ -88,44 +88,44 @@ function conditionsOf({
 }
 
 /** With JavaScript the list follows the typing; without, the button submits the form. */
-function searchForm({ search, match, data_source, suspended, seen_before }: Search): string {
+function searchForm({ search, match, data_source, suspended, seen_before }: Search): Html {
   return html`<form class="search" role="search" method="get" action="${PATH}" data-find-by-token="${FIND_PATH}" hx-get="${PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-swap="outerHTML" hx-replace-url="true">
-!${textField({ name: 'search', label: 'Id or name', value: search, type: 'search' })}
-!${choiceField({
-    name: 'match',
-    label: 'Match',
-    value: match,
-    choices: [
-      ['', 'from the start'],
-      ['contains', 'anywhere'],
-    ],
-  })}
-<details !${data_source + suspended + seen_before === '' ? '' : 'open'}><summary>Filters</summary><div class="filters">
-!${textField({ name: 'data_source', label: 'Data source', value: data_source })}
-!${choiceField({
-    name: 'suspended',
-    label: 'Suspended',
-    value: suspended,
-    choices: [
-      ['', 'yes or no'],
-      ['yes', 'yes'],
-      ['no', 'no'],
-    ],
-  })}
-!${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
+${textField({ name: 'search', label: 'Id or name', value: search, type: 'search' })}
+${choiceField({
+  name: 'match',
+  label: 'Match',
+  value: match,
+  choices: [
+    ['', 'from the start'],
+    ['contains', 'anywhere'],
+  ],
+})}
+<details ${data_source + suspended + seen_before === '' ? '' : 'open'}><summary>Filters</summary><div class="filters">
+${textField({ name: 'data_source', label: 'Data source', value: data_source })}
+${choiceField({
+  name: 'suspended',
+  label: 'Suspended',
+  value: suspended,
+  choices: [
+    ['', 'yes or no'],
+    ['yes', 'yes'],
+    ['no', 'no'],
+  ],
+})}
+${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
 </div></details>
 <button type="submit" class="primary">Search</button>
 </form>`;
 }
 
-function results(userGroups: readonly UserGroup[]): string {
+function results(userGroups: readonly UserGroup[]): Html {
   if (userGroups.length === 0) return html`<p class="none">No user group here meets these conditions.</p>`;
   return table(
     'User groups',
     ['Id', 'Name', 'Status', 'Last seen', 'Updated'],
     userGroups.map((userGroup) => [
       link(pathTo('user-groups', userGroup.providedId), userGroup.providedId),
-      html`${userGroup.name}`,
+      userGroup.name,
       userGroup.suspendedAt === null ? badge('good', 'active') : badge('bad', 'suspended'),
       time(userGroup.lastSeenAt),
       time(userGroup.updatedAt),

@@ -9,7 +9,7 @@ import { type JsonText, parseStrictJson, pointerOf } from '../../domain/json/str
 import { type FieldError, Problem } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { editableJson } from '../json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
@@ -113,7 +113,7 @@ export function jsonTextOf(typed: string, path: readonly string[], faults: Field
 }
 
 /** `problem` is that of the rejected form. */
-export function propertyFields({ inputs, other }: TypedProperties, problem: Problem | undefined): string {
+export function propertyFields({ inputs, other }: TypedProperties, problem: Problem | undefined): Html {
   const ofOther = areaField({
     name: 'properties',
     label: inputs.length === 0 ? 'Properties' : 'Other properties',
@@ -124,8 +124,8 @@ export function propertyFields({ inputs, other }: TypedProperties, problem: Prob
   });
   if (inputs.length === 0) return ofOther;
   return html`<fieldset><legend>Properties</legend>
-!${inputs.map((input, index) => inputField(input, index, problem))}
-!${ofOther}
+${inputs.map((input, index) => inputField(input, index, problem))}
+${ofOther}
 </fieldset>`;
 }
 
@@ -238,16 +238,16 @@ function objectOf(members: readonly (readonly [key: string, value: string])[]): 
   return `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
 }
 
-function inputField(input: Input, index: number, problem: Problem | undefined): string {
+function inputField(input: Input, index: number, problem: Problem | undefined): Html {
   const { key, kind, label, hint, value } = input;
   const name = `property-${index}`;
   const pointer = pointerOf(['properties', key]);
   const options = { name, label, value, problem, pointer, ...(hint !== '' && { hint }) };
-  return html`!${hidden(`${name}-key`, key)}!${hidden(`${name}-kind`, kind)}
-!${control(input, options)}`;
+  return html`${hidden(`${name}-key`, key)}${hidden(`${name}-kind`, kind)}
+${control(input, options)}`;
 }
 
-function control({ kind, choices }: Input, options: Parameters<typeof textField>[0]): string {
+function control({ kind, choices }: Input, options: Parameters<typeof textField>[0]): Html {
   switch (kind) {
     case 'text':
       return textField(options);

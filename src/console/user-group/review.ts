@@ -7,7 +7,7 @@ import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { FieldError } from '../../problem.ts';
 import { changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
-import { html, link, pathTo } from '../html.ts';
+import { type Html, html, link, NO_HTML, pathTo } from '../html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { retryEdit } from './edit.ts';
@@ -46,27 +46,27 @@ export async function submissionOf({ context, caller, request, form }: PageCall)
 function reviewView({ context, session }: PageCall, stored: UserGroup, fields: GroupFields): View {
   const group = pathTo('user-groups', stored.providedId);
   const isSame = Object.keys(changedFields(stored, fields)).length === 0;
-  const content = html`!${versionField(versionTag(stored))}
-!${hiddenFields(fields)}
-<div class="actions">!${isSame ? '' : submit('Save')} !${editButton(stored, 'Edit again')} !${cancel(group)}</div>`;
+  const content = html`${versionField(versionTag(stored))}
+${hiddenFields(fields)}
+<div class="actions">${isSame ? '' : submit('Save')} ${editButton(stored, 'Edit again')} ${cancel(group)}</div>`;
   return {
     title: `Review ${stored.providedId}`,
     main: html`<h1>Review changes</h1>
-<p>!${link(group, stored.providedId)}</p>
-!${isSame ? html`<p class="none">Nothing differs from what is stored.</p>` : changesOrOrder(stored, fields)}
-!${violationList(context.violations)}
-!${actionForm(session, `${group}/save`, content)}`,
+<p>${link(group, stored.providedId)}</p>
+${isSame ? html`<p class="none">Nothing differs from what is stored.</p>` : changesOrOrder(stored, fields)}
+${violationList(context.violations)}
+${actionForm(session, `${group}/save`, content)}`,
   };
 }
 
-function changesOrOrder(stored: UserGroup, fields: GroupFields): string {
+function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
   const changes = differences(stored, fields);
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
 }
 
 /** Of rules that are not enforced. */
-function violationList(violations: readonly FieldError[]): string {
-  if (violations.length === 0) return '';
+function violationList(violations: readonly FieldError[]): Html {
+  if (violations.length === 0) return NO_HTML;
   return html`<div class="problem"><p>This violates rules that are reported, and not enforced:</p>
-<ul>!${violations.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
+<ul>${violations.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;
 }

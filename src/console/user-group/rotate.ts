@@ -6,7 +6,7 @@ import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
 import type { Problem } from '../../problem.ts';
 import { confirmationProblem } from '../document-version.ts';
 import { actionForm, cancel, choiceField, submit } from '../fields.ts';
-import { html, link, pathTo, time } from '../html.ts';
+import { type Html, html, link, pathTo, time } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { consequences } from './consequences.ts';
@@ -53,29 +53,29 @@ async function rotateView(call: PageCall, problem?: Problem): Promise<View> {
   const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
   const { providedId } = userGroup;
   const group = pathTo('user-groups', providedId);
-  const content = html`!${versionField(versionTag(userGroup))}
-!${choiceField({
-    name: 'grace_period_seconds',
-    label: 'Grace period of the current token',
-    hint: 'None if the token has leaked.',
-    value: form.text('grace_period_seconds') || DEFAULT,
-    choices: GRACE_PERIODS,
-    problem,
-  })}
-<div class="actions">!${submit('Rotate', 'danger')} !${cancel(group)}</div>`;
+  const content = html`${versionField(versionTag(userGroup))}
+${choiceField({
+  name: 'grace_period_seconds',
+  label: 'Grace period of the current token',
+  hint: 'None if the token has leaked.',
+  value: form.text('grace_period_seconds') || DEFAULT,
+  choices: GRACE_PERIODS,
+  problem,
+})}
+<div class="actions">${submit('Rotate', 'danger')} ${cancel(group)}</div>`;
   return {
     title: `Rotate the token of ${providedId}`,
     main: html`<h1>Rotate the token</h1>
-<p>!${link(group, providedId)}</p>
-!${confirmationProblem('user group', problem)}
+<p>${link(group, providedId)}</p>
+${confirmationProblem('user group', problem)}
 <p>The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.</p>
-!${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}
-!${actionForm(session, `${group}/rotate`, content)}`,
+${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}
+${actionForm(session, `${group}/rotate`, content)}`,
   };
 }
 
-function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): string {
+function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): Html {
   if (previousTokenExpiresAt === null || previousTokenExpiresAt <= now)
     return html`At most one replaced token resolves: another rotation ends the grace period of this one.`;
-  return html`<strong>The token that the last rotation replaced resolves until !${time(previousTokenExpiresAt)}. This rotation ends it now.</strong>`;
+  return html`<strong>The token that the last rotation replaced resolves until ${time(previousTokenExpiresAt)}. This rotation ends it now.</strong>`;
 }

@@ -8,7 +8,7 @@ import type { Problem } from '../../problem.ts';
 import { confirmationProblem } from '../document-version.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
-import { badge, code, definitions, html, link, pathTo, table, time } from '../html.ts';
+import { badge, code, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
@@ -63,34 +63,34 @@ export async function showView(
   return {
     title: name,
     main: html`<h1>${name}</h1>
-!${notice(query, NOTICES)}!${confirmationProblem('user group', problem)}
-!${actions(call, userGroup)}
-!${identity(call, userGroup, token)}
+${notice(query, NOTICES)}${confirmationProblem('user group', problem)}
+${actions(call, userGroup)}
+${identity(call, userGroup, token)}
 <h2>Data sources</h2>
-!${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(mapping))}
+${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(mapping))}
 <h2>Properties</h2>
-!${properties === null ? html`<p class="none">No properties.</p>` : code(prettyJson(properties))}
+${properties === null ? html`<p class="none">No properties.</p>` : code(prettyJson(properties))}
 <h2>Last events</h2>
-!${events}
-<p>!${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,
+${events}
+<p>${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,
   };
 }
 
-function actions({ caller, session }: PageCall, userGroup: UserGroup): string {
+function actions({ caller, session }: PageCall, userGroup: UserGroup): Html {
   const group = pathTo('user-groups', userGroup.providedId);
   const button = (action: string, text: string) =>
     html`<a class="button" href="${group}/${action}">${text}</a>`;
   const viewAs = button('view-as', 'View as');
-  if (!isPermitted(caller, WRITERS)) return html`<div class="actions">!${viewAs}</div>`;
+  if (!isPermitted(caller, WRITERS)) return html`<div class="actions">${viewAs}</div>`;
   const version = versionField(versionTag(userGroup));
-  return html`<div class="actions">!${viewAs} !${button('edit', 'Edit')} !${button('rotate', 'Rotate token')} !${
+  return html`<div class="actions">${viewAs} ${button('edit', 'Edit')} ${button('rotate', 'Rotate token')} ${
     userGroup.suspendedAt === null
       ? button('suspend', 'Suspend')
-      : actionForm(session, `${group}/resume`, html`!${version}!${submit('Resume', 'plain')}`)
-  } !${button('delete', 'Delete')}</div>`;
+      : actionForm(session, `${group}/resume`, html`${version}${submit('Resume', 'plain')}`)
+  } ${button('delete', 'Delete')}</div>`;
 }
 
-function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): string {
+function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): Html {
   const { providedId, teamId, version, suspendedAt, lastSeenAt, createdAt, updatedAt } = userGroup;
   return definitions([
     ['Id', html`<code>${providedId}</code>`],
@@ -98,13 +98,13 @@ function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): s
       'Status',
       suspendedAt === null
         ? badge('good', 'active')
-        : html`!${badge('bad', 'suspended')} since !${time(suspendedAt)}: its tokens resolve to nothing`,
+        : html`${badge('bad', 'suspended')} since ${time(suspendedAt)}: its tokens resolve to nothing`,
     ],
     ...tokenRows(call, userGroup, token),
     ['Last seen', time(lastSeenAt)],
     ['Created', time(createdAt)],
-    ['Updated', html`!${time(updatedAt)} (version ${version})`],
-    ['Team id', html`${teamId}`],
+    ['Updated', html`${time(updatedAt)} (version ${version})`],
+    ['Team id', teamId],
   ]);
 }
 
@@ -112,25 +112,25 @@ function tokenRows(
   { context, caller, session }: PageCall,
   { providedId, previousTokenExpiresAt }: UserGroup,
   token: Secret | null,
-): [name: string, value: string][] {
+): [name: string, value: Html][] {
   const isRetiring = previousTokenExpiresAt !== null && previousTokenExpiresAt > context.clock();
-  const replaced = html`resolves until !${time(previousTokenExpiresAt)}`;
-  const rows: [string, string][] = isRetiring ? [['Replaced token', replaced]] : [];
+  const replaced = html`resolves until ${time(previousTokenExpiresAt)}`;
+  const rows: [string, Html][] = isRetiring ? [['Replaced token', replaced]] : [];
   if (!isPermitted(caller, WRITERS)) return rows;
   const group = pathTo('user-groups', providedId);
   const value =
     token === null
       ? actionForm(session, `${group}/token`, submit('Show token', 'plain'))
-      : html`<code>${token.reveal()}</code> !${link(group, 'Hide')}`;
+      : html`<code>${token.reveal()}</code> ${link(group, 'Hide')}`;
   return [['Token', value], ...rows];
 }
 
 /** What its dashboards read: a reference that leads nowhere is an error, not a default. */
-function dataSources(userGroup: UserGroup, effective: EffectiveMapping | null): string {
+function dataSources(userGroup: UserGroup, effective: EffectiveMapping | null): Html {
   if (effective === null) {
     return userGroup.mapping === null
       ? html`<p class="none">No mapping.</p>`
-      : html`<p class="hint">There is no catalogue: this is the mapping as the API returns it.</p>!${code(prettyJson(userGroup.mapping))}`;
+      : html`<p class="hint">There is no catalogue: this is the mapping as the API returns it.</p>${code(prettyJson(userGroup.mapping))}`;
   }
   const rows = [...effective.dataSources].map(([schemaId, { providedId, json }]) => [
     html`<code>${schemaId}</code>`,

@@ -57,15 +57,15 @@ async function suspendView(call: PageCall, problem?: Problem): Promise<View> {
   const { context, caller, request, session } = call;
   const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
   const group = pathTo('user-groups', userGroup.providedId);
-  const content = html`!${versionField(versionTag(userGroup))}
-<div class="actions">!${submit('Suspend', 'danger')} !${cancel(group)}</div>`;
+  const content = html`${versionField(versionTag(userGroup))}
+<div class="actions">${submit('Suspend', 'danger')} ${cancel(group)}</div>`;
   return {
     title: `Suspend ${userGroup.providedId}`,
     main: html`<h1>Suspend user group</h1>
-<p>!${link(group, userGroup.providedId)}</p>
-!${confirmationProblem('user group', problem)}
+<p>${link(group, userGroup.providedId)}</p>
+${confirmationProblem('user group', problem)}
 <p>Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.</p>
-!${await consequences(call, userGroup, [])}
-!${actionForm(session, `${group}/suspend`, content)}`,
+${await consequences(call, userGroup, [])}
+${actionForm(session, `${group}/suspend`, content)}`,
   };
 }

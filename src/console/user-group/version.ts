@@ -5,10 +5,11 @@ import { toVersionTag, type VersionTag } from '../../domain/user-group/user-grou
 import { versionMismatch } from '../../operations/refusals.ts';
 import { hidden } from '../fields.ts';
 import type { Form } from '../form.ts';
+import type { Html } from '../html.ts';
 
 const NAME = 'version';
 
-export function versionField(version: VersionTag): string {
+export function versionField(version: VersionTag): Html {
   return hidden(NAME, version);
 }
 

@@ -19,7 +19,7 @@ import { Problem } from '../../problem.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form-body.ts';
-import { badge, code, definitions, html, link, pathTo, table, time } from '../html.ts';
+import { badge, code, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
@@ -54,11 +54,11 @@ export const mintTest: Page = {
     return {
       title: `Test token of ${integration}`,
       main: html`<h1>Test token of ${integration}</h1>
-<p>A token for the user group <code>${userGroupId}</code>. It works until !${time(expiresAt)}, and is shown only here.</p>
-!${url === null ? shownOnce('Token', token) : shownOnce('URL with the token', url)}
+<p>A token for the user group <code>${userGroupId}</code>. It works until ${time(expiresAt)}, and is shown only here.</p>
+${url === null ? shownOnce('Token', token) : shownOnce('URL with the token', url)}
 <h2>Claims</h2>
-!${claims(minted)}
-<p class="actions">!${link(pathTo('user-groups', userGroupId, 'view-as'), 'Back')}</p>`,
+${claims(minted)}
+<p class="actions">${link(pathTo('user-groups', userGroupId, 'view-as'), 'Back')}</p>`,
     };
   },
   retry: pageOf,
@@ -72,28 +72,28 @@ async function pageOf(
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
   const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
-!${dataSources(userGroup, effective)}</section>
+${dataSources(userGroup, effective)}</section>
 <section aria-labelledby="variables"><h2 id="variables">Variables</h2>
-!${variables(userGroup)}</section>
+${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
-!${embedTokens(userGroup, previews, { caller, session })}</section>`;
+${embedTokens(userGroup, previews, { caller, session })}</section>`;
   return {
     title: `View as ${name}`,
     main: html`<h1>View as ${name}</h1>
-!${problemSummary(problem)}
-<p class="hint">What a dashboard server gets when it resolves the token of !${link(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
-!${suspendedAt === null ? '' : SUSPENDED}
-!${dashboard === null ? told : html`<div class="beside">!${dashboardSection(userGroup, dashboard)}<div>!${told}</div></div>`}`,
+${problemSummary(problem)}
+<p class="hint">What a dashboard server gets when it resolves the token of ${link(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
+${suspendedAt === null ? '' : SUSPENDED}
+${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGroup, dashboard)}<div>${told}</div></div>`}`,
   };
 }
 
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
 
 /** As resolve returns them. */
-function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): string {
+function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): Html {
   if (effective === null)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
-!${mapping === null ? html`<p class="none">No mapping.</p>` : code(prettyJson(mapping))}`;
+${mapping === null ? html`<p class="none">No mapping.</p>` : code(prettyJson(mapping))}`;
   const unresolved = effective.unresolved.map(({ schemaId, reference }) => [
     html`<code>${schemaId}</code>`,
     html`<code>${reference}</code>`,
@@ -108,10 +108,10 @@ function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null)
   return table('Data sources', ['Schema', 'Data source', 'Attributes'], [...unresolved, ...resolved]);
 }
 
-function nameOf(dataSource: DataSource): string {
+function nameOf(dataSource: DataSource): Html {
   const { providedId, dataSourceId } = dataSource;
   const name = JSON.parse(textOf(memberOf(dataSource, 'name'))) as string;
-  return html`!${link(pathTo('catalogue', 'data-sources', providedId), providedId)}<br><span class="none">${name}, number ${dataSourceId}</span>`;
+  return html`${link(pathTo('catalogue', 'data-sources', providedId), providedId)}<br><span class="none">${name}, number ${dataSourceId}</span>`;
 }
 
 function memberOf({ json }: DataSource, name: string): JsonTree {
@@ -119,7 +119,7 @@ function memberOf({ json }: DataSource, name: string): JsonTree {
 }
 
 /** The first level of the properties. */
-function variables({ properties }: UserGroup): string {
+function variables({ properties }: UserGroup): Html {
   const tree = properties === null ? null : treeOf(properties);
   if (!(tree instanceof JsonObject) || tree.members.size === 0)
     return html`<p class="none">No properties.</p>`;
@@ -129,7 +129,7 @@ function variables({ properties }: UserGroup): string {
     typeName(value),
   ]);
   return html`<p class="hint">The properties, for queries to bind as parameters: never as text within SQL.</p>
-!${table('Variables', ['Name', 'Value', 'Type'], rows)}`;
+${table('Variables', ['Name', 'Value', 'Type'], rows)}`;
 }
 
 function typeName(value: JsonTree): string {
@@ -146,50 +146,46 @@ interface Viewer {
   session: Session;
 }
 
-function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, viewer: Viewer): string {
+function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, viewer: Viewer): Html {
   if (previews === null)
     return html`<p class="none">None. The API responds with 404 <code>user_group_not_found</code>.</p>`;
   if (previews.length === 0) return html`<p class="none">There is no integration.</p>`;
-  return html`!${previews.map((preview) => integrationView(userGroup, preview, viewer))}`;
+  return html`${previews.map((preview) => integrationView(userGroup, preview, viewer))}`;
 }
 
-function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: Viewer): string {
+function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: Viewer): Html {
   const { integrationId, integration, resource, outcome } = preview;
-  const title = html`<h3>!${link(pathTo('integrations', integrationId), integrationId)} !${badge('neutral', integration.type)}</h3>`;
-  if (outcome instanceof Problem) return html`!${title}!${refusal(outcome)}`;
-  return html`!${title}
-<p class="hint">Valid for ${integration.ttlSeconds} seconds!${resource === null ? '' : html`, for the resource <code>${resource}</code>`}. Times and ids differ in every token.</p>
-!${claims(outcome)}
-!${isPermitted(caller, WRITERS) ? mintForm(userGroup, preview, session) : ''}`;
+  const title = html`<h3>${link(pathTo('integrations', integrationId), integrationId)} ${badge('neutral', integration.type)}</h3>`;
+  if (outcome instanceof Problem) return html`${title}${refusal(outcome)}`;
+  return html`${title}
+<p class="hint">Valid for ${integration.ttlSeconds} seconds${resource === null ? '' : html`, for the resource <code>${resource}</code>`}. Times and ids differ in every token.</p>
+${claims(outcome)}
+${isPermitted(caller, WRITERS) ? mintForm(userGroup, preview, session) : ''}`;
 }
 
-function refusal(problem: Problem): string {
+function refusal(problem: Problem): Html {
   return html`<div class="problem"><p>Nothing is minted: ${statusOf(problem)} <code>${problem.code}</code></p>
-!${
-    problem.errors.length === 0
-      ? html`<p>${problem.message}</p>`
-      : definitions(problem.errors.map(({ pointer, detail }) => [pointer, html`${detail}`]))
-  }</div>`;
+${
+  problem.errors.length === 0
+    ? html`<p>${problem.message}</p>`
+    : definitions(problem.errors.map(({ pointer, detail }) => [pointer, detail]))
+}</div>`;
 }
 
-function claims({ header, payload }: DecodedToken): string {
-  return html`!${code(prettyJson(payload))}
-<details><summary>Header</summary>!${code(prettyJson(header))}</details>`;
+function claims({ header, payload }: DecodedToken): Html {
+  return html`${code(prettyJson(payload))}
+<details><summary>Header</summary>${code(prettyJson(header))}</details>`;
 }
 
-function mintForm(
-  { providedId }: UserGroup,
-  { integrationId, resources }: Preview,
-  session: Session,
-): string {
-  const content = html`!${hidden('integration', integrationId)}
-!${resources.length > 1 ? resourceField(resources) : ''}
-!${submit('Mint a one-minute test token', 'plain')}`;
+function mintForm({ providedId }: UserGroup, { integrationId, resources }: Preview, session: Session): Html {
+  const content = html`${hidden('integration', integrationId)}
+${resources.length > 1 ? resourceField(resources) : ''}
+${submit('Mint a one-minute test token', 'plain')}`;
   return actionForm(session, pathTo('user-groups', providedId, 'view-as'), content);
 }
 
 /** Without an id, because the page has one for every integration. */
-function resourceField(resources: readonly JsonText[]): string {
+function resourceField(resources: readonly JsonText[]): Html {
   const options = resources.map((resource) => html`<option value="${resource}">${resource}</option>`);
-  return html`<div class="field"><label>Resource <select name="resource">!${options}</select></label></div>`;
+  return html`<div class="field"><label>Resource <select name="resource">${options}</select></label></div>`;
 }

@@ -17,7 +17,7 @@ import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { textMember } from '../form-body.ts';
-import { badge, html, pathTo, table, time } from '../html.ts';
+import { badge, type Html, html, type Insertion, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
 
@@ -50,7 +50,7 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
     };
   },
   initial: () => ({ enabled: 'on' }),
-  fields: (form, problem) => html`!${textField({
+  fields: (form, problem) => html`${textField({
     name: 'url',
     label: 'URL',
     type: 'url',
@@ -59,21 +59,21 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
     isRequired: true,
     problem,
   })}
-!${choicesField({
-    name: EVENT_TYPES,
-    label: 'Events',
-    choices,
-    isChecked: (field) => form.has(field),
-    problem,
-  })}
-!${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
+${choicesField({
+  name: EVENT_TYPES,
+  label: 'Events',
+  choices,
+  isChecked: (field) => form.has(field),
+  problem,
+})}
+${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled'), problem })}`,
   put,
   remove: deleteWebhookEndpoint,
   rows: (document) => {
     const { url, event_types, enabled } = webhookEndpointOf(document);
     return [
-      ['URL', html`${url}`],
-      ['Events', html`${event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')}`],
+      ['URL', url],
+      ['Events', event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')],
       ['Status', enabledBadge(enabled)],
     ];
   },
@@ -81,7 +81,7 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
     { id },
     { session },
   ) => html`<a class="button" href="${pathTo(...WEBHOOKS, id, 'rotate')}">Rotate the secret</a>
-!${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'plain'))}`,
+${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'plain'))}`,
   more: deliveries,
   notices: {
     tested: 'A test event is on its way: see the deliveries.',
@@ -93,7 +93,7 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
   },
 });
 
-export function enabledBadge(isEnabled: boolean): string {
+export function enabledBadge(isEnabled: boolean): Html {
   return isEnabled ? badge('good', 'enabled') : badge('bad', 'disabled');
 }
 
@@ -105,9 +105,9 @@ const stateBadges = {
   pending: badge('neutral', 'pending'),
   delivered: badge('good', 'delivered'),
   failed: badge('bad', 'failed'),
-} as const satisfies Record<DeliveryState, string>;
+} as const satisfies Record<DeliveryState, Html>;
 
-async function deliveries({ id }: Document, call: PageCall): Promise<string> {
+async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
   const { context, caller, session, query } = call;
   const { deliveries, nextCursor } = await listDeliveries(context, caller, id, pageOf(query));
   const redelivery = ({ eventId }: Delivery) =>
@@ -119,7 +119,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<string> {
   const rows = deliveries.map((delivery) => [
     html`${delivery.eventType} <code>${delivery.eventId}</code>`,
     stateBadges[delivery.state],
-    html`${delivery.attempts}`,
+    delivery.attempts,
     time(delivery.lastAttemptAt, 'none'),
     time(delivery.nextAttemptAt, 'none'),
     responseOf(delivery),
@@ -127,11 +127,11 @@ async function deliveries({ id }: Document, call: PageCall): Promise<string> {
   ]);
   const columns = ['Event', 'State', 'Attempts', 'Last attempt', 'Next attempt', 'Response', 'Action'];
   return html`<h2>Deliveries</h2>
-!${rows.length === 0 ? html`<p class="none">None yet.</p>` : table('Deliveries', columns, rows)}
-!${nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
+${rows.length === 0 ? html`<p class="none">None yet.</p>` : table('Deliveries', columns, rows)}
+${nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
 }
 
-function responseOf({ responseStatus, error }: Delivery): string {
-  if (error !== null) return html`${error}`;
-  return responseStatus === null ? html`<span class="none">none</span>` : html`${responseStatus}`;
+function responseOf({ responseStatus, error }: Delivery): Insertion {
+  if (error !== null) return error;
+  return responseStatus === null ? html`<span class="none">none</span>` : responseStatus;
 }

@@ -6,7 +6,7 @@ import {
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { listDocuments } from '../../operations/document/document.ts';
 import { newPath } from '../document-pages.ts';
-import { html, link, pathTo, table, time } from '../html.ts';
+import { type Html, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
@@ -24,16 +24,16 @@ export const listWebhookEndpoints: Page = {
     return {
       title: 'Webhooks',
       main: html`<h1>Webhooks</h1>
-!${notice(query, { deleted: 'Deleted.' })}
+${notice(query, { deleted: 'Deleted.' })}
 <p class="hint">Where events are delivered as they happen.</p>
 <div class="actions"><a class="button" href="${newPath(WEBHOOKS)}">New webhook endpoint</a></div>
-!${endpointTable(documents)}
-!${nextPage(pathTo(...WEBHOOKS), nextCursor)}`,
+${endpointTable(documents)}
+${nextPage(pathTo(...WEBHOOKS), nextCursor)}`,
     };
   },
 };
 
-function endpointTable(documents: readonly Document[]): string {
+function endpointTable(documents: readonly Document[]): Html {
   if (documents.length === 0) return html`<p class="none">No webhook endpoints.</p>`;
   return table(
     'Webhook endpoints',
@@ -43,8 +43,8 @@ function endpointTable(documents: readonly Document[]): string {
       const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
       return [
         link(pathTo(...WEBHOOKS, id), id),
-        html`${url}`,
-        html`${events}`,
+        url,
+        events,
         enabledBadge(enabled),
         time(document.updatedAt),
       ];

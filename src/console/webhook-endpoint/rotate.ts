@@ -36,13 +36,13 @@ async function rotationView(call: PageCall, problem?: Problem): Promise<View> {
   const document = await pages.read(call);
   const { id } = document;
   const title = `Rotate the secret of webhook endpoint ${id}?`;
-  const content = html`!${versionField(document, call.form, problem)}
-<div class="actions">!${submit('Rotate', 'danger')} !${cancel(pages.pathOf(id))}</div>`;
+  const content = html`${versionField(document, call.form, problem)}
+<div class="actions">${submit('Rotate', 'danger')} ${cancel(pages.pathOf(id))}</div>`;
   return {
     title,
     main: html`<h1>${title}</h1>
-!${confirmationProblem('webhook endpoint', problem)}
+${confirmationProblem('webhook endpoint', problem)}
 <p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was rotated within the last day, the one that was replaced then ends now.</p>
-!${actionForm(call.session, pages.pathOf(id, 'rotate'), content)}`,
+${actionForm(call.session, pages.pathOf(id, 'rotate'), content)}`,
   };
 }

@@ -2,9 +2,10 @@
 
 import type { ProblemCode } from '../../problem.ts';
 import { problemDescriptions } from '../openapi/error-docs.ts';
+import { type Html, html, joined } from '../response/html.ts';
 import { problems } from '../response/problem.ts';
 
-const introduction = `
+const introduction = html`
 <h1>Errors</h1>
 <p>Every response that is not a success is one object (RFC 9457) with <code>success: 0</code>, sent as <code>application/problem+json</code>.</p>
 <ul>
@@ -15,22 +16,21 @@ const introduction = `
 </ul>
 <p>A 4xx stays rejected until the request changes, except 408 and 429. Retry these and every 5xx unchanged; for 429 and 503, <code>Retry-After</code> has the seconds to wait.</p>`;
 
-export function errorsMain(): string {
+export function errorsMain(): Html {
   const codes = Object.keys(problems) as ProblemCode[];
-  return `<main class="errors">${introduction}\n${codes.map(section).join('\n')}\n</main>`;
+  return html`<main class="errors">${introduction}\n${joined(codes.map(section), '\n')}\n</main>`;
 }
 
-function section(code: ProblemCode): string {
+function section(code: ProblemCode): Html {
   const { status, title } = problems[code];
   const { meaning, remedy } = problemDescriptions[code];
-  return `<h2 id="${code}"><a href="#${code}">${status} <code>${code}</code></a></h2>
+  return html`<h2 id="${code}"><a href="#${code}">${status} <code>${code}</code></a></h2>
 <p><strong>${inline(title)}.</strong> ${inline(meaning)}</p>
 <p>${inline(remedy)}</p>`;
 }
 
-/** Escapes the text and converts \`code\` to markup. */
-function inline(text: string): string {
-  return text
-    .replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
-    .replace(/`([^`]+)`/g, '<code>$1</code>');
+/** Shows what is between backticks as code. */
+function inline(text: string): Html {
+  const parts = text.split('`');
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 }

@@ -1,5 +1,7 @@
 // The layout of the pages at /docs and /errors. Their content security policy allows only what this service serves.
 
+import { type Html, html } from '../response/html.ts';
+
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   // Swagger UI embeds its icons as data: URLs.
@@ -10,9 +12,9 @@ export const pageHeaders = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** `head` and `body` are HTML. The empty icon prevents requests for /favicon.ico. */
-export function page(title: string, head: string, body: string): string {
-  return `<!doctype html>
+/** The empty icon prevents requests for /favicon.ico. */
+export function page(title: string, head: Html, body: Html): Html {
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

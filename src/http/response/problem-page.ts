@@ -1,7 +1,7 @@
 // A problem as a page, for people who use the console.
 
 import { hash } from 'node:crypto';
-import { html } from 'ghtml';
+import { Html, html } from './html.ts';
 import { pageHeadersWith } from './page-headers.ts';
 
 interface ProblemTexts {
@@ -17,11 +17,11 @@ const STYLE =
 
 export const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
 
-/** HTML. It loads nothing, so that it can be shown whatever has failed. */
-export function problemPage({ title, detail, requestId }: ProblemTexts): string {
+/** It loads nothing, so that it can be shown whatever has failed. */
+export function problemPage({ title, detail, requestId }: ProblemTexts): Html {
   return html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"><style>!${STYLE}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
 <body><main><h1>${title}</h1><p>${detail}</p><p>Request ${requestId}</p><p><a href="/console">Back to the console</a></p></main></body>
 </html>
 `;

@@ -116,7 +116,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
     const { headers, url } = reply.request;
     // The live search would look for its results on the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
-    const page = problemPage({ title, detail: redact(problem.message), requestId });
+    const page = problemPage({ title, detail: redact(problem.message), requestId }).markup;
     return reply.headers(problemPageHeaders).send(page);
   }
   const isOAuthError = protocol === 'oauth' && status in oauthErrors;

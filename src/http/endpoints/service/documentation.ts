@@ -12,6 +12,7 @@ import {
 } from '../../public-endpoint.ts';
 import { type Compressed, compressed, negotiate } from '../../response/compressed.ts';
 import { refusePreconditionOf } from '../../response/entity-tag.ts';
+import { type Html, html, joined } from '../../response/html.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const pageResponse = {
@@ -84,25 +85,26 @@ export function addAssets(app: FastifyInstance, options: PageLimitOptions): void
   );
 }
 
-async function sendPage({ request, reply }: PublicCall, html: Promise<Compressed>): Promise<Buffer> {
-  const content = await html;
+async function sendPage({ request, reply }: PublicCall, page: Promise<Compressed>): Promise<Buffer> {
+  const content = await page;
   reply.headers(pageHeaders);
   return negotiate(content, request, reply);
 }
 
 function docsPage(loaded: DocsAssets): string {
-  const styles = (['swagger-ui.css', 'page.css'] as const).map(
-    (name) => `<link rel="stylesheet" href="${loaded.url(name)}">`,
-  );
+  const styles = (['swagger-ui.css', 'page.css'] as const).map((name) => stylesheet(loaded, name));
   const scripts = (['swagger-ui-bundle.js', 'setup.js'] as const).map(
-    (name) => `<script defer src="${loaded.url(name)}"></script>`,
+    (name) => html`<script defer src="${loaded.url(name)}"></script>`,
   );
-  const body =
-    '<div id="reference"></div><noscript>This page requires JavaScript; /openapi.json has the same content.</noscript>';
-  return page('API', [...styles, ...scripts].join('\n'), body);
+  const body = html`<div id="reference"></div><noscript>This page requires JavaScript; /openapi.json has the same content.</noscript>`;
+  return page('API', joined([...styles, ...scripts], '\n'), body).markup;
 }
 
 async function errorsPage(loaded: DocsAssets): Promise<string> {
   const { errorsMain } = await import('../../docs/errors.ts');
-  return page('Errors', `<link rel="stylesheet" href="${loaded.url('page.css')}">`, errorsMain());
+  return page('Errors', stylesheet(loaded, 'page.css'), errorsMain()).markup;
+}
+
+function stylesheet(loaded: DocsAssets, name: 'swagger-ui.css' | 'page.css'): Html {
+  return html`<link rel="stylesheet" href="${loaded.url(name)}">`;
 }
