@@ -8,22 +8,29 @@ import { type BodyType, invalidField, valueCheck } from '../domain/request-body.
 import type { Secret } from '../domain/secret.ts';
 import { pathIdOf, type pathParameters } from '../http/request/path-parameter.ts';
 import type { Context } from '../operations/context.ts';
-import { deleteDocument, readDocument, type StoredDocument } from '../operations/document/document.ts';
-import { Problem } from '../problem.ts';
 import {
-  confirmationProblem,
-  formProblem,
-  isConflict,
-  preconditionOf,
-  versionField,
-} from './document-version.ts';
-import { actionForm, cancel, problemSummary, submit, textField } from './fields.ts';
-import { Form } from './form.ts';
-import { type Members, readForm } from './form-body.ts';
-import { definitions, type Html, html, type Insertion, pathTo, time } from './html.ts';
+  deleteDocument,
+  listDocuments,
+  readDocument,
+  type StoredDocument,
+} from '../operations/document/document.ts';
+import { Problem } from '../problem.ts';
+import { problemSummary, textField } from './fields.ts';
+import { type Form, type Members, readForm } from './form.ts';
+import { formPages, formView } from './form-pages.ts';
+import { definitions, type Html, html, type Insertion, NO_HTML, pathTo, time } from './html.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
+import { nextPage, pageOf } from './pagination.ts';
 import { shownOnce } from './shown-once.ts';
+import {
+  confirmationProblem,
+  documentVersion,
+  formProblem,
+  isConflict,
+  keptVersionField,
+  preconditionIn,
+} from './version.ts';
 
 export interface DocumentPagesKind<Body> {
   definition: DocumentDefinition;
@@ -68,7 +75,7 @@ interface EditedForm {
   /** null also if it was deleted after the form was opened. */
   document: Document | null;
   form: Form;
-  problem?: Problem;
+  problem: Problem | undefined;
 }
 
 const idFault = valueCheck(userGroupId);
@@ -76,6 +83,45 @@ const idFault = valueCheck(userGroupId);
 /** The path of the form for a new document: `-` is in the place of an id, and no action on an id is called `new`. */
 export function newPath(path: readonly string[]): string {
   return pathTo(...path, '-', 'new');
+}
+
+export interface DocumentList extends Pick<DocumentPagesKind<unknown>, 'definition' | 'path' | 'readers'> {
+  title: string;
+  hint?: string;
+  /** The path of the link "New"; that of the form if absent. */
+  newPath?: string;
+  /** Links beside it. */
+  actions?: Html;
+  table(documents: readonly Document[]): Html;
+}
+
+/** All documents of one kind, page by page. */
+export function documentList({ definition, path, readers, title, hint, table, ...more }: DocumentList): Page {
+  const { newPath: start = newPath(path), actions = NO_HTML } = more;
+  return {
+    method: 'GET',
+    path: `/${path.join('/')}`,
+    permissions: readers,
+    purpose: `list ${definition.noun}s`,
+    access: 'read',
+    handle: async ({ context, caller, query }) => {
+      const { documents, nextCursor } = await listDocuments(context, caller, definition, pageOf(query));
+      return {
+        title,
+        main: html`<h1>${title}</h1>
+${notice(query, { deleted: 'Deleted.' })}
+${hint === undefined ? '' : html`<p class="hint">${hint}</p>`}
+${isPermitted(caller, ADMINS) ? html`<div class="actions">${newLink(start, definition)} ${actions}</div>` : ''}
+${table(documents)}
+${nextPage(pathTo(...path), nextCursor)}`,
+      };
+    },
+  };
+}
+
+/** Leads to the form for a new document. */
+export function newLink(path: string, { noun }: DocumentDefinition): Html {
+  return html`<a class="button" href="${path}">New ${noun}</a>`;
 }
 
 export class DocumentPages<Body> {
@@ -90,38 +136,36 @@ export class DocumentPages<Body> {
   get all(): Page[] {
     const { path, idParameter, readers } = this.#kind;
     const [create, one] = [`/${path.join('/')}/-/new`, `/${path.join('/')}/:${idParameter}`];
-    const show = (call: PageCall) => this.showView(call);
-    const newForm = async (call: PageCall) => this.#newForm(call);
-    const removeForm = (call: PageCall, problem?: Problem) => this.#removeForm(call, problem);
-    const reading = { method: 'GET', permissions: ADMINS, access: 'read' } as const;
-    const writing = { method: 'POST', permissions: ADMINS, access: 'write' } as const;
-    const purpose = `change ${this.#noun}s`;
+    const shared = { permissions: ADMINS, purpose: `change ${this.#noun}s` };
     return [
-      { ...reading, path: create, purpose, handle: newForm },
-      {
-        ...writing,
+      ...formPages({
+        ...shared,
         path: create,
-        purpose,
-        handle: (call) => this.#create(call),
-        retry: async (call, problem) => this.#newForm(call, problem),
-      },
-      { ...reading, path: one, permissions: readers, purpose: `read ${this.#noun}s`, handle: show },
-      { ...reading, path: `${one}/edit`, purpose, handle: (call) => this.#editForm(call) },
+        initial: (call) => this.#kind.initial(call.query),
+        act: (call) => this.#create(call),
+        view: async (call, form, problem) => this.#newForm(call, form, problem),
+      }),
       {
-        ...writing,
+        method: 'GET',
+        access: 'read',
+        path: one,
+        permissions: readers,
+        purpose: `read ${this.#noun}s`,
+        handle: (call) => this.showView(call),
+      },
+      ...formPages({
+        ...shared,
         path: `${one}/edit`,
-        purpose,
-        handle: (call) => this.#save(call, this.idOf(call)),
-        retry: (call, problem) => this.#editedForm(call, problem),
-      },
-      { ...reading, path: `${one}/delete`, purpose, handle: (call) => removeForm(call) },
-      {
-        ...writing,
+        initial: async (call) => this.#kind.typed(await this.read(call)),
+        act: (call) => this.#save(call, this.idOf(call)),
+        view: (call, form, problem) => this.#editForm(call, form, problem),
+      }),
+      ...formPages({
+        ...shared,
         path: `${one}/delete`,
-        purpose,
-        handle: (call) => this.#remove(call),
-        retry: removeForm,
-      },
+        act: (call) => this.#remove(call),
+        view: (call, form, problem) => this.#removeForm(call, form, problem),
+      }),
     ];
   }
 
@@ -179,39 +223,29 @@ ${this.#kind.actions?.(document, call) ?? ''}
     return pathIdOf(request, this.#kind.idParameter);
   }
 
-  #newForm(call: PageCall, problem?: Problem): View {
-    if (problem === undefined) {
-      const form = Form.of(this.#kind.initial(call.query));
-      return this.#form(call, { id: null, document: null, form });
-    }
+  #newForm(call: PageCall, form: Form, problem?: Problem): View {
     const explained = isConflict(problem) ? idTaken(this.#noun) : problem;
-    return this.#form(call, { id: null, document: null, form: call.form, problem: explained });
+    return this.#form(call, { id: null, document: null, form, problem: explained });
   }
 
-  async #editForm(call: PageCall): Promise<View> {
-    const document = await this.read(call);
-    return this.#form(call, { id: document.id, document, form: Form.of(this.#kind.typed(document)) });
+  async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
+    const found = this.read(call);
+    const document = await (problem === undefined ? found : found.catch(nullIfNotFound));
+    return this.#form(call, { id: this.idOf(call), document, form, problem });
   }
 
-  async #editedForm(call: PageCall, problem: Problem): Promise<View> {
-    const document = await this.read(call).catch(nullIfNotFound);
-    return this.#form(call, { id: this.idOf(call), document, form: call.form, problem });
-  }
-
-  #form({ session }: PageCall, { id, document, form, problem }: EditedForm): View {
+  #form(call: PageCall, { id, document, form, problem }: EditedForm): View {
     const { path, fields } = this.#kind;
-    const title = id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`;
-    const content = html`${versionField(document, form, problem)}
+    return formView(call, {
+      title: id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`,
+      text: id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem),
+      action: id === null ? newPath(path) : this.pathOf(id, 'edit'),
+      fields: html`${keptVersionField(documentVersion(document), form, problem)}
 ${id === null ? this.#idField(form, problem) : ''}
-${fields(form, problem, document)}
-<div class="actions">${submit('Save')}
-${cancel(document === null ? pathTo(...path) : this.pathOf(document.id))}</div>`;
-    return {
-      title,
-      main: html`<h1>${title}</h1>
-${id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem)}
-${actionForm(session, id === null ? newPath(path) : this.pathOf(id, 'edit'), content)}`,
-    };
+${fields(form, problem, document)}`,
+      button: 'Save',
+      back: document === null ? pathTo(...path) : this.pathOf(document.id),
+    });
   }
 
   #idField(form: Form, problem: Problem | undefined): Html {
@@ -233,32 +267,32 @@ ${actionForm(session, id === null ? newPath(path) : this.pathOf(id, 'edit'), con
       caller,
       id,
       await readForm(context, form, body, members),
-      preconditionOf(form),
+      preconditionIn(form),
     );
     if (secret == null) return { location: withNotice(this.pathOf(id), 'saved') };
     return this.secretView(id, secret, 'Created.');
   }
 
-  async #removeForm(call: PageCall, problem?: Problem): Promise<View> {
+  async #removeForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
     const document = await this.read(call);
-    const title = `Delete ${this.#noun} ${document.id}?`;
-    const content = html`${versionField(document, call.form, problem)}
-<div class="actions">${submit('Delete', 'danger')} ${cancel(this.pathOf(document.id))}</div>`;
-    return {
-      title,
-      main: html`<h1>${title}</h1>
-${confirmationProblem(this.#noun, problem)}
-${await this.#kind.consequences(document, call)}
-${actionForm(call.session, this.pathOf(document.id, 'delete'), content)}`,
-    };
+    return formView(call, {
+      title: `Delete ${this.#noun} ${document.id}?`,
+      text: html`${confirmationProblem(this.#noun, problem)}
+${await this.#kind.consequences(document, call)}`,
+      action: this.pathOf(document.id, 'delete'),
+      fields: keptVersionField(documentVersion(document), form, problem),
+      button: 'Delete',
+      isDangerous: true,
+      back: this.pathOf(document.id),
+    });
   }
 
   async #remove(call: PageCall): Promise<Redirect> {
     const { definition, path, remove } = this.#kind;
     const { context, caller, form } = call;
     const id = this.idOf(call);
-    if (remove) await remove(context, caller, id, preconditionOf(form));
-    else await deleteDocument(context, caller, definition, id, preconditionOf(form));
+    if (remove) await remove(context, caller, id, preconditionIn(form));
+    else await deleteDocument(context, caller, definition, id, preconditionIn(form));
     return { location: withNotice(pathTo(...path), 'deleted') };
   }
 }

@@ -1,8 +1,19 @@
-// The fields of a submitted form.
+// The fields of a submitted form, and the body that they make: it is read as the API reads it, with the same rules and
+// errors.
 
 import type { IncomingMessage } from 'node:http';
+import { limits } from '../domain/field.ts';
+import { parseStrictJson } from '../domain/json/strict-json.ts';
+import type { BodyType } from '../domain/request-body.ts';
 import { checkMediaType } from '../http/request/media-type.ts';
+import type { Context } from '../operations/context.ts';
+import { GRACE_MS } from '../operations/machinery/cpu-queue.ts';
 import { Problem } from '../problem.ts';
+
+/** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
+export const MAX_FORM_BYTES = 8 * limits.bodyBytes;
+/** Several fields of this size fit into a form. */
+export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 
 /** Fields as they were typed, so that a form with errors can be shown again. */
 export class Form {
@@ -52,5 +63,46 @@ export class Form {
 
   entries(): [name: string, text: string][] {
     return [...this.#fields];
+  }
+}
+
+/** The members of a body as JSON; one that is undefined is absent. */
+export type Members = Readonly<Record<string, string | undefined>>;
+
+/** Throws `invalid_json`, `invalid_request` and `unknown_field`. */
+export async function readForm<Body>(
+  { cpu }: Pick<Context, 'cpu'>,
+  form: Form,
+  type: BodyType<Body>,
+  membersOf: (form: Form) => Members,
+): Promise<Body> {
+  await cpu.turn(form.size, GRACE_MS);
+  const members = Object.entries(membersOf(form)).filter(([, value]) => value !== undefined);
+  return type.read(Buffer.from(`{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`));
+}
+
+export function textMember(form: Form, name: string): string | undefined {
+  const text = form.text(name);
+  return text === '' ? undefined : JSON.stringify(text);
+}
+
+/** A text that is no whole number is sent as it is, and the API says what it must be. */
+export function numberMember(form: Form, name: string): string | undefined {
+  const text = form.text(name).trim();
+  return /^-?(?:0|[1-9]\d*)$/.test(text) ? text : textMember(form, name);
+}
+
+/** JSON as it was typed. Throws `invalid_json` with the place in the field, unless it is exactly one value. */
+export function jsonMember(form: Form, name: string): string | undefined {
+  const text = form.text(name);
+  if (text.trim() === '') return undefined;
+  try {
+    parseStrictJson(Buffer.from(text), limits.propertiesLevels);
+    return text;
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    const errors = problem.errors.map((error) => ({ ...error, pointer: `/${name}${error.pointer}` }));
+    const details = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+    throw new Problem('invalid_json', `${details.join('; ')}.`, { errors });
   }
 }

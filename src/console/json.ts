@@ -2,18 +2,19 @@
 
 import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
+import { MAX_ENCODED_FIELD_BYTES } from './form.ts';
 
 const INDENTATION = '  ';
-const MAX_EDITABLE_BYTES = 32 * 1024;
 
 export function prettyJson(text: JsonText): string {
   return pretty(treeOf(text), '');
 }
 
-/** For a form, which is sent with up to six bytes for each of these: longer texts stay as they are stored. */
+/** The text for a field: with line breaks, unless the field would take more than its part of a form. */
 export function editableJson(text: JsonText): string {
   const shown = prettyJson(text);
-  return Buffer.byteLength(shown) <= MAX_EDITABLE_BYTES ? shown : text;
+  const sent = new URLSearchParams({ '': shown.replaceAll('\n', '\r\n') }).toString();
+  return sent.length <= MAX_ENCODED_FIELD_BYTES ? shown : text;
 }
 
 function pretty(tree: JsonTree, margin: string): string {

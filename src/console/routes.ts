@@ -6,10 +6,10 @@ import { pageLimitOf } from '../http/public-endpoint.ts';
 import { Assets, CSS, JAVASCRIPT } from '../http/response/assets.ts';
 import { refusePreconditionOf } from '../http/response/entity-tag.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
-import { createApiToken, newApiTokenForm } from './api-token/create.ts';
+import { apiTokenCreation } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
-import { confirmApiTokenRevocation, revokeApiToken } from './api-token/revoke.ts';
-import { confirmApiTokenRotation, rotateApiToken } from './api-token/rotate.ts';
+import { apiTokenRevocation } from './api-token/revoke.ts';
+import { apiTokenRotation } from './api-token/rotate.ts';
 import { showApiToken } from './api-token/show.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
 import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
@@ -18,34 +18,29 @@ import { createDemoData } from './demo/create.ts';
 import { list as listEvents } from './event/list.ts';
 import { integrationPages } from './integration/integration.ts';
 import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
-import { changeMappingPolicy, mappingPolicyForm } from './mapping-policy/mapping-policy.ts';
+import { mappingPolicyPages } from './mapping-policy/mapping-policy.ts';
 import type { Page } from './page.ts';
-import {
-  changePropertySchema,
-  confirmPropertySchemaDeletion,
-  deletePropertySchema,
-  showPropertySchema,
-} from './property-schema/property-schema.ts';
+import { propertySchemaPages } from './property-schema/property-schema.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
-import { confirmKeyRotation, listSigningKeys, rotateSigningKeys } from './signing-key/signing-key.ts';
+import { listSigningKeys, signingKeyRotation } from './signing-key/signing-key.ts';
 import { create, createForm } from './user-group/create.ts';
-import { remove, removeForm } from './user-group/delete.ts';
+import { deletion } from './user-group/delete.ts';
 import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
-import { find, findForm } from './user-group/find.ts';
+import { findByToken } from './user-group/find.ts';
 import { list } from './user-group/list.ts';
 import { review } from './user-group/review.ts';
-import { rotate, rotateForm } from './user-group/rotate.ts';
+import { rotation } from './user-group/rotate.ts';
 import { save } from './user-group/save.ts';
 import { show } from './user-group/show.ts';
-import { resume, suspend, suspendForm } from './user-group/suspend.ts';
+import { resume, suspension } from './user-group/suspend.ts';
 import { token } from './user-group/token.ts';
 import { mintTest, view } from './user-group/view-as.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
 import { redeliverEvent } from './webhook-endpoint/redeliver.ts';
-import { confirmSecretRotation, rotateSecret } from './webhook-endpoint/rotate.ts';
+import { secretRotation } from './webhook-endpoint/rotate.ts';
 import { testEndpoint } from './webhook-endpoint/test.ts';
 
 const FOLDER = '/console/assets';
@@ -61,8 +56,7 @@ export const pages: readonly Page[] = [
   list,
   createForm,
   create,
-  findForm,
-  find,
+  ...findByToken,
   // /console/user-groups/{user_group_id}
   show,
   token,
@@ -70,13 +64,10 @@ export const pages: readonly Page[] = [
   editAgain,
   review,
   save,
-  rotateForm,
-  rotate,
-  suspendForm,
-  suspend,
+  ...rotation,
+  ...suspension,
   resume,
-  removeForm,
-  remove,
+  ...deletion,
   events,
   // /console/events
   listEvents,
@@ -87,12 +78,8 @@ export const pages: readonly Page[] = [
   createDemoData,
   // /console/catalogue
   overview,
-  mappingPolicyForm,
-  changeMappingPolicy,
-  showPropertySchema,
-  changePropertySchema,
-  confirmPropertySchemaDeletion,
-  deletePropertySchema,
+  ...mappingPolicyPages,
+  ...propertySchemaPages,
   // /console/catalogue/schemas
   listSchemas,
   ...schemaPages.all,
@@ -105,25 +92,20 @@ export const pages: readonly Page[] = [
   ...integrationPages.all,
   // /console/integrations/-/signing-keys
   listSigningKeys,
-  confirmKeyRotation,
-  rotateSigningKeys,
+  ...signingKeyRotation,
   // /console/webhooks
   listWebhookEndpoints,
   ...webhookEndpointPages.all,
-  confirmSecretRotation,
-  rotateSecret,
+  ...secretRotation,
   testEndpoint,
   redeliverEvent,
   // /console/api-tokens
   listOfApiTokens,
-  newApiTokenForm,
-  createApiToken,
+  ...apiTokenCreation,
   // /console/api-tokens/{api_token_id}
   showApiToken,
-  confirmApiTokenRotation,
-  rotateApiToken,
-  confirmApiTokenRevocation,
-  revokeApiToken,
+  ...apiTokenRotation,
+  ...apiTokenRevocation,
   signOut,
 ];
 

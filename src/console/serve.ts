@@ -4,7 +4,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, isPermitted } from '../domain/api-token.ts';
-import { limits } from '../domain/field.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { withDeadline } from '../http/endpoint.ts';
 import type { BodyAdmission } from '../http/limits/body-admission.ts';
@@ -20,13 +19,10 @@ import { authenticate, Unauthenticated } from '../operations/api-token/authentic
 import type { Context } from '../operations/context.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
-import { Form } from './form.ts';
+import { Form, MAX_FORM_BYTES } from './form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import { type Page, type PageCall, READERS, type Redirect, type View } from './page.ts';
 import { expiredCookie, type Session, sessionOf } from './session.ts';
-
-/** More than the largest user group: percent-encoding triples its text, and a form repeats the keys of its properties. */
-const MAX_FORM_BYTES = 8 * limits.bodyBytes;
 
 /** Most of a token of a user group or of the API, or a JWT. */
 const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;

@@ -7,29 +7,20 @@ import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
 import { ApiTokenTaken, issueApiToken } from '../../operations/api-token/api-token.ts';
 import type { Context } from '../../operations/context.ts';
 import { Problem } from '../../problem.ts';
-import { isConflict } from '../document-version.ts';
-import { actionForm, cancel, choiceField, hidden, nameField, problemSummary, submit } from '../fields.ts';
-import { Form } from '../form.ts';
-import { numberMember, readForm, textMember } from '../form-body.ts';
+import { choiceField, hidden, nameField, problemSummary } from '../fields.ts';
+import { type Form, numberMember, readForm, textMember } from '../form.ts';
+import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
-import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { ADMINS } from '../page.ts';
+import { isConflict } from '../version.ts';
 import { issuedView } from './issued.ts';
 import { API_TOKENS, NEW_API_TOKEN_PATH } from './show.ts';
 
-const shared = { path: '/api-tokens/-/new', permissions: ADMINS, purpose: 'create API tokens' } as const;
-
-export const newApiTokenForm: Page = {
-  ...shared,
-  method: 'GET',
-  access: 'read',
-  handle: async (call) => formView(call, Form.empty),
-};
-
-export const createApiToken: Page = {
-  ...shared,
-  method: 'POST',
-  access: 'write',
-  handle: async ({ context, caller, form }) => {
+export const apiTokenCreation = formPages({
+  path: '/api-tokens/-/new',
+  permissions: ADMINS,
+  purpose: 'create API tokens',
+  act: async ({ context, caller, form }) => {
     const body = await readForm(context, form, newApiTokenBody, () => ({
       name: textMember(form, 'name'),
       permission: textMember(form, 'permission'),
@@ -43,8 +34,34 @@ export const createApiToken: Page = {
     );
     return issuedView(issued, 'Created.');
   },
-  retry: async (call, problem) => formView(call, call.form, problem),
-};
+  view: async (call, form, problem) => {
+    const isFresh = problem === undefined || isConflict(problem);
+    return formView(call, {
+      title: 'New API token',
+      text: html`${problemSummary(problem)}
+<p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
+      action: NEW_API_TOKEN_PATH,
+      fields: html`${hidden('sealed', isFresh ? sealText(call.context) : form.text('sealed'))}
+${nameField({ value: form.text('name'), hint: 'What it is for.', problem })}
+${choiceField({
+  name: 'permission',
+  label: 'Permission',
+  value: form.text('permission'),
+  choices: permissionChoices,
+  problem,
+})}
+${choiceField({
+  name: 'expires_in_seconds',
+  label: 'Expires',
+  value: form.text('expires_in_seconds'),
+  choices: lifetimes,
+  problem,
+})}`,
+      button: 'Create',
+      back: pathTo(API_TOKENS),
+    });
+  },
+});
 
 const permissionTexts = {
   admin: 'everything, including API tokens, webhooks and integrations',
@@ -54,6 +71,11 @@ const permissionTexts = {
   embed: 'only issue embed tokens, and resolve',
 } as const satisfies Record<Permission, string>;
 
+const permissionChoices: readonly (readonly [value: string, text: string])[] = [
+  ['', 'choose'],
+  ...permissions.map((each) => [each, `${each}: ${permissionTexts[each]}`] as const),
+];
+
 const DAY_SECONDS = 86_400;
 const lifetimes = [
   ['', 'never'],
@@ -62,42 +84,6 @@ const lifetimes = [
   [String(90 * DAY_SECONDS), 'in 90 days'],
   [String(365 * DAY_SECONDS), 'in a year'],
 ] as const;
-
-function formView(call: PageCall, form: Form, problem?: Problem): View {
-  const title = 'New API token';
-  const sealed = problem === undefined || isConflict(problem) ? sealText(call.context) : form.text('sealed');
-  const fields = html`${nameField({ value: form.text('name'), hint: 'What it is for.', problem })}
-${choiceField({
-  name: 'permission',
-  label: 'Permission',
-  value: form.text('permission'),
-  choices: [
-    ['', 'choose'],
-    ...permissions.map((each) => [each, `${each}: ${permissionTexts[each]}`] as const),
-  ],
-  problem,
-})}
-${choiceField({
-  name: 'expires_in_seconds',
-  label: 'Expires',
-  value: form.text('expires_in_seconds'),
-  choices: lifetimes,
-  problem,
-})}`;
-  return {
-    title,
-    main: html`<h1>${title}</h1>
-${problemSummary(problem)}
-<p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>
-${actionForm(
-  call.session,
-  NEW_API_TOKEN_PATH,
-  html`${hidden('sealed', sealed)}
-${fields}
-<div class="actions">${submit('Create')} ${cancel(pathTo(API_TOKENS))}</div>`,
-)}`,
-  };
-}
 
 const OWNER = { session: 'new-api-token' } as const;
 

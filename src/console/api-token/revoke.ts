@@ -1,53 +1,39 @@
 import type { ApiToken } from '../../domain/api-token.ts';
 import { statusOf } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import { listApiTokens, revokeApiToken as revoke } from '../../operations/api-token/api-token.ts';
-import { actionForm, cancel, submit } from '../fields.ts';
-import { html, pathTo, time } from '../html.ts';
+import { listApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
+import { formPages, formView } from '../form-pages.ts';
+import { html, NO_HTML, pathTo, time } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { ADMINS, type Page, type PageCall } from '../page.ts';
+import { ADMINS, type PageCall } from '../page.ts';
 import { API_TOKENS, apiTokenIn, isOfSession, nameOf } from './show.ts';
 
-const shared = {
+/** Revoking it again changes nothing. */
+export const apiTokenRevocation = formPages({
   path: '/api-tokens/:api_token_id/revoke',
   permissions: ADMINS,
   purpose: 'revoke API tokens',
-} as const;
-
-export const confirmApiTokenRevocation: Page = {
-  ...shared,
-  method: 'GET',
-  access: 'read',
-  handle: async (call) => {
-    const apiToken = await apiTokenIn(call);
-    const title = `Revoke API token ${nameOf(apiToken)}?`;
-    const path = pathTo(API_TOKENS, apiToken.apiTokenId);
-    return {
-      title,
-      main: html`<h1>${title}</h1>
-${isOfSession(call, apiToken) ? OF_SESSION : ''}
-${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
-<p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${time(apiToken.lastUsedAt)}.</p>
-${actionForm(
-  call.session,
-  `${path}/revoke`,
-  html`<div class="actions">${submit('Revoke', 'danger')} ${cancel(path)}</div>`,
-)}`,
-    };
-  },
-};
-
-/** Revoking it again changes nothing. */
-export const revokeApiToken: Page = {
-  ...shared,
-  method: 'POST',
-  access: 'write',
-  handle: async (call) => {
+  act: async (call) => {
     const { apiTokenId } = await apiTokenIn(call);
-    await revoke(call.context, call.caller, apiTokenId);
+    await revokeApiToken(call.context, call.caller, apiTokenId);
     return { location: withNotice(pathTo(API_TOKENS), 'revoked') };
   },
-};
+  view: async (call) => {
+    const apiToken = await apiTokenIn(call);
+    const path = pathTo(API_TOKENS, apiToken.apiTokenId);
+    return formView(call, {
+      title: `Revoke API token ${nameOf(apiToken)}?`,
+      text: html`${isOfSession(call, apiToken) ? OF_SESSION : ''}
+${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
+<p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${time(apiToken.lastUsedAt)}.</p>`,
+      action: `${path}/revoke`,
+      fields: NO_HTML,
+      button: 'Revoke',
+      isDangerous: true,
+      back: path,
+    });
+  },
+});
 
 const OF_SESSION = html`<div class="problem" role="note"><p>You are signed in with this API token. Revoking it signs you out.</p></div>`;
 const LAST_ADMIN = html`<div class="problem" role="note"><p>No other active API token of this environment has the permission admin. Only the command line can create one afterwards.</p></div>`;

@@ -2,37 +2,24 @@ import { type ApiToken, textTagOf } from '../../domain/api-token.ts';
 import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
-import { rotateApiToken as rotate } from '../../operations/api-token/api-token.ts';
-import type { Problem } from '../../problem.ts';
-import { confirmationProblem, isConflict } from '../document-version.ts';
-import { actionForm, cancel, choiceField, hidden, submit } from '../fields.ts';
-import { Form } from '../form.ts';
-import { numberMember, readForm } from '../form-body.ts';
+import { rotateApiToken } from '../../operations/api-token/api-token.ts';
+import { choiceField } from '../fields.ts';
+import { numberMember, readForm } from '../form.ts';
+import { formPages, formView } from '../form-pages.ts';
 import { type Html, html, pathTo, time } from '../html.ts';
-import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { ADMINS, type PageCall } from '../page.ts';
 import { isSecure } from '../serve.ts';
 import { sessionCookie } from '../session.ts';
+import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
 import { issuedView } from './issued.ts';
 import { API_TOKENS, apiTokenIn, isOfSession, nameOf } from './show.ts';
 
-const shared = {
+export const apiTokenRotation = formPages({
   path: '/api-tokens/:api_token_id/rotate',
   permissions: ADMINS,
   purpose: 'rotate API tokens',
-} as const;
-
-export const confirmApiTokenRotation: Page = {
-  ...shared,
-  method: 'GET',
-  access: 'read',
-  handle: (call) => rotationView(call, Form.of({ grace_period_seconds: HOUR })),
-};
-
-export const rotateApiToken: Page = {
-  ...shared,
-  method: 'POST',
-  access: 'write',
-  handle: async (call) => {
+  initial: () => ({ grace_period_seconds: HOUR }),
+  act: async (call) => {
     const { context, caller, form } = call;
     const { grace_period_seconds: seconds = apiTokenGracePeriodSeconds.default } = await readForm(
       context,
@@ -41,13 +28,33 @@ export const rotateApiToken: Page = {
       () => ({ grace_period_seconds: numberMember(form, 'grace_period_seconds') }),
     );
     const { apiTokenId } = await apiTokenIn(call);
-    const issued = await rotate(context, caller, apiTokenId, seconds, form.text('version'));
+    const issued = await rotateApiToken(context, caller, apiTokenId, seconds, versionIn(form));
     if (!isOfSession(call, issued.apiToken)) return issuedView(issued, 'Rotated.');
     continueSession(call, issued.token);
     return issuedView(issued, 'Rotated.', html`<p>You stay signed in, with the new text.</p>`);
   },
-  retry: (call, problem) => rotationView(call, call.form, problem),
-};
+  view: async (call, form, problem) => {
+    const apiToken = await apiTokenIn(call);
+    const path = pathTo(API_TOKENS, apiToken.apiTokenId);
+    return formView(call, {
+      title: `Rotate API token ${nameOf(apiToken)}?`,
+      text: html`${confirmationProblem('API token', problem)}
+${effect(call, apiToken)}`,
+      action: `${path}/rotate`,
+      fields: html`${keptVersionField(textTagOf(apiToken), form, problem)}
+${choiceField({
+  name: 'grace_period_seconds',
+  label: 'How long the present text stays valid',
+  value: form.text('grace_period_seconds'),
+  choices: gracePeriods,
+  problem,
+})}`,
+      button: 'Rotate',
+      isDangerous: true,
+      back: path,
+    });
+  },
+});
 
 const HOUR = '3600';
 const gracePeriods = [
@@ -63,29 +70,6 @@ function continueSession({ context, session, request, reply }: PageCall, apiToke
   const { keyRing, clock } = context;
   const cookie = sessionCookie(keyRing, { ...session, apiToken }, clock(), isSecure(context, request));
   reply.header('set-cookie', cookie);
-}
-
-async function rotationView(call: PageCall, form: Form, problem?: Problem): Promise<View> {
-  const apiToken = await apiTokenIn(call);
-  const title = `Rotate API token ${nameOf(apiToken)}?`;
-  const path = pathTo(API_TOKENS, apiToken.apiTokenId);
-  const isFresh = problem === undefined || isConflict(problem);
-  const content = html`${hidden('version', isFresh ? textTagOf(apiToken) : form.text('version'))}
-${choiceField({
-  name: 'grace_period_seconds',
-  label: 'How long the present text stays valid',
-  value: form.text('grace_period_seconds'),
-  choices: gracePeriods,
-  problem,
-})}
-<div class="actions">${submit('Rotate', 'danger')} ${cancel(path)}</div>`;
-  return {
-    title,
-    main: html`<h1>${title}</h1>
-${confirmationProblem('API token', problem)}
-${effect(call, apiToken)}
-${actionForm(call.session, `${path}/rotate`, content)}`,
-  };
 }
 
 function effect(call: PageCall, apiToken: ApiToken): Html {

@@ -7,9 +7,9 @@ import { type DataSourceBody, putDataSource as put } from '../../operations/cata
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
-import { editableJson, jsonMember, textMember } from '../form-body.ts';
+import { jsonMember, textMember } from '../form.ts';
 import { code, type Html, html, joined, link, pathTo, table } from '../html.ts';
-import { prettyJson } from '../json.ts';
+import { editableJson, prettyJson } from '../json.ts';
 import { type PageCall, READERS } from '../page.ts';
 
 export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;

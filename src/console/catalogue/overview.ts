@@ -3,12 +3,12 @@ import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.t
 import type { DocumentDefinition } from '../../domain/document.ts';
 import type { PolicyMode } from '../../domain/policy.ts';
 import { listDocuments } from '../../operations/document/document.ts';
-import { newPath } from '../document-pages.ts';
+import { documentList, newLink, newPath } from '../document-pages.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
-import { nextPage, PAGE_SIZE, pageOf } from '../pagination.ts';
+import { PAGE_SIZE } from '../pagination.ts';
 import { DATA_SOURCES, dataSourceTable, fieldsOf } from './data-source.ts';
 import { SCHEMAS, schemaTable } from './schema.ts';
 
@@ -32,57 +32,39 @@ ${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
 <p class="hint">What the mapping of a user group leads to: from a schema to a data source.</p>
 <h2>Schemas</h2>
 ${schemaTable(schemas.documents)}
-${links(SCHEMAS, 'schema', { isAdmin, hasMore: schemas.nextCursor !== null })}
+${links(SCHEMAS, schemaDefinition, { isAdmin, hasMore: schemas.nextCursor !== null })}
 <h2>Data sources</h2>
 ${dataSourceTable(dataSources.documents.map(fieldsOf))}
-${links(DATA_SOURCES, 'data source', { isAdmin, hasMore: dataSources.nextCursor !== null })}
+${links(DATA_SOURCES, dataSourceDefinition, { isAdmin, hasMore: dataSources.nextCursor !== null })}
 <h2>Rules for user groups</h2>
 ${await rules(call, isAdmin)}`,
     };
   },
 };
 
-/** All of one kind, page by page. */
-export const listSchemas = listPage(SCHEMAS, schemaDefinition, schemaTable);
-export const listDataSources = listPage(DATA_SOURCES, dataSourceDefinition, (documents) =>
-  dataSourceTable(documents.map(fieldsOf)),
-);
+export const listSchemas = documentList({
+  definition: schemaDefinition,
+  path: SCHEMAS,
+  readers: READERS,
+  title: 'Schemas',
+  table: schemaTable,
+});
 
-function listPage(
-  path: readonly string[],
-  definition: DocumentDefinition,
-  tableOf: typeof schemaTable,
-): Page {
-  const title = `${definition.noun[0]!.toUpperCase()}${definition.noun.slice(1)}s`;
-  return {
-    method: 'GET',
-    path: `/${path.join('/')}`,
-    permissions: READERS,
-    purpose: `list ${definition.noun}s`,
-    access: 'read',
-    handle: async (call) => {
-      const { context, caller, query } = call;
-      const { documents, nextCursor } = await listDocuments(context, caller, definition, pageOf(query));
-      const isAdmin = isPermitted(caller, ADMINS);
-      return {
-        title,
-        main: html`<h1>${title}</h1>
-${notice(query, { deleted: 'Deleted.' })}
-${tableOf(documents)}
-${nextPage(pathTo(...path), nextCursor)}
-${links(path, definition.noun, { isAdmin, hasMore: false })}`,
-      };
-    },
-  };
-}
+export const listDataSources = documentList({
+  definition: dataSourceDefinition,
+  path: DATA_SOURCES,
+  readers: READERS,
+  title: 'Data sources',
+  table: (documents) => dataSourceTable(documents.map(fieldsOf)),
+});
 
 function links(
   path: readonly string[],
-  noun: string,
+  definition: DocumentDefinition,
   { isAdmin, hasMore }: { isAdmin: boolean; hasMore: boolean },
 ): Html {
-  return html`<div class="actions">${isAdmin ? html`<a class="button" href="${newPath(path)}">New ${noun}</a>` : ''}
-${hasMore ? html`<a class="button" href="${pathTo(...path)}">All ${noun}s</a>` : ''}</div>`;
+  return html`<div class="actions">${isAdmin ? newLink(newPath(path), definition) : ''}
+${hasMore ? html`<a class="button" href="${pathTo(...path)}">All ${definition.noun}s</a>` : ''}</div>`;
 }
 
 async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<Html> {

@@ -14,10 +14,9 @@ import { putIntegration as put } from '../../operations/integration/integration.
 import type { Problem } from '../../problem.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { editableJson, jsonMember, numberMember, textMember } from '../form-body.ts';
+import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html } from '../html.ts';
-import { prettyJson } from '../json.ts';
+import { editableJson, prettyJson } from '../json.ts';
 import { ADMINS } from '../page.ts';
 
 export const INTEGRATIONS = ['integrations'] as const;

@@ -8,14 +8,13 @@ import {
 import { keyRotationBody } from '../../http/endpoints/signing-key/rotate.ts';
 import type { Context } from '../../operations/context.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/signing-key/key-set.ts';
-import type { Problem } from '../../problem.ts';
-import { confirmationProblem, preconditionOf, versionField } from '../document-version.ts';
-import { actionForm, cancel, checkField, submit } from '../fields.ts';
-import { Form } from '../form.ts';
-import { readForm } from '../form-body.ts';
+import { checkField } from '../fields.ts';
+import { readForm } from '../form.ts';
+import { formPages, formView } from '../form-pages.ts';
 import { badge, definitions, type Html, html, pathTo, table, time } from '../html.ts';
 import { notice, withNotice } from '../notice.ts';
-import { ADMINS, type Page, type PageCall, type View } from '../page.ts';
+import { ADMINS, type Page } from '../page.ts';
+import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
 
 export const SIGNING_KEYS_PATH = pathTo('integrations', '-', 'signing-keys');
 const ROTATE_PATH = `${SIGNING_KEYS_PATH}/rotate`;
@@ -38,28 +37,36 @@ ${stored === null ? NO_KEYS : keySet(context, stored)}`,
   },
 };
 
-export const confirmKeyRotation: Page = {
+export const signingKeyRotation = formPages({
   ...shared,
-  method: 'GET',
   path: '/integrations/-/signing-keys/rotate',
-  access: 'read',
-  handle: (call) => rotationView(call, Form.empty),
-};
-
-export const rotateSigningKeys: Page = {
-  ...shared,
-  method: 'POST',
-  path: '/integrations/-/signing-keys/rotate',
-  access: 'write',
-  handle: async ({ context, caller, form }) => {
+  act: async ({ context, caller, form }) => {
     const { revoke = false } = await readForm(context, form, keyRotationBody, () => ({
       revoke: String(form.has('revoke')),
     }));
-    await rotateKeySet(context, caller, { revoke, precondition: preconditionOf(form) });
+    await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });
     return { location: withNotice(SIGNING_KEYS_PATH, revoke ? 'revoked' : 'rotated') };
   },
-  retry: (call, problem) => rotationView(call, call.form, problem),
-};
+  view: async (call, form, problem) => {
+    const stored = await findKeySet(call.context, call.caller);
+    return formView(call, {
+      title: 'Rotate the signing keys?',
+      text: html`${confirmationProblem('key set', problem)}
+<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
+<p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>`,
+      action: ROTATE_PATH,
+      fields: html`${keptVersionField(documentVersion(stored?.document ?? null), form, problem)}
+${checkField({
+  name: 'revoke',
+  label: 'A key has leaked: revoke the previous keys',
+  isChecked: form.has('revoke'),
+})}`,
+      button: 'Rotate',
+      isDangerous: true,
+      back: SIGNING_KEYS_PATH,
+    });
+  },
+});
 
 const NO_KEYS = html`<p class="none">There are none yet: the first integration that needs them creates them.</p>`;
 
@@ -87,24 +94,4 @@ ${definitions([
 ${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
 ${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
 <div class="actions"><a class="button" href="${ROTATE_PATH}">Rotate</a></div>`;
-}
-
-async function rotationView(call: PageCall, form: Form, problem?: Problem): Promise<View> {
-  const stored = await findKeySet(call.context, call.caller);
-  const title = 'Rotate the signing keys?';
-  const content = html`${versionField(stored?.document ?? null, form, problem)}
-${checkField({
-  name: 'revoke',
-  label: 'A key has leaked: revoke the previous keys',
-  isChecked: form.has('revoke'),
-})}
-<div class="actions">${submit('Rotate', 'danger')} ${cancel(SIGNING_KEYS_PATH)}</div>`;
-  return {
-    title,
-    main: html`<h1>${title}</h1>
-${confirmationProblem('key set', problem)}
-<p>New keys are published now and sign six minutes later, when every tool that honours max-age has them. The previous keys stay published until the last token that they signed has expired. Nothing is interrupted, except for tools with a copy of a public key, such as Superset with RS256: these need the new one.</p>
-<p>If you revoke the previous keys, this service rejects their tokens immediately: viewers must get new ones. Other tools reject them when they fetch the keys again, and may reject new tokens until then.</p>
-${actionForm(call.session, ROTATE_PATH, content)}`,
-  };
 }

@@ -6,8 +6,8 @@ import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import { type Html, html, link, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
+import { versionField } from '../version.ts';
 import { differences, type GroupFields, hiddenFields } from './form.ts';
-import { versionField } from './version.ts';
 
 const EVENTS = 3;
 

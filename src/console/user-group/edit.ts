@@ -1,15 +1,15 @@
 // Editing a group: the form. Its button leads to the review; nothing is stored before.
 
-import { sizeOf, type VersionTag, versionTag } from '../../domain/user-group/user-group.ts';
+import { sizeOf, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
 import { actionForm, cancel, problemSummary, submit } from '../fields.ts';
 import { html, link, pathTo } from '../html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { versionField, versionIn } from '../version.ts';
 import { createView } from './create.ts';
 import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
-import { versionField, versionOf } from './version.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/edit',
@@ -39,7 +39,7 @@ export const editAgain: Page = {
     await context.cpu.turn(form.size);
     const config = await context.configs.of(context.store, caller);
     const fields = fieldsOf(userGroupIdOf(request), readGroup(form, config), null);
-    return editView(call, typedGroup(config, fields), versionOf(form));
+    return editView(call, typedGroup(config, fields), versionIn(form));
   },
   retry: retryEdit,
 };
@@ -50,13 +50,13 @@ export async function retryEdit(call: PageCall, problem: Problem): Promise<View>
   const typed = readGroup(form, await context.configs.of(context.store, caller));
   if (problem.code === 'user_group_not_found')
     return createView(call, { id: userGroupIdOf(request), ...typed }, problem);
-  return editView(call, typed, versionOf(form), problem);
+  return editView(call, typed, versionIn(form), problem);
 }
 
 function editView(
   { request, session }: PageCall,
   typed: TypedGroup,
-  version: VersionTag,
+  version: string,
   problem?: Problem,
 ): View {
   const id = userGroupIdOf(request);

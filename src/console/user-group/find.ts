@@ -1,36 +1,48 @@
-// Whose token is it? The token is in a form that is posted, and so in no URL and no history.
+// Finding the user group of a token. The form is posted, so that no URL and no history contains the token.
 
 import { findTokenOwner } from '../../operations/user-group/find-token-owner.ts';
 import { Problem } from '../../problem.ts';
-import { actionForm, cancel, problemSummary, submit, textField } from '../fields.ts';
-import { html, pathTo } from '../html.ts';
+import { problemSummary, textField } from '../fields.ts';
+import { formPages, formView } from '../form-pages.ts';
+import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type Page, type PageCall, READERS, type View } from '../page.ts';
+import { READERS } from '../page.ts';
 
 /** Like that of the form for a new group. */
 const path = '/user-groups/-/find-by-token';
 export const FIND_PATH = `/console${path}`;
 
-const shared = { path, permissions: READERS, purpose: 'find user groups', access: 'read' } as const;
-
-export const findForm: Page = {
-  ...shared,
-  method: 'GET',
-  handle: async (call) => findView(call),
-};
-
-export const find: Page = {
-  ...shared,
-  method: 'POST',
-  handle: async ({ context, caller, form }) => {
+export const findByToken = formPages({
+  path,
+  permissions: READERS,
+  purpose: 'find user groups',
+  access: 'read',
+  act: async ({ context, caller, form }) => {
     const owner = await findTokenOwner(context, caller, form.text('token').trim());
     if (owner === null) throw NOT_FOUND;
     return {
       location: withNotice(pathTo('user-groups', owner.userGroup.providedId), `token_${owner.status}`),
     };
   },
-  retry: async (call, problem) => findView(call, problem),
-};
+  /** Without what was typed: a page contains no token that was not asked for. */
+  view: async (call, _form, problem) =>
+    formView(call, {
+      title: 'Find by token',
+      heading: 'Find a user group by its token',
+      text: problemSummary(problem),
+      action: FIND_PATH,
+      fields: textField({
+        name: 'token',
+        label: 'Token',
+        type: 'password',
+        hint: 'A user group token, or an embed token of the type jwt. This does not count as seen.',
+        isRequired: true,
+        problem,
+      }),
+      button: 'Find',
+      back: pathTo('user-groups'),
+    }),
+});
 
 const NOT_FOUND = new Problem(
   'user_group_token_not_found',
@@ -44,23 +56,3 @@ const NOT_FOUND = new Problem(
     ],
   },
 );
-
-/** What was typed is not shown again: no page contains a token that was not asked for. */
-function findView({ session }: PageCall, problem?: Problem): View {
-  const field = textField({
-    name: 'token',
-    label: 'Token',
-    type: 'password',
-    hint: 'A user group token, or an embed token of the type jwt. This does not count as seen.',
-    isRequired: true,
-    problem,
-  });
-  const content = html`${field}
-<div class="actions">${submit('Find')} ${cancel(pathTo('user-groups'))}</div>`;
-  return {
-    title: 'Find by token',
-    main: html`<h1>Find a user group by its token</h1>
-${problemSummary(problem)}
-${actionForm(session, FIND_PATH, content)}`,
-  };
-}

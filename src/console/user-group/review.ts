@@ -9,10 +9,10 @@ import { changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
 import { type Html, html, link, NO_HTML, pathTo } from '../html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { retryEdit } from './edit.ts';
 import { changedFields, differences, fieldsOf, type GroupFields, hiddenFields, readGroup } from './form.ts';
-import { versionField, versionOf } from './version.ts';
 
 export interface Submission {
   stored: UserGroup;
@@ -27,7 +27,7 @@ export const review: Page = {
   access: 'read',
   handle: async (call) => {
     const { stored, fields } = await submissionOf(call);
-    if (versionOf(call.form) !== versionTag(stored)) return conflictView(call, stored, fields);
+    if (versionIn(call.form) !== versionTag(stored)) return conflictView(call, stored, fields);
     await checkPolicies(call.context, call.caller, changedFields(stored, fields));
     return reviewView(call, stored, fields);
   },

@@ -3,57 +3,49 @@ import { versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
-import type { Problem } from '../../problem.ts';
-import { confirmationProblem } from '../document-version.ts';
-import { actionForm, cancel, choiceField, submit } from '../fields.ts';
+import { choiceField } from '../fields.ts';
+import { formPages, formView } from '../form-pages.ts';
 import { type Html, html, link, pathTo, time } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { WRITERS } from '../page.ts';
+import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
 import { consequences } from './consequences.ts';
-import { versionField, versionOf } from './version.ts';
 
 /** In seconds. */
 const GRACE_PERIODS = [
-  ['0', 'None: the current token is dead immediately'],
+  ['0', 'None: the current token stops working immediately'],
   ['3600', '1 hour'],
   ['86400', '1 day'],
   ['604800', '7 days'],
 ] as const;
 const DEFAULT = '86400';
 
-const shared = {
+export const rotation = formPages({
   path: '/user-groups/:user_group_id/rotate',
   permissions: WRITERS,
   purpose: 'rotate tokens',
-} as const;
-
-export const rotateForm: Page = {
-  ...shared,
-  method: 'GET',
-  access: 'read',
-  handle: (call) => rotateView(call),
-};
-
-export const rotate: Page = {
-  ...shared,
-  method: 'POST',
-  access: 'write',
-  handle: async ({ context, caller, request, form }) => {
+  initial: () => ({ grace_period_seconds: DEFAULT }),
+  act: async ({ context, caller, request, form }) => {
     const id = userGroupIdOf(request);
     const choices = GRACE_PERIODS.map(([seconds]) => seconds);
     const gracePeriod = form.choice('grace_period_seconds', choices) ?? DEFAULT;
-    await rotateTokenById(context, caller, id, Number(gracePeriod), { ifMatch: [versionOf(form)] });
+    await rotateTokenById(context, caller, id, Number(gracePeriod), preconditionIn(form));
     return { location: withNotice(pathTo('user-groups', id), 'rotated') };
   },
-  retry: rotateView,
-};
-
-async function rotateView(call: PageCall, problem?: Problem): Promise<View> {
-  const { context, caller, request, session, form } = call;
-  const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
-  const { providedId } = userGroup;
-  const group = pathTo('user-groups', providedId);
-  const content = html`${versionField(versionTag(userGroup))}
+  view: async (call, form, problem) => {
+    const { context, caller, request } = call;
+    const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
+    const { providedId } = userGroup;
+    const group = pathTo('user-groups', providedId);
+    return formView(call, {
+      title: `Rotate the token of ${providedId}`,
+      heading: 'Rotate the token',
+      text: html`<p>${link(group, providedId)}</p>
+${confirmationProblem('user group', problem)}
+<p>The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.</p>
+${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}`,
+      action: `${group}/rotate`,
+      fields: html`${versionField(versionTag(userGroup))}
 ${choiceField({
   name: 'grace_period_seconds',
   label: 'Grace period of the current token',
@@ -61,18 +53,13 @@ ${choiceField({
   value: form.text('grace_period_seconds') || DEFAULT,
   choices: GRACE_PERIODS,
   problem,
-})}
-<div class="actions">${submit('Rotate', 'danger')} ${cancel(group)}</div>`;
-  return {
-    title: `Rotate the token of ${providedId}`,
-    main: html`<h1>Rotate the token</h1>
-<p>${link(group, providedId)}</p>
-${confirmationProblem('user group', problem)}
-<p>The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.</p>
-${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}
-${actionForm(session, `${group}/rotate`, content)}`,
-  };
-}
+})}`,
+      button: 'Rotate',
+      isDangerous: true,
+      back: group,
+    });
+  },
+});
 
 function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): Html {
   if (previousTokenExpiresAt === null || previousTokenExpiresAt <= now)

@@ -4,11 +4,11 @@ import { Problem } from '../../problem.ts';
 import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, WRITERS } from '../page.ts';
+import { preconditionIn } from '../version.ts';
 import { conflictView } from './conflict.ts';
 import { retryEdit } from './edit.ts';
 import { changedFields } from './form.ts';
 import { submissionOf } from './review.ts';
-import { versionOf } from './version.ts';
 
 /** Stores the fields that differ. A form that is sent twice finds nothing to change the second time. */
 export const save: Page = {
@@ -24,7 +24,7 @@ export const save: Page = {
     const group = pathTo('user-groups', providedId);
     const changed = changedFields(stored, fields);
     if (Object.keys(changed).length === 0) return { location: withNotice(group, 'unchanged') };
-    const precondition = { ifMatch: [versionOf(form)] };
+    const precondition = preconditionIn(form);
     try {
       await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, precondition);
     } catch (error) {

@@ -5,14 +5,13 @@ import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
-import { confirmationProblem } from '../document-version.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import { badge, code, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
-import { versionField } from './version.ts';
+import { confirmationProblem, versionField } from '../version.ts';
 
 const EVENTS = 10;
 

@@ -4,40 +4,42 @@ import { versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
-import type { Problem } from '../../problem.ts';
-import { confirmationProblem } from '../document-version.ts';
-import { actionForm, cancel, submit } from '../fields.ts';
+import { formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { type Page, WRITERS } from '../page.ts';
+import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
 import { consequences } from './consequences.ts';
 import { showAgain } from './show.ts';
-import { versionField, versionOf } from './version.ts';
 
-const shared = {
+export const suspension = formPages({
   path: '/user-groups/:user_group_id/suspend',
   permissions: WRITERS,
   purpose: 'suspend user groups',
-} as const;
-
-export const suspendForm: Page = {
-  ...shared,
-  method: 'GET',
-  access: 'read',
-  handle: (call) => suspendView(call),
-};
-
-export const suspend: Page = {
-  ...shared,
-  method: 'POST',
-  access: 'write',
-  handle: async ({ context, caller, request, form }) => {
+  act: async ({ context, caller, request, form }) => {
     const id = userGroupIdOf(request);
-    await suspendUserGroup(context, caller, id, { ifMatch: [versionOf(form)] });
+    await suspendUserGroup(context, caller, id, preconditionIn(form));
     return { location: withNotice(pathTo('user-groups', id), 'suspended') };
   },
-  retry: suspendView,
-};
+  view: async (call, _form, problem) => {
+    const userGroup = await findUserGroup(call.context, call.caller, userGroupIdOf(call.request));
+    const { providedId } = userGroup;
+    const group = pathTo('user-groups', providedId);
+    return formView(call, {
+      title: `Suspend ${providedId}`,
+      heading: 'Suspend user group',
+      text: html`<p>${link(group, providedId)}</p>
+${confirmationProblem('user group', problem)}
+<p>Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.</p>
+${await consequences(call, userGroup, [])}`,
+      action: `${group}/suspend`,
+      fields: versionField(versionTag(userGroup)),
+      button: 'Suspend',
+      isDangerous: true,
+      back: group,
+    });
+  },
+});
 
 export const resume: Page = {
   method: 'POST',
@@ -47,25 +49,8 @@ export const resume: Page = {
   access: 'write',
   handle: async ({ context, caller, request, form }) => {
     const id = userGroupIdOf(request);
-    await resumeUserGroup(context, caller, id, { ifMatch: [versionOf(form)] });
+    await resumeUserGroup(context, caller, id, preconditionIn(form));
     return { location: withNotice(pathTo('user-groups', id), 'resumed') };
   },
   retry: showAgain,
 };
-
-async function suspendView(call: PageCall, problem?: Problem): Promise<View> {
-  const { context, caller, request, session } = call;
-  const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
-  const group = pathTo('user-groups', userGroup.providedId);
-  const content = html`${versionField(versionTag(userGroup))}
-<div class="actions">${submit('Suspend', 'danger')} ${cancel(group)}</div>`;
-  return {
-    title: `Suspend ${userGroup.providedId}`,
-    main: html`<h1>Suspend user group</h1>
-<p>${link(group, userGroup.providedId)}</p>
-${confirmationProblem('user group', problem)}
-<p>Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.</p>
-${await consequences(call, userGroup, [])}
-${actionForm(session, `${group}/suspend`, content)}`,
-  };
-}

@@ -18,7 +18,7 @@ import {
 import { Problem } from '../../problem.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
-import { jsonMember, readForm, textMember } from '../form-body.ts';
+import { jsonMember, readForm, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';

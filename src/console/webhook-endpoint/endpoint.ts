@@ -15,8 +15,7 @@ import {
 } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
-import type { Form } from '../form.ts';
-import { textMember } from '../form-body.ts';
+import { type Form, textMember } from '../form.ts';
 import { badge, type Html, html, type Insertion, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';

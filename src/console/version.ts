@@ -10,16 +10,30 @@ import type { Form } from './form.ts';
 import { code, type Html, html, time } from './html.ts';
 import { prettyJson } from './json.ts';
 
-/** A hidden field. After an error the form keeps its version, but after a conflict it has seen the stored one. */
-export function versionField(stored: Document | null, form: Form, problem: Problem | undefined): Html {
-  const isFresh = problem === undefined || isConflict(problem);
-  const tag = stored === null ? '' : documentTag(stored);
-  return hidden('version', isFresh ? tag : form.text('version'));
+const NAME = 'version';
+
+/** A hidden field with the version of what is stored, empty if nothing is. */
+export function versionField(version: string): Html {
+  return hidden(NAME, version);
 }
 
-/** The document must be as the form was opened with: that version, or none. */
-export function preconditionOf(form: Form): Precondition {
-  const version = form.text('version');
+/** After an error the form keeps its version, but after a conflict it has seen the stored one. */
+export function keptVersionField(stored: string, form: Form, problem: Problem | undefined): Html {
+  return versionField(problem === undefined || isConflict(problem) ? stored : versionIn(form));
+}
+
+export function documentVersion(stored: Document | null): string {
+  return stored === null ? '' : documentTag(stored);
+}
+
+/** The version that the form was opened with. */
+export function versionIn(form: Form): string {
+  return form.text(NAME);
+}
+
+/** What is stored must be as the form was opened with: that version, or none. */
+export function preconditionIn(form: Form): Precondition {
+  const version = versionIn(form);
   if (version === '') return { ifNoneMatch: '*' };
   const tag = toVersionTag(version);
   return { ifMatch: tag === null ? [] : [tag] };
