@@ -22,7 +22,7 @@ import { definitions, type Html, html, type Insertion, NO_HTML, pathTo, time } f
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { nextPage, pageOf } from './pagination.ts';
-import { shownOnce } from './shown-once.ts';
+import { issuedView } from './shown-once.ts';
 import {
   confirmationProblem,
   documentVersion,
@@ -43,7 +43,7 @@ export interface DocumentPagesKind<Body> {
   members(form: Form): Members;
   /** The stored fields as they are typed. */
   typed(document: Document): Readonly<Record<string, string>>;
-  /** What the form for a new document shows. */
+  /** Fields of the form for a new document. */
   initial(query: URLSearchParams): Readonly<Record<string, string>>;
   /** The fields of the form. `document` is null for a new one. */
   fields(form: Form, problem: Problem | undefined, document: Document | null): Html;
@@ -63,9 +63,9 @@ export interface DocumentPagesKind<Body> {
   more?(document: Document, call: PageCall): Promise<Html>;
   /** Links and forms beside "Edit" and "Delete". */
   actions?(document: Document, call: PageCall): Html;
-  /** By the value of `done` in the URL. */
+  /** Texts by the value of `done` in the URL. */
   notices?: Readonly<Record<string, string>>;
-  /** What the deletion breaks. */
+  /** Consequences of deleting it. */
   consequences(document: Document, call: PageCall): Promise<Html>;
 }
 
@@ -202,14 +202,8 @@ ${more === undefined ? '' : await more(document, call)}`,
 
   /** In the response to the action that created it. */
   secretView(id: string, secret: Secret, done: string): View {
-    const title = `Secret of ${this.#noun} ${id}`;
-    return {
-      title,
-      main: html`<h1>${title}</h1>
-<div class="notice" role="status"><p>${done} Store the secret where it is used: it is not shown again.</p></div>
-${shownOnce('Secret', secret)}
-<p class="actions"><a class="button" href="${this.pathOf(id)}">Continue</a></p>`,
-    };
+    const next = this.pathOf(id);
+    return issuedView(`Secret of ${this.#noun} ${id}`, done, { label: 'Secret', secret, next });
   }
 
   #actions(document: Document, call: PageCall): Html {

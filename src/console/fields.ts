@@ -10,9 +10,9 @@ interface FieldOptions {
   value?: string;
   hint?: string;
   isRequired?: boolean;
-  /** Of the rejected form. */
+  /** Problem of the rejected form. */
   problem?: Problem | undefined;
-  /** Where errors of the API about this field point to; `/name` if absent. */
+  /** JSON Pointer of violations of this field; `/name` if absent. */
   pointer?: string;
 }
 

@@ -9,7 +9,7 @@ import type { Page, PageCall, View } from './page.ts';
 export interface FormPages extends Pick<Page, 'path' | 'permissions' | 'purpose'> {
   /** Access of the action; `write` if absent. */
   access?: Access;
-  /** What the form shows before anything is typed. */
+  /** Fields of the form before anything is typed. */
   initial?(call: PageCall): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   view: FormView;
   act: Page['handle'];

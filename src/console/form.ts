@@ -27,7 +27,7 @@ export class Form {
     return new Form(new URLSearchParams(bytes.toString()));
   }
 
-  /** What a form shows before anything is typed. */
+  /** Fields of a form before anything is typed. */
   static of(fields: Readonly<Record<string, string>>): Form {
     return new Form(new URLSearchParams(fields));
   }

@@ -1,4 +1,4 @@
-// What a person is told after a redirect: a fixed text for the key in the URL, so that a link cannot put words on a page.
+// Notices after a redirect. The URL has only a key of a fixed text, which prevents content injection by a link.
 
 import { type Html, html, NO_HTML } from './html.ts';
 

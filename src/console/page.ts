@@ -19,7 +19,7 @@ export interface PageCall {
   form: Form;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Of the sample files; null if there can be none. */
+  /** Directory of the sample files; null if there can be none. */
   demoDirectory: string | null;
 }
 
@@ -49,9 +49,9 @@ export interface Page {
   retry?(call: PageCall, problem: Problem): Promise<View>;
 }
 
-/** Who may look at things. */
+/** Permissions to read. */
 export const READERS = ['read-write', 'read-only'] as const;
-/** Who may change user groups. */
+/** Permissions to change user groups. */
 export const WRITERS = ['read-write'] as const;
 /** Only `admin`, which may do everything. */
 export const ADMINS = [] as const;

@@ -24,7 +24,7 @@ import { propertySchemaPages } from './property-schema/property-schema.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
 import { addSignIn, signOut } from './sign-in.ts';
 import { listSigningKeys, signingKeyRotation } from './signing-key/signing-key.ts';
-import { create, createForm } from './user-group/create.ts';
+import { creation } from './user-group/create.ts';
 import { deletion } from './user-group/delete.ts';
 import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
@@ -33,15 +33,13 @@ import { list } from './user-group/list.ts';
 import { review } from './user-group/review.ts';
 import { rotation } from './user-group/rotate.ts';
 import { save } from './user-group/save.ts';
-import { show } from './user-group/show.ts';
+import { show, showToken } from './user-group/show.ts';
 import { resume, suspension } from './user-group/suspend.ts';
-import { token } from './user-group/token.ts';
 import { mintTest, view } from './user-group/view-as.ts';
+import { redeliverEvent, testEndpoint } from './webhook-endpoint/deliver.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
-import { redeliverEvent } from './webhook-endpoint/redeliver.ts';
 import { secretRotation } from './webhook-endpoint/rotate.ts';
-import { testEndpoint } from './webhook-endpoint/test.ts';
 
 const FOLDER = '/console/assets';
 
@@ -54,12 +52,11 @@ const files = {
 export const pages: readonly Page[] = [
   // /console/user-groups
   list,
-  createForm,
-  create,
+  ...creation,
   ...findByToken,
   // /console/user-groups/{user_group_id}
   show,
-  token,
+  showToken,
   edit,
   editAgain,
   review,

@@ -90,7 +90,7 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
   }
 }
 
-/** null if nobody is signed in, or the API token has ended since. */
+/** Returns null without a session, or if its API token is no longer valid. */
 async function signedInOf(
   { context, limit }: ConsoleOptions,
   request: FastifyRequest,

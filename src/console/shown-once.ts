@@ -1,7 +1,8 @@
 // A secret in the response to the action that created it, and in no other.
 
 import type { Secret } from '../domain/secret.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, NO_HTML } from './html.ts';
+import type { View } from './page.ts';
 
 /** Masked, with a button that shows it; without JavaScript, as text that has to be opened. */
 export function shownOnce(label: string, secret: Secret): Html {
@@ -10,4 +11,20 @@ export function shownOnce(label: string, secret: Secret): Html {
 <input id="secret" type="password" value="${text}" readonly autocomplete="off" spellcheck="false">
 <button type="button" hidden aria-pressed="false">Show</button></div>
 <noscript><details><summary>Show</summary><p><code>${text}</code></p></details></noscript>`;
+}
+
+/** The page after an action that created a secret; `next` is the path that it leads to. */
+export function issuedView(
+  title: string,
+  done: string,
+  { label, secret, more = NO_HTML, next }: { label: string; secret: Secret; more?: Html; next: string },
+): View {
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+<div class="notice" role="status"><p>${done} Store it where it is used: it is not shown again.</p></div>
+${shownOnce(label, secret)}
+${more}
+<p class="actions"><a class="button" href="${next}">Continue</a></p>`,
+  };
 }

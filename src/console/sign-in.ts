@@ -24,7 +24,7 @@ import {
 import { expiredCookie, newSession, sessionCookie } from './session.ts';
 
 const HOME = '/console/user-groups';
-/** Of the form, which anyone may send: more than the longest address to return to. */
+/** Largest sign-in form, which anyone can submit: more than the longest address to return to. */
 const MAX_BYTES = 65_536;
 
 export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
@@ -56,7 +56,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
         const problem = error.code === 'unauthenticated' ? UNKNOWN : error;
         return sendView(reply, await assets(), request.url, signInView(next, problem), null);
       }
-      // A new session, so that one from before signing in is of no use to whoever planted it.
+      // New session id: prevents session fixation.
       const cookie = sessionCookie(
         context.keyRing,
         newSession(apiToken),

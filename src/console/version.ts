@@ -31,7 +31,7 @@ export function versionIn(form: Form): string {
   return form.text(NAME);
 }
 
-/** What is stored must be as the form was opened with: that version, or none. */
+/** Requires the version that the form was opened with, or that nothing was stored. */
 export function preconditionIn(form: Form): Precondition {
   const version = versionIn(form);
   if (version === '') return { ifNoneMatch: '*' };

@@ -13,7 +13,7 @@ import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { isConflict } from '../version.ts';
-import { issuedView } from './issued.ts';
+import { issuedTokenView } from './issued.ts';
 import { API_TOKENS, NEW_API_TOKEN_PATH } from './show.ts';
 
 export const apiTokenCreation = formPages({
@@ -32,7 +32,7 @@ export const apiTokenCreation = formPages({
     const issued = await issueApiToken(context, caller, { name, permission, expiresAt }, options).catch(
       explainTaken,
     );
-    return issuedView(issued, 'Created.');
+    return issuedTokenView(issued, 'Created.');
   },
   view: async (call, form, problem) => {
     const isFresh = problem === undefined || isConflict(problem);

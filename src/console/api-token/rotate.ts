@@ -11,7 +11,7 @@ import { ADMINS, type PageCall } from '../page.ts';
 import { isSecure } from '../serve.ts';
 import { sessionCookie } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
-import { issuedView } from './issued.ts';
+import { issuedTokenView } from './issued.ts';
 import { API_TOKENS, apiTokenIn, isOfSession, nameOf } from './show.ts';
 
 export const apiTokenRotation = formPages({
@@ -29,9 +29,9 @@ export const apiTokenRotation = formPages({
     );
     const { apiTokenId } = await apiTokenIn(call);
     const issued = await rotateApiToken(context, caller, apiTokenId, seconds, versionIn(form));
-    if (!isOfSession(call, issued.apiToken)) return issuedView(issued, 'Rotated.');
+    if (!isOfSession(call, issued.apiToken)) return issuedTokenView(issued, 'Rotated.');
     continueSession(call, issued.token);
-    return issuedView(issued, 'Rotated.', html`<p>You stay signed in, with the new text.</p>`);
+    return issuedTokenView(issued, 'Rotated.', html`<p>You stay signed in, with the new text.</p>`);
   },
   view: async (call, form, problem) => {
     const apiToken = await apiTokenIn(call);

@@ -66,7 +66,7 @@ ${areaField({
     const { catalogue } = await call.context.configs.of(call.context.store, call.caller);
     const dataSource = catalogue.find(dataSourceId);
     const schemaIds = dataSource === undefined ? [] : catalogue.schemasWithDefault(dataSource);
-    return html`<p>What refers to it then leads nowhere: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
+    return html`<p>References to it are then dangling: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
 ${groupsText(references, await groupsWith(call, references))}
 ${schemaIds.length === 0 ? '' : html`<p>It is the default of: ${joined(schemaIds.map(schemaLink), ', ')}</p>`}`;
   },

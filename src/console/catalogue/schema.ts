@@ -66,7 +66,7 @@ ${isPermitted(call.caller, ADMINS) ? html`<p class="actions"><a class="button" h
   },
   consequences: async ({ id }, call) => {
     const count = (await dataSourcesOf(call, id)).length;
-    return html`<p>Entries of mappings for this schema then lead nowhere: dashboards that resolve them report an error, until a schema with this id exists again. The mappings themselves stay.</p>
+    return html`<p>Entries of mappings for this schema are then dangling references: dashboards that resolve them report an error, until a schema with this id exists again. The mappings themselves stay.</p>
 ${count === 0 ? '' : html`<p>${count} ${count === 1 ? 'data source belongs' : 'data sources belong'} to it, and ${count === 1 ? 'stays' : 'stay'}.</p>`}`;
   },
 });

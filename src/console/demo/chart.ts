@@ -11,7 +11,7 @@ interface ChartTexts {
   title: string;
   /** For screen readers. */
   description: string;
-  /** Of the table. */
+  /** Columns of the table with the same values. */
   columns: readonly [name: string, value: string];
 }
 

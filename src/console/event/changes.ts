@@ -26,7 +26,6 @@ export function changeList(changes: JsonText): Change[] {
   });
 }
 
-/** As a table. */
 export function changesTable(
   changes: readonly Change[],
   columns: readonly [before: string, after: string] = ['Before', 'After'],
@@ -38,7 +37,7 @@ export function changesTable(
   );
 }
 
-/** In the cell of a table. Of something new, everything was absent before. */
+/** The content of a table cell. `isNew`: every field was absent before. */
 export function changesText(changes: readonly Change[], isNew: boolean): Html {
   return html`<ul class="changes">${changes.map(
     (change) =>

@@ -8,7 +8,7 @@ import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } f
 import { ADMINS } from '../page.ts';
 import { changeList, changesText } from './changes.ts';
 
-/** As the API returns it, without the changes. */
+/** The event as the API returns it, without the changes. */
 interface EventFields {
   type: EventType;
   occurred_at: string;

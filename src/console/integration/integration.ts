@@ -171,7 +171,7 @@ function settingsIn(text: string): object {
   }
 }
 
-/** What was typed is not shown again, not even after an error. */
+/** Never repeats what was typed, not even after an error. */
 function secretField(problem: Problem | undefined, document: Document | null): Html {
   const again = problem === undefined ? '' : ' Type it again.';
   const { minLength, maxLength } = secretSchema;

@@ -1,4 +1,4 @@
-// A group was changed by somebody else while a person edited it: both versions, and the decision.
+// Conflict page: the group changed while it was being edited. Shows both versions and asks which one to keep.
 
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { changesTable } from '../event/changes.ts';

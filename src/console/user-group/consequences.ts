@@ -1,4 +1,4 @@
-// What depends on the token of a group, shown before it is taken away.
+// Uses of the token of a group, shown before it is rotated, suspended or deleted.
 
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';

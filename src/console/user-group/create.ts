@@ -1,32 +1,21 @@
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
-import { actionForm, cancel, problemSummary, submit, textField } from '../fields.ts';
+import { problemSummary, textField } from '../fields.ts';
+import { formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { type PageCall, type View, WRITERS } from '../page.ts';
 import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
 
 /** `-` is in the place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
 export const CREATE_PATH = `/console${path}`;
 
-const shared = { path, permissions: WRITERS, purpose: 'create user groups' } as const;
-
-export const createForm: Page = {
-  ...shared,
-  method: 'GET',
-  access: 'read',
-  handle: async (call) => {
-    const { context, caller } = call;
-    return createView(call, { id: '', ...typedGroup(await context.configs.of(context.store, caller)) });
-  },
-};
-
-export const create: Page = {
-  ...shared,
-  method: 'POST',
-  access: 'write',
-  handle: async ({ context, caller, form }) => {
+export const creation = formPages({
+  path,
+  permissions: WRITERS,
+  purpose: 'create user groups',
+  act: async ({ context, caller, form }) => {
     await context.cpu.turn(form.size);
     const typed = readGroup(form, await context.configs.of(context.store, caller));
     const id = form.text('user_group_id');
@@ -38,12 +27,12 @@ export const create: Page = {
     }
     return { location: withNotice(pathTo('user-groups', id), 'created') };
   },
-  retry: async (call, problem) => {
-    const { context, caller, form } = call;
-    const typed = readGroup(form, await context.configs.of(context.store, caller));
+  view: async (call, form, problem) => {
+    const config = await call.context.configs.of(call.context.store, call.caller);
+    const typed = problem === undefined ? typedGroup(config) : readGroup(form, config);
     return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
   },
-};
+});
 
 const EXISTS = new Problem(
   'version_mismatch',
@@ -55,12 +44,15 @@ const EXISTS = new Problem(
 
 /** `problem` is that of the rejected form. */
 export function createView(
-  { session }: PageCall,
+  call: PageCall,
   { id, ...typed }: TypedGroup & { id: string },
   problem?: Problem,
 ): View {
-  const content = html`${problemSummary(problem)}
-${problem === EXISTS ? html`<p>${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
+  return formView(call, {
+    title: 'Create a user group',
+    text: problemSummary(problem),
+    action: CREATE_PATH,
+    fields: html`${problem === EXISTS ? html`<p>${link(pathTo('user-groups', id), 'Open the existing user group')}</p>` : ''}
 ${textField({
   name: 'user_group_id',
   label: 'Id',
@@ -69,11 +61,8 @@ ${textField({
   isRequired: true,
   problem,
 })}
-${groupFields(typed, problem)}
-<div class="actions">${submit('Create')} ${cancel(pathTo('user-groups'))}</div>`;
-  return {
-    title: 'Create a user group',
-    main: html`<h1>Create a user group</h1>
-${actionForm(session, CREATE_PATH, content)}`,
-  };
+${groupFields(typed, problem)}`,
+    button: 'Create',
+    back: pathTo('user-groups'),
+  });
 }

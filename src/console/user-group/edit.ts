@@ -1,10 +1,11 @@
-// Editing a group: the form. Its button leads to the review; nothing is stored before.
+// The form that edits a group. Its button leads to the review; nothing is stored before.
 
 import { sizeOf, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
-import { actionForm, cancel, problemSummary, submit } from '../fields.ts';
+import { problemSummary } from '../fields.ts';
+import { formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
@@ -53,22 +54,18 @@ export async function retryEdit(call: PageCall, problem: Problem): Promise<View>
   return editView(call, typed, versionIn(form), problem);
 }
 
-function editView(
-  { request, session }: PageCall,
-  typed: TypedGroup,
-  version: string,
-  problem?: Problem,
-): View {
-  const id = userGroupIdOf(request);
+function editView(call: PageCall, typed: TypedGroup, version: string, problem?: Problem): View {
+  const id = userGroupIdOf(call.request);
   const group = pathTo('user-groups', id);
-  const content = html`${problemSummary(problem)}
-${versionField(version)}
-${groupFields(typed, problem)}
-<div class="actions">${submit('Review changes')} ${cancel(group)}</div>`;
-  return {
+  return formView(call, {
     title: `Edit ${id}`,
-    main: html`<h1>Edit user group</h1>
-<p>${link(group, id)}</p>
-${actionForm(session, `${group}/review`, content)}`,
-  };
+    heading: 'Edit user group',
+    text: html`<p>${link(group, id)}</p>
+${problemSummary(problem)}`,
+    action: `${group}/review`,
+    fields: html`${versionField(version)}
+${groupFields(typed, problem)}`,
+    button: 'Review changes',
+    back: group,
+  });
 }

@@ -8,7 +8,7 @@ import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { READERS } from '../page.ts';
 
-/** Like that of the form for a new group. */
+/** `-` is in the place of an id, as in the path of the form for a new group. */
 const path = '/user-groups/-/find-by-token';
 export const FIND_PATH = `/console${path}`;
 

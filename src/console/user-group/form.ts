@@ -23,7 +23,7 @@ import {
 /** The fields that the form has: all of them are sent. */
 export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
 
-/** As typed, right or wrong. */
+/** The fields as typed, valid or not. */
 export interface TypedGroup {
   name: string;
   mapping: string;

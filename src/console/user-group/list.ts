@@ -52,7 +52,7 @@ ${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
   },
 };
 
-const NOTICES = { deleted: 'The user group was deleted. Its token is dead.' } as const;
+const NOTICES = { deleted: 'The user group was deleted. Its token is no longer valid.' } as const;
 
 function button(path: string, text: string): Html {
   return html`<a class="button" href="${path}">${text}</a>`;

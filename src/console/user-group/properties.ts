@@ -28,7 +28,7 @@ interface Definition {
 interface Input extends Omit<Definition, 'kind'> {
   key: string;
   kind: Kind;
-  /** As typed; an absent member is empty. */
+  /** Text as typed; an absent member is empty. */
   value: string;
 }
 

@@ -1,4 +1,4 @@
-// What a change will do, before it is stored.
+// Review of a change before it is stored.
 
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
@@ -64,7 +64,7 @@ function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
   return changes.length === 0 ? html`<p>Only the order of members changes.</p>` : changesTable(changes);
 }
 
-/** Of rules that are not enforced. */
+/** Violations of rules that are reported but not enforced. */
 function violationList(violations: readonly FieldError[]): Html {
   if (violations.length === 0) return NO_HTML;
   return html`<div class="problem"><p>This violates rules that are reported, and not enforced:</p>

@@ -3,6 +3,7 @@ import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { openToken } from '../../operations/context.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
 import { lastEvents } from '../event/last.ts';
@@ -36,6 +37,19 @@ export const show: Page = {
   purpose: 'read user groups',
   access: 'read',
   handle: (call) => showStored(call),
+};
+
+/** Pages contain the token only after a person has asked for it. */
+export const showToken: Page = {
+  method: 'POST',
+  path: '/user-groups/:user_group_id/token',
+  permissions: WRITERS,
+  purpose: 'see the tokens of user groups',
+  access: 'read',
+  handle: async (call) => {
+    const userGroup = await findUserGroup(call.context, call.caller, userGroupIdOf(call.request));
+    return showView(call, openToken(call.context, userGroup));
+  },
 };
 
 /** The page as it is now, if an action on it is rejected. */
@@ -124,7 +138,7 @@ function tokenRows(
   return [['Token', value], ...rows];
 }
 
-/** What its dashboards read: a reference that leads nowhere is an error, not a default. */
+/** The data sources of its dashboards: a dangling reference is an error, not a default. */
 function dataSources(userGroup: UserGroup, effective: EffectiveMapping | null): Html {
   if (effective === null) {
     return userGroup.mapping === null

@@ -1,4 +1,4 @@
-// What a dashboard is told about the user group, and a token to try it out.
+// Preview of what a dashboard gets for the user group, and a test token.
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
@@ -89,7 +89,7 @@ ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGr
 
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
 
-/** As resolve returns them. */
+/** The data sources as resolve returns them. */
 function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): Html {
   if (effective === null)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>

@@ -1,0 +1,36 @@
+// Actions that deliver an event to an endpoint: a test event, or one again.
+
+import { pathIdOf } from '../../http/request/path-parameter.ts';
+import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
+import { withNotice } from '../notice.ts';
+import { ADMINS, type Page } from '../page.ts';
+import { webhookEndpointPages as pages } from './endpoint.ts';
+
+const shared = {
+  method: 'POST',
+  permissions: ADMINS,
+  access: 'write',
+  retry: (call, problem) => pages.showView(call, problem),
+} as const satisfies Partial<Page>;
+
+export const testEndpoint: Page = {
+  ...shared,
+  path: '/webhooks/:webhook_endpoint_id/test',
+  purpose: 'test webhook endpoints',
+  handle: async (call) => {
+    const id = pages.idOf(call);
+    await testWebhookEndpoint(call.context, call.caller, id);
+    return { location: withNotice(pages.pathOf(id), 'tested') };
+  },
+};
+
+export const redeliverEvent: Page = {
+  ...shared,
+  path: '/webhooks/:webhook_endpoint_id/deliveries/:event_id/redeliver',
+  purpose: 'redeliver webhooks',
+  handle: async (call) => {
+    const id = pages.idOf(call);
+    await redeliver(call.context, call.caller, id, pathIdOf(call.request, 'event_id'));
+    return { location: withNotice(pages.pathOf(id), 'redelivered') };
+  },
+};
