@@ -5,17 +5,11 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/commands/exit-code.ts';
-import { measureCatalogue } from './catalogue.ts';
-import { measureCheck } from './check.ts';
 import { measureConsole } from './console.ts';
-import { measureMinting } from './embed-token.ts';
 import { measureEvents } from './events.ts';
 import { measureFilters } from './filters.ts';
-import { compareParsers } from './json.ts';
 import { measure } from './measure.ts';
-import { measureMetrics } from './metrics.ts';
 import { operations } from './operation.ts';
-import { comparePipelining } from './pg-pipelining.ts';
 import { PgbenchMissing } from './pgbench.ts';
 import { measurePostgres } from './postgres.ts';
 import { profile } from './profile.ts';
@@ -23,10 +17,7 @@ import { measurePublicPaths } from './public-paths.ts';
 import { figuresAsJson, printFigures } from './report.ts';
 import { compareRevisions } from './revision.ts';
 import { measureScaling } from './scaling.ts';
-import { measureUsage } from './usage.ts';
-import { measureVerification } from './verification.ts';
 import { measureWebhooks } from './webhooks.ts';
-import { compareWriters } from './writer-thread.ts';
 import { requireWrk, WrkMissing } from './wrk.ts';
 
 const BUSY_LOAD = 0.5;
@@ -59,14 +50,6 @@ const program = new Command('npm run bench --')
     if (json !== undefined) writeFileSync(json, figuresAsJson(figures, flags));
     printFigures(figures);
   });
-
-program
-  .command('writer-thread')
-  .summary('compare the SQLite writer thread with a writer on the serving thread')
-  .addOption(secondsOption(5))
-  .addOption(groupsOption(10_000))
-  .option('--sync-delay-ms <ms>', 'delay of each sync of the slow disk', positive, 200)
-  .action((flags) => compareWriters({ ...flags, folder: prepare(), report }));
 
 program
   .command('postgres')
@@ -128,61 +111,10 @@ program
   .action((flags) => measureWebhooks({ ...flags, folder: prepareFolder(), report }));
 
 program
-  .command('pg-pipelining')
-  .summary('compare our PostgreSQL pipeline with the one of pg')
-  .addOption(secondsOption(2))
-  .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 5)
-  .addOption(groupsOption(10_000))
-  .action((flags) => comparePipelining({ ...flags, folder: prepare(), report }));
-
-program
-  .command('metrics')
-  .summary(
-    'compare the processor time, and with perf the instructions, of a request with and without metrics',
-  )
-  .addOption(secondsOption(2))
-  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
-  .addOption(groupsOption(10_000))
-  .action((flags) => measureMetrics({ ...flags, folder: prepare(), report }));
-
-program
-  .command('usage')
-  .summary('compare the processor time of a resolve with and without recording when the group was last seen')
-  .addOption(secondsOption(2))
-  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
-  .addOption(groupsOption(10_000))
-  .action((flags) => measureUsage({ ...flags, folder: prepare(), report }));
-
-program
-  .command('verification')
-  .summary('compare the processor time of introspection and of forward authentication with that of resolve')
-  .addOption(secondsOption(2))
-  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
-  .addOption(groupsOption(10_000))
-  .action((flags) => measureVerification({ ...flags, folder: prepare(), report }));
-
-program
-  .command('catalogue')
-  .summary('compare a resolve with and without a catalogue of 1,000 data sources and a property schema')
-  .addOption(secondsOption(2))
-  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 15)
-  .option('--data-sources <number>', 'data sources; as many user groups refer to them', positive, 1_000)
-  .action((flags) => measureCatalogue({ ...flags, folder: prepare(), report }));
-
-program
   .command('public-paths')
   .summary('measure what requests without an API token cost, and a tenant while others send them')
   .addOption(secondsOption(3))
   .action((flags) => measurePublicPaths({ ...flags, folder: prepare(), report }));
-
-program
-  .command('check')
-  .summary('measure the time and the memory of the command check, on SQLite and PostgreSQL')
-  .description(
-    'Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set. Requires Linux.',
-  )
-  .addOption(groupsOption(1_000_000))
-  .action((flags) => measureCheck({ ...flags, folder: prepareFolder(), report }));
 
 program
   .command('revision')
@@ -194,7 +126,7 @@ program
   .addOption(
     new Option('--only <operations>', `some of ${names.join(',')}`)
       .argParser(parseNames)
-      .default(['v1-read', 'get', 'resolve', 'create', 'update', 'rotate'], 'six of them'),
+      .default(['get', 'resolve', 'v1-read', 'create', 'update', 'patch', 'rotate'], 'seven of them'),
   )
   .option('--no-events', 'without events in this revision: for a comparison with one that has none')
   .action((other, flags) => compareRevisions({ ...flags, other, folder: prepare(), report }));
@@ -207,18 +139,6 @@ program
   .option('--rounds <rounds>', 'rounds of each operation; their median counts', positive, 3)
   .addOption(groupsOption(1_000_000))
   .action((flags) => measureConsole({ ...flags, folder: prepare(), report }));
-
-program
-  .command('embed-token')
-  .summary('compare minting an ES256 token with node:crypto signing the same bytes')
-  .addOption(secondsOption(2))
-  .option('--rounds <rounds>', 'rounds of each; their median counts', positive, 5)
-  .action((flags) => measureMinting({ ...flags, folder: prepareFolder() }));
-
-program
-  .command('json')
-  .summary('compare the strict parser of bodies with JSON.parse and others')
-  .action(compareParsers);
 
 program
   .command('profile')

@@ -2,7 +2,7 @@
 
 export interface Operation {
   name: string;
-  method: 'GET' | 'PUT' | 'POST';
+  method: 'GET' | 'PUT' | 'PATCH' | 'POST';
   /** A template like the body. */
   path: string;
   /**
@@ -11,7 +11,7 @@ export interface Operation {
    * greater than that of the previous request; `{random}` by 16 digits unique to the request.
    */
   body: string;
-  /** Of the body. application/json if absent. */
+  /** Media type of the body; application/json if absent. */
   mediaType?: string;
   /** Another header, a template: `Name: value`. */
   header?: string;
@@ -20,7 +20,7 @@ export interface Operation {
 }
 
 /** The other calls that identify a viewer may reach this share of resolve. */
-export const VERIFICATION_SHARE = 0.9;
+const VERIFICATION_SHARE = 0.9;
 /** The calls under /v1 may reach this share of the targets of the original ones. */
 const V1_SHARE = 0.9;
 
@@ -61,6 +61,13 @@ export const operations: readonly Operation[] = [
     method: 'PUT',
     path: '/api/user',
     body: '{"user_group_id":"customer-{group}","properties":{"plan":"gold","seats":{new}}}',
+  },
+  {
+    name: 'patch',
+    method: 'PATCH',
+    path: '/v1/user-groups/customer-{group}',
+    body: '{"properties":{"seats":{new}}}',
+    mediaType: 'application/merge-patch+json',
   },
   { name: 'rotate', method: 'POST', path: '/api/user', body: '{"current_token":"{current_token}"}' },
   { name: 'create', method: 'GET', path: '/api/user', body: userGroup('new-{new}'), target: 0.25 },

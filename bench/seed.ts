@@ -6,15 +6,11 @@ import { progressBar } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { openForCommand } from '../src/database.ts';
 import { type Caller, operator } from '../src/domain/api-token.ts';
-import type { JsonText } from '../src/domain/json/strict-json.ts';
 import { userGroupBody } from '../src/domain/request-body.ts';
 import { loadKeyRing, registerActiveKey } from '../src/key-ring-source.ts';
 import { createApiToken } from '../src/operations/api-token/api-token.ts';
-import { putDataSource, putSchema } from '../src/operations/catalogue/catalogue.ts';
 import { type Context, createContext } from '../src/operations/context.ts';
-import { putPropertySchema } from '../src/operations/policy/policy.ts';
 import { getOrCreateUserGroup } from '../src/operations/user-group/get-or-create.ts';
-import { findWorkspace } from '../src/operations/workspace/workspace.ts';
 import { type Operation, userGroup } from './operation.ts';
 
 /** Several batches of the store. */
@@ -48,32 +44,6 @@ export async function seed(folder: string, groups: number): Promise<SeededDataba
     return { folder, databaseUrl, apiToken: token.reveal(), groups, tokens };
   });
 }
-
-/** Adds a data source for each of the first groups, which their mappings refer to, and a schema of the properties. */
-export async function addCatalogue({ databaseUrl }: SeededDatabase, dataSources: number): Promise<void> {
-  await withContext(databaseUrl, async (context) => {
-    const workspace = await findWorkspace(context.store, WORKSPACE);
-    const caller = operator(workspace!.workspaceId, 'Customer');
-    await putSchema(context, caller, '40', { name: 'Orders' }, undefined);
-    for (let number = 0; number < dataSources; number++) {
-      const attributes = `{"host":"db-${number % 10}.internal","database":"customer_${number}"}` as JsonText;
-      const body = { schemaId: '40', name: `Orders of customer ${number}`, attributes };
-      await putDataSource(context, caller, `source-${number}`, body, undefined);
-    }
-    await putPropertySchema(context, caller, { schema: PROPERTY_SCHEMA, mode: 'enforce' }, undefined);
-    await context.propertyValidator.close();
-  });
-}
-
-const PROPERTY_SCHEMA = JSON.stringify({
-  type: 'object',
-  properties: {
-    plan: { enum: ['gold', 'platinum'] },
-    region: { type: 'string', pattern: '^[a-z]+-[a-z]+$' },
-    seats: { type: 'integer', minimum: 1 },
-  },
-  required: ['plan'],
-}) as JsonText;
 
 async function withContext<Result>(
   databaseUrl: string,

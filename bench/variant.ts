@@ -1,9 +1,8 @@
 // The service, composed as in `src/app.ts`, but with variants that the product does not offer: to measure the benefit of
-// batches and of the writer thread, and the cost of batches and of `last_seen_at`.
+// batches.
 //
-//   node bench/variant.ts [--transaction-each] [--writer-on-serving-thread] [--no-batches] [--no-usage]
+//   node bench/variant.ts [--transaction-each] [--no-batches]
 
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
 import { keyOf } from '../src/domain/user-group/user-group.ts';
@@ -19,22 +18,12 @@ import { createContext } from '../src/operations/context.ts';
 import { BatchingStore } from '../src/store/batching-store.ts';
 import type { Command, Query, Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
-import { openCommandStore, openServingStore } from '../src/store/sqlite/store.ts';
-
-/** The timer interval of the monitor, which is included in each measured delay. */
-const RESOLUTION_MS = 1;
-
-export interface EventLoopDelay {
-  p99Ms: number;
-  maxMs: number;
-}
+import { openServingStore } from '../src/store/sqlite/store.ts';
 
 const { values } = parseArgs({
   options: {
     'transaction-each': { type: 'boolean' },
-    'writer-on-serving-thread': { type: 'boolean' },
     'no-batches': { type: 'boolean' },
-    'no-usage': { type: 'boolean' },
   },
 });
 const config = readConfig(process.env);
@@ -51,7 +40,6 @@ const context = createContext({
   defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
   via: 'api',
 });
-if (values['no-usage']) context.usage.resolved = () => {};
 const server = createServer({ config, log: await createLog(config), phase: () => 'serving' });
 const options = {
   context,
@@ -63,22 +51,11 @@ const options = {
 };
 addRoutes(server, options, { publicLimit: null, isReady: async () => {} });
 
-const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-delays.enable();
-// The delays since the last request.
-server.get('/event-loop-delay', async (): Promise<EventLoopDelay> => {
-  const [p99Ms, maxMs] = [delays.percentile(99), delays.max].map((ns) => ns / 1_000_000 - RESOLUTION_MS);
-  delays.reset();
-  return { p99Ms: p99Ms!, maxMs: maxMs! };
-});
 await server.listen({ host: config.host, port: config.port });
 
 async function openAdapter(): Promise<Store> {
   const { databaseUrl } = config;
-  if (databaseUrl.engine === 'sqlite') {
-    const open = values['writer-on-serving-thread'] ? openCommandStore : openServingStore;
-    return open(databaseUrl.path);
-  }
+  if (databaseUrl.engine === 'sqlite') return openServingStore(databaseUrl.path);
   return openPostgresStore({
     url: databaseUrl.url,
     poolSize: config.postgresPoolSize,

@@ -1,6 +1,6 @@
 // Pipelining: several statements in one write and one round trip, with a single Sync. The pipelining of `pg` sends a
 // Sync for each statement and has the columns described each time; for the two lookups of a GET ours takes half of
-// the client's CPU time (`npm run bench -- pg-pipelining`).
+// the client's CPU time.
 
 import type pg from 'pg';
 import { preparedStatements } from './pg-internals.ts';
