@@ -76,7 +76,7 @@ function unbatched(store: Store): BatchingStore {
     queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,
-    onDeliveries: () => {},
+    onWrite: () => {},
     prefetch: () => {},
     read: async (query) => (await store.read([query as Query]))[0],
     write: async (command) => (await store.write([command as Command]))[0],

@@ -2,7 +2,7 @@
 // at their limits of size and depth.
 
 import { limits } from '../src/domain/field.ts';
-import { SCHEMA_BYTES } from '../src/domain/property-schema.ts';
+import { SCHEMA_BYTES } from '../src/domain/json-schema/property-check.ts';
 import { fill } from './filler.ts';
 
 export interface HostileSchema {

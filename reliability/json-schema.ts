@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   PropertySchemaInvalid,
   PropertyValidator,
-} from '../src/operations/machinery/property-validator/validator.ts';
+} from '../src/operations/property-schema/validator/validator.ts';
 
 const SCRIPT = join(import.meta.dirname, 'json-schema.py');
 const TENANT = 1;

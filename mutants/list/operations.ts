@@ -19,7 +19,7 @@ const replaceToken = 'src/operations/user-group/replace-token.ts';
 const resolve = 'src/operations/user-group/resolve.ts';
 const rotate = 'src/operations/user-group/rotate.ts';
 const usage = 'src/operations/machinery/usage.ts';
-const validator = 'src/operations/machinery/property-validator';
+const validator = 'src/operations/property-schema/validator';
 
 export const operations: readonly Mutant[] = [
   {
@@ -280,14 +280,14 @@ export const operations: readonly Mutant[] = [
     file: `${validator}/time-accounts.ts`,
     find: 'if (ms <= 0) return;',
     replace: 'return;',
-    tests: ['test/machinery/property-validator/time-accounts.test.ts'],
+    tests: ['test/property-schema/time-accounts.test.ts'],
   },
   {
     name: 'properties are checked in the order of their arrival, not of the time that their tenants have used',
     file: `${validator}/tenant-queue.ts`,
     find: 'return this.#usedBy(item.tenant) < this.#usedBy(other.tenant);',
     replace: 'return false;',
-    tests: ['test/machinery/property-validator/tenant-queue.test.ts'],
+    tests: ['test/property-schema/tenant-queue.test.ts'],
   },
   {
     name: 'a check that a pause has interrupted counts as one that takes too long',
@@ -305,7 +305,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     name: 'a property schema that times out is reported once more after every change of the configuration',
-    file: 'src/operations/policy/timed-out-schemas.ts',
+    file: 'src/operations/property-schema/timed-out-schemas.ts',
     find: 'return events[0]?.type === TYPE;',
     replace: 'return false;',
     tests: ['test/load/slow-property-schema.test.ts'],

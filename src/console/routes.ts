@@ -107,6 +107,7 @@ export const pages: readonly Page[] = [
 ];
 
 export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, 'assets'>): void {
+  app.pathProtocols.set('console', 'console');
   const loaded = lazy(() => Assets.load(FOLDER, files));
   const assets = async () => {
     const all = await loaded();

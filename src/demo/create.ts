@@ -7,7 +7,7 @@ import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
 import { putDataSource, putSchema } from '../operations/catalogue/catalogue.ts';
 import type { Context } from '../operations/context.ts';
 import { putIntegration } from '../operations/integration/integration.ts';
-import { putPropertySchema } from '../operations/policy/policy.ts';
+import { putPropertySchema } from '../operations/property-schema/put.ts';
 import { getOrCreateUserGroup } from '../operations/user-group/get-or-create.ts';
 import { Problem } from '../problem.ts';
 import { type DemoCustomer, dataSourceIdOf, demoCustomers, demoIds, samples } from './sample-data.ts';

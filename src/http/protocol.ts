@@ -16,11 +16,17 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     protocol?: Protocol;
   }
+  interface FastifyInstance {
+    /** Protocols by the first part of the path. */
+    pathProtocols: Map<string, Protocol>;
+  }
 }
 
-const CONSOLE = /^\/console(?:[/?]|$)/;
-
-/** By the path for the console: also if there is no page, and so no route that could name its protocol. */
-export function protocolOf({ routeOptions, url }: FastifyRequest): Protocol | undefined {
-  return CONSOLE.test(url) ? 'console' : routeOptions.config?.protocol;
+/**
+ * The protocol of a request: that of its route, or of the first part of its path, where every response follows the
+ * protocol, also if nothing is at the path.
+ */
+export function protocolOf({ routeOptions, server, url }: FastifyRequest): Protocol | undefined {
+  const [, part = ''] = url.split(/[/?]/, 2);
+  return server.pathProtocols.get(part) ?? routeOptions.config?.protocol;
 }

@@ -121,6 +121,7 @@ export function createServer({
     },
   });
   const observe = observeRequests(requestObservers(log, config, metrics));
+  app.decorate('pathProtocols', new Map());
   app.decorateRequest('apiTokenId', null);
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)

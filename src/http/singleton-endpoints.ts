@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import { type Document, type DocumentDefinition, documentTag } from '../domain/document.ts';
-import { SINGLETON_ID } from '../domain/policy.ts';
+import { SINGLETON_ID } from '../domain/policy-mode.ts';
 import type { Context } from '../operations/context.ts';
 import { setVersionTag } from './response/entity-tag.ts';
 

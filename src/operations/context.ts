@@ -12,10 +12,10 @@ import { EnvironmentConfigs } from './document/environment-config.ts';
 import { CpuQueue } from './machinery/cpu-queue.ts';
 import { IdLease } from './machinery/id-lease.ts';
 import { KeyedMutex } from './machinery/keyed-mutex.ts';
-import { PropertyValidator } from './machinery/property-validator/validator.ts';
 import { SignatureQueue } from './machinery/signature-queue.ts';
 import { Usage } from './machinery/usage.ts';
-import { TimedOutSchemas } from './policy/timed-out-schemas.ts';
+import { TimedOutSchemas } from './property-schema/timed-out-schemas.ts';
+import { PropertyValidator } from './property-schema/validator/validator.ts';
 import { HistoryErasures } from './user-group/erase-history.ts';
 
 export interface Context {

@@ -3,7 +3,6 @@
 import { isSameTenant, type Tenant } from '../domain/event/event.ts';
 import { isSameAddress } from '../domain/token.ts';
 import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group/user-group.ts';
-import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
@@ -51,25 +50,15 @@ function charactersOf(command: Command): number {
 /** Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
-/** The webhook endpoints that have a due delivery after the command. */
-function endpointsOf(command: Command): readonly WebhookEndpointKey[] {
-  if (command.kind === 'retryDelivery') return [command.of];
-  const event = 'event' in command ? command.event : undefined;
-  if (event === undefined || event.endpoints.length === 0) return NONE;
-  const { workspaceId, environment } = event;
-  return event.endpoints.map((endpointId) => ({ workspaceId, environment, endpointId }));
-}
-
-const NONE: readonly WebhookEndpointKey[] = [];
-
-type DeliveryListener = (of: WebhookEndpointKey) => void;
+/** Called with each command of this process; returns what to do once it is committed, or null. */
+export type WriteListener = (command: Command) => (() => void) | null;
 
 interface Batchers {
   reads: Batcher<Query, QueryResult>;
   lists: Batcher<Query, QueryResult>;
   writes: Batcher<Command, CommandResult>;
   admission: Admission;
-  onDeliveries: DeliveryListener | null;
+  onWrite: WriteListener | null;
 }
 
 export class BatchingStore {
@@ -93,7 +82,7 @@ export class BatchingStore {
     });
     const admission = new Admission(reads, lists, writes, cooldown);
     return new BatchingStore(
-      { reads, lists, writes, admission, onDeliveries: null },
+      { reads, lists, writes, admission, onWrite: null },
       Number.POSITIVE_INFINITY,
       UNKNOWN_TENANT,
     );
@@ -119,9 +108,8 @@ export class BatchingStore {
     return this.until(this.#startBy, tenant);
   }
 
-  /** Calls the listener for each webhook endpoint to which a committed command of this process has made a delivery due. */
-  onDeliveries(listener: DeliveryListener): void {
-    this.#batchers.onDeliveries = listener;
+  onWrite(listener: WriteListener): void {
+    this.#batchers.onWrite = listener;
   }
 
   /** The promise, limited by the deadline of this request. Drops what was prefetched, which is old by then. */
@@ -177,10 +165,6 @@ export class BatchingStore {
     >;
   }
 
-  #announce(endpoints: readonly WebhookEndpointKey[]): void {
-    for (const endpoint of endpoints) this.#batchers.onDeliveries?.(endpoint);
-  }
-
   write<Kind extends CommandKind>(command: Command<Kind>): Promise<CommandResult<Kind>> {
     // The write makes it stale.
     this.#prefetched = null;
@@ -192,8 +176,8 @@ export class BatchingStore {
       isUrgent,
       tenant: this.#tenant,
     });
-    const endpoints = endpointsOf(command as Command);
-    if (endpoints.length > 0) written.then(() => this.#announce(endpoints), ignore);
+    const committed = this.#batchers.onWrite?.(command as Command);
+    if (committed) written.then(committed, ignore);
     return written as Promise<CommandResult<Kind>>;
   }
 }

@@ -13,6 +13,7 @@ import { PendingEndpoints } from './pending-endpoints.ts';
 import { RetryTimers } from './retry-timers.ts';
 import { type SenderOptions, WebhookSender } from './sender.ts';
 import { Slots } from './slots.ts';
+import { endpointsWithDelivery } from './written-deliveries.ts';
 
 /** Webhooks that this process sends at the same time. */
 const MAX_IN_FLIGHT = 256;
@@ -60,7 +61,13 @@ export class WebhookDispatcher {
   }
 
   start(): void {
-    this.#context.store.onDeliveries((of) => this.wake(of));
+    this.#context.store.onWrite((command) => {
+      const endpoints = endpointsWithDelivery(command);
+      if (endpoints.length === 0) return null;
+      return () => {
+        for (const endpoint of endpoints) this.wake(endpoint);
+      };
+    });
     this.#schedule(0, FIRST_POLL_MS, () => this.poll());
   }
 

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   PropertySchemaInvalid,
   PropertyValidator,
-} from '../../src/operations/machinery/property-validator/validator.ts';
+} from '../../src/operations/property-schema/validator/validator.ts';
 
 const VICTIM = 1;
 const HOSTILE = [2, 3, 4, 5];

@@ -10,7 +10,7 @@ import { assertProblem } from '../support/problem.ts';
 import { createApiToken, Folder, serve } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const THREAD = 'src/operations/machinery/property-validator/thread.ts';
+const THREAD = 'src/operations/property-schema/validator/thread.ts';
 
 describeOnEachDatabase('A service whose files are being replaced', (kind) => {
   it('answers 500 while the thread that checks properties cannot be loaded, and works afterwards', async () => {

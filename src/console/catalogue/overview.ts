@@ -1,7 +1,7 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { dataSourceDefinition, schemaDefinition } from '../../domain/catalogue.ts';
 import type { DocumentDefinition } from '../../domain/document.ts';
-import type { PolicyMode } from '../../domain/policy.ts';
+import type { PolicyMode } from '../../domain/policy-mode.ts';
 import { listDocuments } from '../../operations/document/document.ts';
 import { documentList, newLink, newPath } from '../document-pages.ts';
 import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';

@@ -1,7 +1,8 @@
-import { mappingPolicyDefinition, type PolicyMode, policyModes } from '../../domain/policy.ts';
+import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
+import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
 import { mappingPolicyBody } from '../../http/endpoints/mapping-policy/mapping-policy.ts';
 import { singletonOf } from '../../http/singleton-endpoints.ts';
-import { putMappingPolicy } from '../../operations/policy/policy.ts';
+import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../fields.ts';
 import { readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';

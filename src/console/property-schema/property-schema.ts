@@ -1,10 +1,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
-import { type PolicyMode, propertySchemaDefinition, SINGLETON_ID } from '../../domain/policy.ts';
+import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import { propertySchemaDefinition } from '../../domain/property-schema.ts';
 import { propertySchemaBody } from '../../http/endpoints/property-schema/property-schema.ts';
 import { singletonOf } from '../../http/singleton-endpoints.ts';
 import { deleteDocument, documentNotFound } from '../../operations/document/document.ts';
-import { putPropertySchema } from '../../operations/policy/policy.ts';
+import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';

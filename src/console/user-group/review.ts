@@ -2,8 +2,8 @@
 
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
-import { checkPolicies } from '../../operations/policy/policy.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
+import { checkPolicies } from '../../operations/user-group/violations.ts';
 import type { FieldError } from '../../problem.ts';
 import { changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';

@@ -6,7 +6,7 @@ import { Catalogue } from '../../domain/catalogue.ts';
 import { type Document, type DocumentKind, documentFields } from '../../domain/document.ts';
 import type { EventType, Tenant } from '../../domain/event/event.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../domain/policy.ts';
+import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { type WebhookEndpoint, webhookEndpointOf } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 

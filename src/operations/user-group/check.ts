@@ -5,9 +5,9 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { FieldError } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { EnvironmentConfig } from '../document/environment-config.ts';
-import { PropertyValidator } from '../machinery/property-validator/validator.ts';
-import { violationsOf } from '../policy/policy.ts';
+import { PropertyValidator } from '../property-schema/validator/validator.ts';
 import { userGroupPages } from './export.ts';
+import { violationsOf } from './violations.ts';
 
 export interface CheckedPage {
   /** User groups checked so far. */

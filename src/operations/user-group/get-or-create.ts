@@ -8,8 +8,8 @@ import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-gro
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { checkPolicies } from '../policy/policy.ts';
 import { overloaded, permit, userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { checkPolicies } from './violations.ts';
 
 export interface GetOrCreateResult extends OpenUserGroup {
   created: boolean;

@@ -30,10 +30,10 @@ import { type FieldError, Problem } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { checkPolicies } from '../policy/policy.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
 import { driftOf, newUserGroup } from './get-or-create.ts';
+import { checkPolicies } from './violations.ts';
 
 export interface ImportJob {
   context: Context;

@@ -12,8 +12,8 @@ import {
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { checkPolicies } from '../policy/policy.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { checkPolicies } from './violations.ts';
 
 /** Patches of one group are serialized in this process. Updates, rotations and other processes can still interfere. */
 const MAX_ATTEMPTS = 100;

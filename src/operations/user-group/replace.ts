@@ -5,9 +5,9 @@ import { keyOf } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { checkPolicies } from '../policy/policy.ts';
 import { overloaded, versionMismatch } from '../refusals.ts';
 import { createUserGroup } from './get-or-create.ts';
+import { checkPolicies } from './violations.ts';
 
 /** Each attempt fails only if the group was created or deleted between two statements. */
 const MAX_ATTEMPTS = 100;

@@ -4,8 +4,8 @@ import type { UserGroupBody } from '../../domain/request-body.ts';
 import { keyOf } from '../../domain/user-group/user-group.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
-import { checkPolicies } from '../policy/policy.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { checkPolicies } from './violations.ts';
 
 /**
  * Replaces each sent field as a whole; the others are unchanged. Throws `user_group_not_found`, and `version_mismatch`

@@ -1,6 +1,7 @@
-import { mappingPolicyDefinition, modeField, type PolicyMode } from '../../../domain/policy.ts';
+import { mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
+import { modeField, type PolicyMode } from '../../../domain/policy-mode.ts';
 import { bodyType, noBody } from '../../../domain/request-body.ts';
-import { putMappingPolicy as put } from '../../../operations/policy/policy.ts';
+import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';

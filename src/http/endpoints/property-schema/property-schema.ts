@@ -1,15 +1,11 @@
 import { documentFields } from '../../../domain/document.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
-import {
-  modeField,
-  type PolicyMode,
-  propertySchemaDefinition,
-  SINGLETON_ID,
-} from '../../../domain/policy.ts';
-import { SCHEMA_BYTES } from '../../../domain/property-schema.ts';
+import { SCHEMA_BYTES } from '../../../domain/json-schema/property-check.ts';
+import { modeField, type PolicyMode, SINGLETON_ID } from '../../../domain/policy-mode.ts';
+import { propertySchemaDefinition } from '../../../domain/property-schema.ts';
 import { bodyType, invalidField, noBody } from '../../../domain/request-body.ts';
 import { deleteDocument, documentNotFound } from '../../../operations/document/document.ts';
-import { putPropertySchema as put } from '../../../operations/policy/policy.ts';
+import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';

@@ -2,10 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type Queued,
-  TenantQueue,
-} from '../../../src/operations/machinery/property-validator/tenant-queue.ts';
+import { type Queued, TenantQueue } from '../../src/operations/property-schema/validator/tenant-queue.ts';
 
 const item = (tenant: number, more: Partial<Queued> = {}): Queued => ({
   tenant,

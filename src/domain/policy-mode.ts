@@ -1,6 +1,4 @@
-// Whether a rule about stored fields is ignored, reported or enforced.
-
-import type { DocumentDefinition } from './document.ts';
+// Modes of the rules about stored fields: ignored, reported or enforced.
 
 export const policyModes = ['off', 'report', 'enforce'] as const;
 export type PolicyMode = (typeof policyModes)[number];
@@ -15,15 +13,3 @@ export const modeField = {
 
 /** An environment has one of each. */
 export const SINGLETON_ID = 'default';
-
-export const mappingPolicyDefinition = {
-  kind: 'mapping_policy',
-  noun: 'mapping policy',
-  limit: { documents: 1, bytes: 1_024 },
-} as const satisfies DocumentDefinition;
-
-export const propertySchemaDefinition = {
-  kind: 'property_schema',
-  noun: 'property schema',
-  limit: { documents: 1, bytes: 128 * 1024 },
-} as const satisfies DocumentDefinition;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SchemaIds } from '../../../src/operations/machinery/property-validator/schema-ids.ts';
+import { SchemaIds } from '../../src/operations/property-schema/validator/schema-ids.ts';
 
 const CAPACITY = 100;
 

@@ -3,7 +3,7 @@
 import { type Caller, operator } from '../../domain/api-token.ts';
 import type { EventTarget, Tenant } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
-import { SINGLETON_ID } from '../../domain/policy.ts';
+import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { PropertySchema } from '../document/environment-config.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 

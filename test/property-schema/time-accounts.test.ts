@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TimeAccounts } from '../../../src/operations/machinery/property-validator/time-accounts.ts';
+import { TimeAccounts } from '../../src/operations/property-schema/validator/time-accounts.ts';
 
 describe('The accounts of tenants', () => {
   it('allow a slow check by chance', () => {

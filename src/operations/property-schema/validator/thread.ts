@@ -6,8 +6,8 @@ import { getHeapStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { examplesOf } from '../../../domain/json-schema/example.ts';
+import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
-import { compilePropertySchema, type PropertyCheck } from '../../../domain/property-schema.ts';
 import type { FieldError } from '../../../problem.ts';
 import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
 

@@ -1,54 +1,20 @@
-// The rules about mappings and properties of an environment: reported or enforced when a group is changed.
+// Violations of the rules of an environment for mappings and properties: reported or enforced when a group changes.
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { type JsonText, pointerOf } from '../../domain/json/strict-json.ts';
-import {
-  mappingPolicyDefinition,
-  type PolicyMode,
-  propertySchemaDefinition,
-  SINGLETON_ID,
-} from '../../domain/policy.ts';
-import type { Precondition } from '../../domain/precondition.ts';
-import { invalidField, type UserGroupFields } from '../../domain/request-body.ts';
+import type { PolicyMode } from '../../domain/policy-mode.ts';
+import type { UserGroupFields } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type FieldError, Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
 import type { EnvironmentConfig, PropertySchema } from '../document/environment-config.ts';
-import { PropertySchemaInvalid, type PropertyValidator } from '../machinery/property-validator/validator.ts';
+import { PropertySchemaInvalid, type PropertyValidator } from '../property-schema/validator/validator.ts';
 
 type PolicyContext = Pick<
   Context,
   'store' | 'configs' | 'propertyValidator' | 'timedOutSchemas' | 'violations'
 >;
-
-export function putMappingPolicy(
-  context: DocumentContext,
-  caller: Caller,
-  mode: PolicyMode,
-  precondition: Precondition | undefined,
-): Promise<StoredDocument> {
-  const body = JSON.stringify({ mode }) as JsonText;
-  return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, { body }, precondition);
-}
-
-/** Throws `invalid_request` if the schema cannot be used. */
-export async function putPropertySchema(
-  context: DocumentContext & Pick<Context, 'propertyValidator'>,
-  caller: Caller,
-  { schema, mode }: { schema: JsonText; mode: PolicyMode },
-  precondition: Precondition | undefined,
-): Promise<StoredDocument> {
-  try {
-    await context.propertyValidator.compile(caller.workspaceId, schema);
-  } catch (error) {
-    if (!(error instanceof PropertySchemaInvalid)) throw error;
-    throw invalidField(`/schema${error.pointer}`, error.message);
-  }
-  const body = `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
-  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
-}
 
 /**
  * Checks the fields that a change writes; absent ones are not written. Rejects with `mapping_invalid` and

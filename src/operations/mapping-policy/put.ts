@@ -1,0 +1,16 @@
+import type { Caller } from '../../domain/api-token.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
+import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import type { Precondition } from '../../domain/precondition.ts';
+import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
+
+export function putMappingPolicy(
+  context: DocumentContext,
+  caller: Caller,
+  mode: PolicyMode,
+  precondition: Precondition | undefined,
+): Promise<StoredDocument> {
+  const body = JSON.stringify({ mode }) as JsonText;
+  return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, { body }, precondition);
+}
