@@ -1,4 +1,4 @@
-// `npm run check`, which CI also runs before the tests: types, lint and format, import directions, mutants,
+// `npm run check`, which CI also runs before the tests: types, lint and format, import directions,
 // documentation and OpenAPI document against the code, and the client package.
 
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,6 @@ const steps: [name: string, run: () => boolean][] = [
   ['types', () => succeeds('tsc')],
   ['lint and format', () => succeeds('biome', 'ci', '--error-on-warnings', '.')],
   ['imports', () => reportsNothing(findImportFaults())],
-  ['mutants', () => succeeds('node', '--disable-warning=ExperimentalWarning', 'mutants/main.ts', '--check')],
   ['documentation', () => reportsNothing(findDocsFaults())],
   ['OpenAPI document', () => succeeds('redocly', 'lint', 'docs/openapi.json')],
   ['client', () => spawnSync('npm', ['run', 'check', '-w', 'client'], { stdio: 'inherit' }).status === 0],
