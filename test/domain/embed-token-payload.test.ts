@@ -1,0 +1,491 @@
+// From an integration and a user group to the payload of an embed token, and the values that no token may contain.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  checkLength,
+  parseIntegration,
+  payloadOf,
+  resourceOf,
+  resourcesOf,
+  signatureOf,
+  typeOf,
+} from '../../src/domain/embed-token/mint.ts';
+import { GroupValues } from '../../src/domain/embed-token/template.ts';
+import type { Integration } from '../../src/domain/integration.ts';
+import { type JsonText, parseStrictJson } from '../../src/domain/json/strict-json.ts';
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { Problem } from '../../src/problem.ts';
+
+const SECRET = 'a-secret-of-a-tool';
+const base = {
+  jwt: { type: 'jwt', settings: { audience: 'cube', properties: ['region', 'plan', 'list'] } },
+  metabase: {
+    type: 'metabase',
+    settings: {
+      url: 'https://m.example.com//',
+      resources: [{ dashboard: 7 }, { question: 'abc' }],
+      properties: ['p'],
+    },
+    claims: { p: { property: 'p' } },
+  },
+  superset: {
+    type: 'superset',
+    settings: {
+      audience: 'superset',
+      resources: [{ type: 'dashboard', id: 'd' }],
+      row_level_security: [{ dataset: 12, column: 'customer', value: { property: 'p' } }],
+      properties: ['p'],
+    },
+  },
+  lightdash: {
+    type: 'lightdash',
+    settings: { resources: [{ dashboardSlug: 'revenue' }], properties: ['p'] },
+    claims: { p: { property: 'p' } },
+  },
+};
+type Type = keyof typeof base;
+
+const parse = (body: object) =>
+  parseIntegration(parseStrictJson(Buffer.from(JSON.stringify({ ttl_seconds: 300, ...body })), 32));
+const integrationOf = (type: Type, changes: object = {}): Integration => {
+  const { settings, ...rest } = { ...base[type], ...changes };
+  return parse({ ...rest, settings: { ...base[type].settings, ...settings } }).integration;
+};
+const settingsOf = (type: Type, settings: object, changes: object = {}) =>
+  integrationOf(type, { ...changes, settings });
+
+const acme = {
+  providedId: 'acme',
+  name: 'Acme',
+  teamId: 5,
+  environment: 'Customer',
+  version: 3,
+  mapping: '{"40":213}' as JsonText,
+  properties: '{"region":"EMEA","p":1.10,"list":[1,2]}' as JsonText,
+} as UserGroup;
+
+function payloadText(
+  integration: Integration,
+  changes: Partial<UserGroup> = {},
+  viewer: string | null = null,
+) {
+  return payloadOf({
+    integration,
+    values: new GroupValues({ ...acme, ...changes }),
+    resource: resourcesOf(integration)[0] ?? null,
+    viewer,
+    issuer: 'https://issuer.example.com',
+    issuedAt: 100,
+    expiresAt: 400,
+  });
+}
+const payload = (...args: Parameters<typeof payloadText>) => JSON.parse(payloadText(...args));
+
+/** A group whose property `p` has this value. */
+const withValue = (value: unknown) => ({ properties: JSON.stringify({ p: value }) as JsonText });
+
+function problemOf(run: () => unknown): Problem {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new assert.AssertionError({ message: 'throws no problem' });
+}
+const errorsOf = (run: () => unknown) => problemOf(run).errors.map(({ pointer }) => pointer);
+
+describe('An integration', () => {
+  it('is parsed with the defaults of its fields', () => {
+    const { integration, text, secret } = parse({ type: 'jwt', settings: { audience: 'a' } });
+    assert.deepEqual([integration.type, integration.ttlSeconds, integration.claims], ['jwt', 300, []]);
+    assert.equal(integration.isUnrestricted, false);
+    assert.equal(secret, null);
+    assert.equal(
+      text,
+      '{"type":"jwt","ttl_seconds":300,"settings":{"audience":"a"},"claims":{},"unrestricted":false}',
+    );
+  });
+
+  it('has a secret only if its tokens are signed with one', () => {
+    assert.equal(parse({ ...base.metabase, secret: SECRET }).secret?.reveal(), SECRET);
+    assert.deepEqual(
+      errorsOf(() => parse({ ...base.jwt, secret: SECRET })),
+      ['/secret'],
+    );
+    const rs256 = { ...base.superset, settings: { ...base.superset.settings, algorithm: 'RS256' } };
+    assert.deepEqual(
+      errorsOf(() => parse({ ...rs256, secret: SECRET })),
+      ['/secret'],
+    );
+  });
+
+  it('names the key that signs its tokens', () => {
+    assert.equal(signatureOf(integrationOf('jwt')), 'ES256');
+    assert.equal(signatureOf(settingsOf('jwt', { algorithm: 'RS256' })), 'RS256');
+    for (const type of ['metabase', 'lightdash', 'superset'] as const)
+      assert.equal(signatureOf(integrationOf(type)), 'secret');
+    assert.equal(signatureOf(settingsOf('superset', { algorithm: 'HS256' })), 'secret');
+    assert.equal(signatureOf(settingsOf('superset', { algorithm: 'RS256' })), 'RS256');
+  });
+
+  it('uses only properties that its settings list', () => {
+    const claims = { a: { property: 'p' }, b: { property: 'other' }, c: { mapping: 'other' } };
+    assert.deepEqual(
+      errorsOf(() => integrationOf('metabase', { claims })),
+      ['/claims/b/property'],
+    );
+    const rules = [{ dataset: 1, column: 'a', value: { property: 'other' } }];
+    assert.deepEqual(
+      errorsOf(() => settingsOf('superset', { row_level_security: rules })),
+      ['/settings/row_level_security/0/value/property'],
+    );
+    assert.deepEqual(
+      errorsOf(() =>
+        parse({ ...base.metabase, settings: { ...base.metabase.settings, properties: undefined } }),
+      ),
+      ['/claims/p/property'],
+    );
+  });
+
+  it('has no empty constant', () => {
+    for (const constant of [null, '', [], {}, [''], [[null]], ['a', {}]]) {
+      const claims = { p: { property: 'p' }, c: { constant } };
+      assert.deepEqual(
+        errorsOf(() => integrationOf('metabase', { claims })),
+        ['/claims/c/constant'],
+      );
+    }
+    for (const constant of [0, false, 'a', ['a'], [0], { a: null }]) {
+      const claims = { p: { property: 'p' }, c: { constant } };
+      assert.equal(integrationOf('metabase', { claims }).claims.length, 2);
+    }
+  });
+
+  it('must say so if its tokens do not depend on the user group', () => {
+    for (const claims of [{}, { c: { constant: 1 } }]) {
+      assert.deepEqual(
+        errorsOf(() => integrationOf('metabase', { claims })),
+        ['/unrestricted'],
+      );
+      assert.equal(integrationOf('metabase', { claims, unrestricted: true }).isUnrestricted, true);
+    }
+    assert.deepEqual(
+      errorsOf(() => settingsOf('superset', { row_level_security: [] })),
+      ['/unrestricted'],
+    );
+    assert.equal(integrationOf('jwt').isUnrestricted, false);
+    assert.equal(integrationOf('metabase', { claims: { c: { field: 'name' } } }).isUnrestricted, false);
+  });
+
+  it('has valid settings of its type', () => {
+    assert.deepEqual(
+      errorsOf(() => settingsOf('jwt', { audience: '' })),
+      ['/settings/audience'],
+    );
+    assert.deepEqual(
+      errorsOf(() => parse({ type: 'jwt' })),
+      ['/settings/audience'],
+    );
+    assert.deepEqual(
+      errorsOf(() => settingsOf('metabase', { url: 'm.example.com' })),
+      ['/settings/url'],
+    );
+    assert.deepEqual(
+      errorsOf(() => settingsOf('lightdash', { resources: [] })),
+      ['/settings/resources'],
+    );
+    assert.deepEqual(
+      errorsOf(() => settingsOf('superset', { other: 1 })),
+      ['/settings/other'],
+    );
+  });
+});
+
+describe('The resource of a token', () => {
+  const json = (value: unknown) => JSON.stringify(value) as JsonText;
+
+  it('is the only one, or one of several that the request names', () => {
+    assert.equal(resourceOf(integrationOf('lightdash'), null), '{"dashboardSlug":"revenue"}');
+    const metabase = integrationOf('metabase');
+    assert.deepEqual(resourcesOf(metabase), ['{"dashboard":7}', '{"question":"abc"}']);
+    assert.equal(resourceOf(metabase, json({ question: 'abc' })), '{"question":"abc"}');
+    assert.match(problemOf(() => resourceOf(metabase, null)).message, /is required/);
+    for (const other of [{ question: 7 }, { dashboard: '7' }, {}])
+      assert.match(problemOf(() => resourceOf(metabase, json(other))).message, /is not one of/);
+    const superset = integrationOf('superset');
+    assert.equal(resourceOf(superset, json({ id: 'd', type: 'dashboard' })), '{"type":"dashboard","id":"d"}');
+  });
+
+  it('is absent for a JWT', () => {
+    const jwt = integrationOf('jwt');
+    assert.deepEqual(resourcesOf(jwt), []);
+    assert.equal(resourceOf(jwt, null), null);
+    assert.deepEqual(
+      errorsOf(() => resourceOf(jwt, json({}))),
+      ['/resource'],
+    );
+  });
+});
+
+describe('A JWT', () => {
+  it('has the values of the user group, with their digits', () => {
+    const integration = integrationOf('jwt', {
+      claims: { r: { property: 'region' }, c: { constant: { a: 1 } } },
+    });
+    const text = payloadText(integration, {}, 'Zoë "7"');
+    const { jti, ...claims } = JSON.parse(text);
+    assert.match(jti, /^[\w-]{22}$/);
+    assert.deepEqual(claims, {
+      iss: 'https://issuer.example.com',
+      sub: 'acme',
+      aud: 'cube',
+      iat: 100,
+      nbf: 100,
+      exp: 400,
+      viewer: 'Zoë "7"',
+      r: 'EMEA',
+      c: { a: 1 },
+      user_group: {
+        id: 5,
+        provided_id: 'acme',
+        environment: 'Customer',
+        version: 3,
+        mapping: { 40: 213 },
+        properties: { region: 'EMEA', list: [1, 2] },
+      },
+    });
+  });
+
+  it('has no viewer if the request names none, and no properties if the settings list none', () => {
+    const integration = parse({ type: 'jwt', settings: { audience: ['a', 'b'] } }).integration;
+    const claims = payload(integration, { mapping: null, properties: null });
+    assert.equal('viewer' in claims, false);
+    assert.deepEqual(claims.aud, ['a', 'b']);
+    assert.deepEqual([claims.user_group.mapping, claims.user_group.properties], [null, {}]);
+  });
+
+  it('has no claim of a caller that the service determines', () => {
+    for (const name of ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer', 'user_group'])
+      assert.deepEqual(
+        errorsOf(() => integrationOf('jwt', { claims: { [name]: { field: 'name' } } })),
+        [`/claims/${name}`],
+      );
+  });
+});
+
+describe('A token for Metabase', () => {
+  it('has a resource, parameters with their digits, and an expiry', () => {
+    assert.equal(
+      payloadText(integrationOf('metabase')),
+      '{"resource":{"dashboard":7},"params":{"p":1.10},"exp":400}',
+    );
+  });
+
+  it('is opened at the URL of its resource', () => {
+    const integration = integrationOf('metabase');
+    const url = (resource: string) =>
+      typeOf(integration).url!(integration.settings, resource as JsonText, 'TOKEN');
+    assert.equal(url('{"dashboard":7}'), 'https://m.example.com/embed/dashboard/TOKEN');
+    assert.equal(url('{"question":"abc"}'), 'https://m.example.com/embed/question/TOKEN');
+  });
+
+  it('has no value that Metabase reads as none or as a list', () => {
+    const integration = integrationOf('metabase');
+    for (const value of [false, '1,2', '-1.5, +2e3', ',', ' , ', '1,', [false], ['a', '1,2']])
+      assert.equal(
+        problemOf(() => payload(integration, withValue(value))).code,
+        'claim_invalid',
+        String(value),
+      );
+    for (const value of [true, 0, '1', 'a,b', '1.2', '1,a', 'a1,2', [1, 'a', true], '1,2a'])
+      assert.deepEqual(payload(integration, withValue(value)).params, { p: value });
+  });
+
+  it('has only scalars and lists of scalars', () => {
+    const integration = integrationOf('metabase');
+    assert.deepEqual(
+      errorsOf(() => payload(integration, withValue({ a: 1 }))),
+      ['/properties/p'],
+    );
+    assert.deepEqual(
+      errorsOf(() => payload(integration, withValue([1, { a: 1 }]))),
+      ['/properties/p/1'],
+    );
+    assert.deepEqual(
+      errorsOf(() => payload(integration, withValue([[1]]))),
+      ['/properties/p/0'],
+    );
+    const constant = integrationOf('metabase', {
+      claims: { c: { constant: { a: 1 } }, n: { field: 'name' } },
+    });
+    assert.deepEqual(
+      errorsOf(() => payload(constant)),
+      ['/claims/c'],
+    );
+  });
+});
+
+describe('A token for Superset', () => {
+  it('has the resource, the rules as SQL, and the group as the guest', () => {
+    const rules = [
+      ...base.superset.settings.row_level_security,
+      { all_datasets: true, column: 'team', type: 'number', value: { field: 'team_id' } },
+      { dataset: 3, column: 'tier', type: 'number', value: { constant: 1.5 } },
+    ];
+    const integration = settingsOf('superset', { row_level_security: rules });
+    assert.deepEqual(payload(integration), {
+      user: { username: 'acme' },
+      resources: [{ type: 'dashboard', id: 'd' }],
+      rls_rules: [
+        { dataset: 12, clause: "customer = '1.10'" },
+        { clause: 'team = 5' },
+        { dataset: 3, clause: 'tier = 1.5' },
+      ],
+      iat: 100,
+      exp: 400,
+      aud: 'superset',
+      type: 'guest',
+    });
+    assert.deepEqual(payload(integration, {}, 'Zoë').user, { username: 'acme', first_name: 'Zoë' });
+  });
+
+  it('has a backslash only if the settings say how the database reads it', () => {
+    assert.deepEqual(
+      errorsOf(() => payload(integrationOf('superset'), withValue('a\\b'))),
+      ['/properties/p'],
+    );
+    const clause = (string_escapes: string) =>
+      payload(settingsOf('superset', { string_escapes }), withValue('a\\b')).rls_rules[0].clause;
+    assert.equal(clause('standard'), "customer = 'a\\b'");
+    assert.equal(clause('backslash'), "customer = 'a\\\\b'");
+  });
+
+  it('has no guest whose id could end a text in SQL', () => {
+    for (const providedId of ["a'b", 'a"b', 'a`b', 'a\\b', 'a{{b', 'a\u0085b', 'a＇b', 'a’b', 'a¥b'])
+      assert.deepEqual(
+        errorsOf(() => payload(integrationOf('superset'), { providedId })),
+        ['/provided_id'],
+      );
+    for (const providedId of ['a-b', 'a{b', 'a;b', 'Zoë'])
+      assert.equal(payload(integrationOf('superset'), { providedId }).user.username, providedId);
+  });
+
+  it('has rules for one data set or for all, and columns that are names', () => {
+    const rule = { column: 'a', value: { field: 'name' } };
+    const faults = (...rules: object[]) =>
+      errorsOf(() => settingsOf('superset', { row_level_security: rules }));
+    const path = '/settings/row_level_security';
+    assert.deepEqual(faults(rule), [`${path}/0`]);
+    assert.deepEqual(faults({ ...rule, dataset: 1 }, { ...rule, dataset: 1, all_datasets: true }), [
+      `${path}/1`,
+    ]);
+    assert.deepEqual(faults({ ...rule, dataset: 1, column: 't.user' }), [`${path}/0/column`]);
+    assert.deepEqual(
+      errorsOf(() => integrationOf('superset', { claims: { a: { field: 'name' } } })),
+      ['/claims/a'],
+    );
+  });
+});
+
+describe('A token for Lightdash', () => {
+  it('has the dashboard, what the viewer may do, and attributes as texts', () => {
+    const integration = settingsOf('lightdash', { options: { canExportCsv: true } });
+    assert.deepEqual(payload(integration), {
+      content: { type: 'dashboard', dashboardSlug: 'revenue', canExportCsv: true },
+      userAttributes: { p: '1.10' },
+      user: { externalId: 'acme' },
+      exp: 400,
+    });
+    assert.deepEqual(payload(integration, {}, 'Zoë').user, { externalId: 'Zoë' });
+    assert.deepEqual(payload(integration, withValue([true, 'a', 1])).userAttributes, {
+      p: ['true', 'a', '1'],
+    });
+  });
+
+  const changed = [
+    "a'b",
+    'a"b',
+    'a\\b',
+    '$1',
+    'a--b',
+    'a/*b',
+    'a*/b',
+    'a\u200bb',
+    'a\ufeffb',
+    'a{{b',
+    'a\nb',
+    'e\u0301',
+    '＄',
+    '－－',
+  ];
+
+  it('has no text that Lightdash would change or read as SQL', () => {
+    const integration = integrationOf('lightdash');
+    for (const text of changed) {
+      assert.deepEqual(
+        errorsOf(() => payload(integration, withValue(text))),
+        ['/properties/p'],
+        text,
+      );
+      assert.deepEqual(
+        errorsOf(() => payload(integration, withValue(['a', text]))),
+        ['/properties/p/1'],
+        text,
+      );
+      assert.deepEqual(
+        errorsOf(() => payload(integration, {}, text)),
+        ['/viewer'],
+        text,
+      );
+      assert.deepEqual(
+        errorsOf(() => payload(integration, { providedId: text })),
+        ['/provided_id'],
+        text,
+      );
+    }
+    for (const text of ['é', 'a-b', 'a/b', 'a*b', 'a b', 'a;b'])
+      assert.equal(payload(integration, withValue(text)).userAttributes.p, text);
+  });
+});
+
+describe('No token is minted', () => {
+  it('for a value that the group lacks or that is empty, and all are named', () => {
+    const claims = { a: { property: 'p' }, b: { mapping: '41' }, c: { mapping: '40' } };
+    const integration = integrationOf('metabase', { claims });
+    const problem = problemOf(() => payload(integration, { properties: null }));
+    assert.equal(problem.code, 'claim_missing');
+    assert.deepEqual(problem.errors, [
+      { pointer: '/properties/p', detail: 'is missing or empty; /claims/a of the integration requires it' },
+      { pointer: '/mapping/41', detail: 'is missing or empty; /claims/b of the integration requires it' },
+    ]);
+    const one = integrationOf('metabase');
+    for (const value of [null, '', [], {}, [''], ['a', null], [[]]])
+      assert.deepEqual(
+        errorsOf(() => payload(one, withValue(value))),
+        ['/properties/p'],
+        JSON.stringify(value),
+      );
+    for (const properties of ['[]', '"p"', '{}'])
+      assert.deepEqual(
+        errorsOf(() => payload(one, { properties: properties as JsonText })),
+        ['/properties/p'],
+      );
+    assert.deepEqual(
+      errorsOf(() => payload(integrationOf('superset'), { properties: null })),
+      ['/properties/p'],
+    );
+    const field = integrationOf('metabase', { claims: { n: { field: 'name' } } });
+    assert.deepEqual(
+      errorsOf(() => payload(field, { name: '' })),
+      ['/name'],
+    );
+    assert.equal(payload(field).params.n, 'Acme');
+  });
+
+  it('if it would have more than 4 096 bytes', () => {
+    checkLength('x'.repeat(4_096));
+    assert.equal(problemOf(() => checkLength('x'.repeat(4_097))).code, 'claim_invalid');
+  });
+});

@@ -1,0 +1,93 @@
+// Ids of events sort by time: feeds and retention rely on it.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bucketOf } from '../../src/domain/bucket.ts';
+import { type EventList, eventCursorOf, eventPositionOf, START } from '../../src/domain/event/cursor.ts';
+import { bucketOfTarget, firstEventIdAt, isSameTenant, newEventId } from '../../src/domain/event/event.ts';
+import { encodeCursor } from '../../src/domain/user-group/list-cursor.ts';
+
+const LATER = 4_000_000_000_000;
+
+describe('the id of an event', () => {
+  it('has the documented format', () => {
+    assert.match(newEventId(1_000), /^evt_[0-9a-f]{32}$/);
+  });
+
+  it('starts with the milliseconds since 1970, then counts the events of the same millisecond', () => {
+    const ids = [newEventId(LATER), newEventId(LATER), newEventId(LATER)];
+    const instant = LATER.toString(16).padStart(12, '0');
+    for (const [index, id] of ids.entries())
+      assert.equal(id.slice(0, 20), `evt_${instant}${String(index).padStart(4, '0')}`);
+    assert.equal(newEventId(LATER + 1).slice(0, 20), `evt_${(LATER + 1).toString(16).padStart(12, '0')}0000`);
+  });
+
+  it('sorts after all earlier ones of the process, even if its clock goes back or a millisecond has 100 000', () => {
+    const now = LATER + 10;
+    let last = newEventId(now);
+    for (let count = 0; count < 100_000; count++) {
+      const id = newEventId(count % 2 === 0 ? now : now - 5);
+      assert.ok(id > last, `${id} > ${last}`);
+      last = id;
+    }
+    assert.equal(last.slice(4, 16), (now + 1).toString(16).padStart(12, '0'));
+  });
+
+  it('sorts between those of the instants before and after', () => {
+    const now = LATER + 1_000;
+    const id = newEventId(now);
+    assert.ok(firstEventIdAt(now) < id && id < firstEventIdAt(now + 1));
+    assert.equal(firstEventIdAt(-5), `evt_${'0'.repeat(12)}`);
+  });
+});
+
+describe('the tenant of an event', () => {
+  it('is the same only with the same workspace and environment', () => {
+    const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+    assert.equal(isSameTenant(tenant, { ...tenant }), true);
+    assert.equal(isSameTenant(tenant, { ...tenant, workspaceId: 2 }), false);
+    assert.equal(isSameTenant(tenant, { ...tenant, environment: 'Testing' }), false);
+  });
+
+  it('determines its bucket, together with the id of its target', () => {
+    const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+    assert.equal(bucketOfTarget(tenant, { type: 'schema', id: 'a' }), bucketOf(1, 'Customer', 'a'));
+  });
+});
+
+describe('a cursor of events', () => {
+  const list: EventList = {
+    of: { workspaceId: 1, environment: 'Customer' },
+    order: 'newest',
+    type: 'user_group.created',
+    target: { type: 'user_group', id: 'a' },
+  };
+  const position = { position: 1_234_567_890_123, eventId: 'evt_0a' };
+
+  it('decodes to the position that it encodes', () => {
+    for (const each of [START, position, { position: 9_007_199_254_740_991, eventId: '' }])
+      assert.deepEqual(eventPositionOf(list, eventCursorOf(list, each)), each);
+  });
+
+  it('is invalid for any other list of events', () => {
+    const cursor = eventCursorOf(list, position);
+    const others: EventList[] = [
+      { ...list, of: { ...list.of, workspaceId: 2 } },
+      { ...list, of: { ...list.of, environment: 'Testing' } },
+      { ...list, order: 'oldest' },
+      { ...list, type: null },
+      { ...list, target: null },
+      { ...list, target: { type: 'schema', id: 'a' } },
+      { ...list, target: { type: 'user_group', id: 'b' } },
+    ];
+    for (const other of others) assert.equal(eventPositionOf(other, cursor), null);
+    assert.equal(eventPositionOf(list, `${cursor}A`), null);
+  });
+
+  it('is invalid with the checksum of a text that is not a position', () => {
+    const name = ['events', 1, 'Customer', 'newest', 'user_group.created', 'user_group', 'a'];
+    for (const text of ['', '1', '-1 a', 'x1 a', '1 a b', '1  a', `${'1'.repeat(17)} a`, '1.5 a', '1 é'])
+      assert.equal(eventPositionOf(list, encodeCursor(name, text)), null, text);
+    assert.notEqual(eventPositionOf(list, encodeCursor(name, '1 a')), null);
+  });
+});
