@@ -7,11 +7,9 @@ export interface FoundCredential {
   detail: string;
 }
 
+/** Not the name of where a secret is kept, such as `secret_name`. */
 const NAME =
-  /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/i;
-/** Names where a secret is kept. */
-const NAME_OF_SECRET =
-  /(?:^|[_-])(?:secret|credentials?|password|token|key)[_-]?(?:name|ref|reference|id|arn|path)$/i;
+  /^(?:.*[_-])?(?:pass(?:word|wd|phrase)?|pwd|secret|credentials?|private[_-]?key|api[_-]?key|access[_-]?key|token|connection[_-]?string|dsn)$/;
 
 const TEXTS: readonly RegExp[] = [
   // scheme://user:password@host
@@ -50,8 +48,7 @@ function inKey(key: string | number, path: FoundCredential['path']): FoundCreden
   if (typeof key === 'number') return null;
   // Its own path would repeat it.
   if (isCredential(key)) return inText(path);
-  const name = snakeCase(key);
-  if (!NAME.test(name) || NAME_OF_SECRET.test(name)) return null;
+  if (!NAME.test(snakeCase(key))) return null;
   return { path: [...path, key], detail: 'is named like a credential' };
 }
 

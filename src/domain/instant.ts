@@ -7,8 +7,8 @@ const TIMESTAMP =
 export function parseInstant(text: string): number | null {
   const [, year, month, day] = TIMESTAMP.exec(text) ?? [];
   if (year === undefined) return null;
-  // Date.parse accepts 30 February.
+  // Date.parse accepts 30 February, which is a day of March.
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
+  if (date.getUTCMonth() !== Number(month) - 1) return null;
   return Date.parse(text.toUpperCase());
 }

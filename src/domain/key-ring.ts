@@ -68,10 +68,7 @@ export class KeyRing {
 
   /** Parses lines of `key generate`, separated by white space or commas; the first is the active key. */
   static parse(text: Secret): KeyRing {
-    const lines = text
-      .reveal()
-      .split(/[\s,]+/)
-      .filter(Boolean);
+    const lines = text.reveal().split(/[\s,]/).filter(Boolean);
     return new KeyRing(lines.map((line, index) => parseLine(line, index + 1)));
   }
 

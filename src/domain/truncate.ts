@@ -13,5 +13,5 @@ export function truncate(text: string): string {
 }
 
 function startOf(text: string): string {
-  return START.exec(text)?.[0] ?? '';
+  return START.exec(text)![0];
 }
