@@ -17,8 +17,26 @@ const NAMES = [
     'token',
     'dsn',
   ],
-  ...['private_key', 'privateKey', 'private-key', 'privatekey', 'api_key', 'apiKey', 'api-key', 'apikey'],
-  ...['access_key', 'accessKey', 'access-key', 'connection_string', 'connectionString', 'connection-string'],
+  ...[
+    'private_key',
+    'privateKey',
+    'private-key',
+    'privatekey',
+    'api_key',
+    'apiKey',
+    'api-key',
+    'apikey',
+    'accesskey',
+  ],
+  ...[
+    'access_key',
+    'accessKey',
+    'access-key',
+    'connection_string',
+    'connectionString',
+    'connection-string',
+    'connectionstring',
+  ],
   ...['db_password', 'db-password', 'dbPassword', 'DB_PASSWORD', 'PASSWORD', 'a1Token', 'user_name_token'],
 ];
 const OTHER_NAMES = [

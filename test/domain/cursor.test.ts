@@ -5,13 +5,17 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   cursorOf,
+  listedBytesOf,
   type Position,
   positionAfter,
   positionOf,
   prefixUpperBound,
   startOf,
+  startOfNextOrder,
   type UserGroupList,
 } from '../../src/domain/cursor.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+import { encodeCursor } from '../../src/domain/user-group/list-cursor.ts';
 import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
@@ -54,6 +58,23 @@ describe('a cursor', () => {
     for (const other of others) assert.equal(positionOf(other, cursor), null);
   });
 
+  it('is invalid for the same list with a filter, or with another one', () => {
+    const filter = { contains: 'a', dataSource: null, suspended: null, seenBefore: null };
+    const filtered = { ...list, filter };
+    const cursor = cursorOf(filtered, position);
+    assert.deepEqual(positionOf(filtered, cursor), position);
+    assert.equal(positionOf(list, cursor), null);
+    assert.equal(positionOf({ ...list, filter: { ...filter, contains: 'b' } }, cursor), null);
+  });
+
+  it('is invalid with the checksum of a text that is not a position', () => {
+    assert.equal(positionOf(list, encodeCursor([7, 'Customer', 'a'], 'a\0b\0c')), null);
+    assert.deepEqual(positionOf(list, encodeCursor([7, 'Customer', 'a'], 'a')), {
+      order: 'id',
+      providedId: 'a',
+    });
+  });
+
   it('is invalid with any character changed, removed, doubled or added', () => {
     const cursor = cursorOf(list, position);
     for (let at = 0; at <= cursor.length; at++) {
@@ -88,6 +109,28 @@ describe('the order of a list', () => {
         if (id !== other) assert.equal(bytes(other).compare(bytes(id)), bytes(other).compare(next));
       }),
     );
+  });
+
+  it('has the groups of the same name in the order of their ids', () => {
+    assert.deepEqual(positionAfter('name', groupOf('b')), {
+      order: 'name',
+      name: 'Acme',
+      providedId: positionAfter('id', groupOf('b')).providedId,
+    });
+  });
+
+  it('has the groups whose name starts with the search after those whose id does', () => {
+    assert.deepEqual(startOfNextOrder('id', list), { order: 'name', name: 'a', providedId: '' });
+    assert.equal(startOfNextOrder('name', list), null);
+    assert.equal(startOfNextOrder('id', { ...list, search: '' }), null);
+  });
+
+  it('ends a page by the bytes of the mappings and properties', () => {
+    const mapping = '{"é":1}' as JsonText;
+    const properties = '{"a":12}' as JsonText;
+    assert.equal(listedBytesOf({ ...groupOf('a'), mapping, properties }), 8 + 8);
+    assert.equal(listedBytesOf({ ...groupOf('a'), mapping: null, properties }), 8);
+    assert.equal(listedBytesOf({ ...groupOf('a'), mapping, properties: null }), 8);
   });
 
   it('has exactly the texts with the search as prefix between its bounds', () => {

@@ -7,6 +7,7 @@ import {
   generateKeyLine,
   KeyRing,
   KeyRingInvalid,
+  type SecretOwner,
   type TokenOwner,
   TokenUnreadable,
 } from '../../src/domain/key-ring.ts';
@@ -29,7 +30,7 @@ const ring = (...lines: string[]): KeyRing => KeyRing.parse(new Secret(lines.joi
 /** The id at the start of a line. */
 const idOf = (keyLine: string): string => keyLine.slice(0, 8);
 
-function assertUnreadable(keys: KeyRing, sealed: SealedToken, of: TokenOwner = owner): void {
+function assertUnreadable(keys: KeyRing, sealed: SealedToken, of: SecretOwner = owner): void {
   assert.throws(() => keys.open(sealed, of), TokenUnreadable);
 }
 
@@ -116,6 +117,11 @@ describe('a sealed token', () => {
     assertUnreadable(keys, { keyId, ciphertext: ciphertext.slice(4) });
   });
 
+  it('does not open if it is empty', () => {
+    const keys = ring(line());
+    assertUnreadable(keys, keys.seal(new Secret(''), owner));
+  });
+
   it('does not open without its key or with another key', () => {
     const [first, second] = [ring(line()), ring(line())];
     const sealed = first.seal(token, owner);
@@ -127,7 +133,41 @@ describe('a sealed token', () => {
   });
 });
 
+describe('a sealed secret', () => {
+  const document = { workspaceId: 7, environment: 'Customer', kind: 'webhook_endpoint', id: 'a' } as const;
+  const owners: [noun: string, SecretOwner][] = [
+    ['document', document],
+    ['document', { ...document, workspaceId: 8 }],
+    ['document', { ...document, environment: 'Testing' }],
+    ['document', { ...document, kind: 'integration' }],
+    ['document', { ...document, id: 'b' }],
+    ['session', { session: 'console' }],
+    ['session', { session: 'new-api-token' }],
+    ['user group', owner],
+  ];
+
+  it('opens only for the document, session or user group that it was sealed for', () => {
+    const keys = ring(line());
+    for (const [, sealedFor] of owners) {
+      const sealed = keys.seal(token, sealedFor);
+      for (const [noun, other] of owners) {
+        if (other === sealedFor) assert.equal(keys.open(sealed, other).reveal(), token.reveal());
+        else
+          assert.throws(() => keys.open(sealed, other), {
+            name: 'TokenUnreadable',
+            message: `the encrypted token does not decrypt with key ${keys.activeKeyId} for this ${noun}`,
+          });
+      }
+    }
+  });
+});
+
 describe('a key ring', () => {
+  it('lists its keys, the active one first', () => {
+    const lines = [line(), line()];
+    assert.deepEqual(ring(...lines).keyIds, lines.map(idOf));
+  });
+
   it('seals with its first key and opens with any key', () => {
     const [oldKey, newKey] = [line(), line()];
     const before = ring(oldKey);
@@ -176,6 +216,7 @@ describe('a key ring', () => {
       ],
       'a truncated key': [valid.slice(0, -1), /key 1 of the ring does not have the format/],
       'a key that is too long': [`${valid}A`, /key 1 of the ring does not have the format/],
+      'a character before the id': [`0${valid}`, /key 1 of the ring does not have the format/],
       'no id': [valid.slice(9), /key 1 of the ring does not have the format/],
       'standard base64': [valid.replace('Q', '+'), /key 1 of the ring does not have the format/],
       'capitals in the id': [valid.replace('db', 'DB'), /key 1 of the ring does not have the format/],

@@ -9,6 +9,7 @@ import { bucketOf } from '../../src/domain/bucket.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { redact, Secret } from '../../src/domain/secret.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
+import { mintWebhookSecrets } from '../../src/domain/webhook-endpoint/webhook-signature.ts';
 
 const TEXT = 'open sesame';
 
@@ -54,6 +55,7 @@ describe('redact', () => {
   const secrets: Record<string, () => string> = {
     'a user group token': () => mintUserGroupToken(bucketOf(1, 'Customer', 'acme')).reveal(),
     'an API token': () => mintApiToken().reveal(),
+    'a webhook secret': () => mintWebhookSecrets().current.reveal(),
     'a key ring line': () => generateKeyLine().reveal(),
     'an imported token in hexadecimal': () => randomBytes(32).toString('hex'),
     'an imported token in base64url': () => `aA1${randomBytes(32).toString('base64url')}`,
@@ -81,8 +83,18 @@ describe('redact', () => {
     }
   });
 
+  it('keeps the ids of requests and traces, and removes the same digits elsewhere', () => {
+    const digits = '0123456789abcdef'.repeat(2);
+    for (const member of ['requestId', 'request_id', 'traceId']) {
+      const text = JSON.stringify({ [member]: digits, other: digits });
+      assert.equal(redact(text), JSON.stringify({ [member]: digits, other: '[redacted]' }));
+    }
+  });
+
   it('does not change other text', () => {
     for (const text of [
+      'whsec_example',
+      'ORDER-2026-EUROPE-CENTRAL-0001-ABCDEF',
       '',
       'ugt_',
       'uga_short',

@@ -11,8 +11,10 @@ import {
   digestOfApiToken,
   digestOfImportedToken,
   isImported,
+  isSameAddress,
   mintApiToken,
   mintUserGroupToken,
+  PresentedToken,
   sameDigest,
 } from '../../src/domain/token.ts';
 import { codePoint } from '../support/domain/code-point.ts';
@@ -140,6 +142,23 @@ describe('issuing', () => {
   });
 });
 
+describe('the address of a token', () => {
+  it('is the same only with the same digest and bucket', () => {
+    const address = addressOfUserGroupToken(OF_FIRST_BUCKET)!;
+    const { bucket: otherBucket, digest } = addressOfUserGroupToken(OF_LAST_BUCKET)!;
+    assert.equal(isSameAddress(address, { ...address }), true);
+    assert.equal(isSameAddress(address, { ...address, digest }), false);
+    assert.equal(isSameAddress(address, { ...address, bucket: otherBucket }), false);
+  });
+
+  it('is known of every token that is presented', () => {
+    for (const text of [OF_FIRST_BUCKET, API_TOKEN, '']) {
+      const presented = new PresentedToken(text);
+      for (let time = 0; time < 2; time++) assert.deepEqual(presented.address, addressOfUserGroupToken(text));
+    }
+  });
+});
+
 describe('a digest', () => {
   it('is SHA-256 in base64url', () => {
     fc.assert(
@@ -169,6 +188,11 @@ describe('a token that can be imported', () => {
         assert.equal(isImported(digestOf(text)), false);
       }),
     );
+  });
+
+  it('may have the length or the start of one that this service issues', () => {
+    for (const text of ['x'.repeat(56), 'x'.repeat(53), `ugt_${'x'.repeat(20)}`, `uga_${'x'.repeat(20)}`])
+      assert.equal(digestOfImportedToken(text), `~${digestOf(text)}`, text);
   });
 
   it('may be one that this service issued to another group', () => {

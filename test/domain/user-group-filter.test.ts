@@ -8,7 +8,7 @@ import { matcherOf, type UserGroupFilter } from '../../src/domain/user-group/use
 const none: UserGroupFilter = { contains: null, dataSource: null, suspended: null, seenBefore: null };
 const group = {
   providedId: 'Customer-Straße',
-  name: 'ΟΔΟΣ Kelvin',
+  name: 'ΟΔΟΣ \u212aelvin',
   mapping: '{"40":213,"41":"eu"}' as JsonText,
   suspendedAt: null,
   lastSeenAt: 1_000,

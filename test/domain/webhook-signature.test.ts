@@ -34,6 +34,11 @@ describe('the secrets of a webhook endpoint', () => {
       assert.deepEqual(textsOf(parseWebhookSecrets(webhookSecretsText(secrets))), textsOf(secrets));
   });
 
+  it('have no replaced one before the first rotation', () => {
+    const { previous, previousExpiresAt } = parseWebhookSecrets(webhookSecretsText(mintWebhookSecrets()));
+    assert.deepEqual([previous, previousExpiresAt], [null, null]);
+  });
+
   it('keep the replaced one for a day, and only that one', () => {
     const first = mintWebhookSecrets();
     const second = rotateWebhookSecrets(first, 1_000);
