@@ -1,26 +1,17 @@
-// Checks that the documentation matches the code: the table of settings and the OpenAPI document are generated from the
-// code (by `npm run format`), every error code is in the tables of errors, no text installs this project from a registry,
-// and no link is dead.
+// Checks that the documentation matches the code: the reference, the index for programs and the OpenAPI document are
+// generated (by `npm run format`), every error code is in the table of errors, no text installs this project from a
+// registry, and every link has a target.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Setting, settings } from '../src/config.ts';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
+import { llmsIndex, reference } from './reference.ts';
 
 const OPENAPI = 'docs/openapi.json';
-const SETTINGS = /(<!-- settings: begin -->\n)[\s\S]*(<!-- settings: end -->)/;
-
-/** Returns README.md with an up-to-date table of settings. */
-function renderReadme(readme: string): string {
-  const rows = (Object.values(settings) as Setting<unknown>[]).map(({ env, fallback, meaning, secret }) => {
-    const name = secret ? `\`${env}\`, \`${env}_FILE\`` : `\`${env}\``;
-    return `| ${name} | ${fallback ? `\`${fallback}\`` : ''} | ${meaning} |`;
-  });
-  const table = ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
-  return readme.replace(SETTINGS, (_, begin, end) => `${begin}${table}\n${end}`);
-}
+const REFERENCE = 'docs/reference.md';
+const LLMS = 'docs/llms.txt';
 
 /** One value per line, for readable diffs. */
 function renderOpenApi(): string {
@@ -61,7 +52,7 @@ function registryInstallations(): string[] {
 
 /** Reports links within the project to files or headings that do not exist. */
 function deadLinks(): string[] {
-  const pages = globSync('**/*.md', { exclude: (name) => name.includes('node_modules') });
+  const pages = globSync(['**/*.md', LLMS], { exclude: (name) => name.includes('node_modules') });
   return pages.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]*)(#[^)\s]+)?\)/g)]
       .filter(([, path, heading]) => !targetExists(path ? join(dirname(page), path) : page, heading))
@@ -84,18 +75,32 @@ function headingsOf(page: string): string[] {
   );
 }
 
-/** Returns one line per difference between documentation and code. */
-export function findDocsFaults(): string[] {
-  const readme = readFileSync('README.md', 'utf8');
-  const faults = ['README.md', 'docs/api.md'].flatMap(missingErrors);
-  if (renderReadme(readme) !== readme)
-    faults.push('README.md: the table of settings is out of date; run "npm run format"');
-  if (renderOpenApi() !== readFileSync(OPENAPI, 'utf8'))
-    faults.push(`${OPENAPI} is out of date; run "npm run format"`);
-  return [...faults, ...registryInstallations(), ...deadLinks()];
+/** Reports folders of the sources that ARCHITECTURE.md does not list. */
+function unlistedFolders(): string[] {
+  const [, listing = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split('## The sources, two levels deep');
+  return globSync(['src/*/', 'src/*/*/'])
+    .map((path) => path.replace(/\/$/, '').split('/').at(-1)!)
+    .filter((name) => !new RegExp(`[ (]${name}/`).test(listing))
+    .map((name) => `ARCHITECTURE.md does not list the folder ${name}`);
 }
 
-if (import.meta.main) {
-  writeFileSync('README.md', renderReadme(readFileSync('README.md', 'utf8')));
-  writeFileSync(OPENAPI, renderOpenApi());
+/** The generated files. */
+function generated(): Record<string, string> {
+  return { [REFERENCE]: reference(), [LLMS]: llmsIndex(), [OPENAPI]: renderOpenApi() };
 }
+
+/** Returns one line per difference between documentation and code. */
+export function findDocsFaults(): string[] {
+  const outdated = Object.entries(generated())
+    .filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text)
+    .map(([path]) => `${path} is out of date; run "npm run format"`);
+  return [
+    ...missingErrors('docs/api.md'),
+    ...outdated,
+    ...unlistedFolders(),
+    ...registryInstallations(),
+    ...deadLinks(),
+  ];
+}
+
+if (import.meta.main) for (const [path, text] of Object.entries(generated())) writeFileSync(path, text);

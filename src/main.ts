@@ -41,7 +41,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function program(): Command {
+/** The command line: also the source of docs/reference.md. */
+export function program(): Command {
   const codes = Object.entries(exitCodes).map(
     ([name, code]) => `  ${String(code).padStart(2)}  ${exitCodeMeanings[name as keyof typeof exitCodes]}`,
   );

@@ -1,4 +1,4 @@
-// Online backups of a SQLite database while the service is writing, restored as described in docs/operations.md.
+// Online backups of a SQLite database while the service is writing, restored as described in docs/back-up.md.
 
 import assert from 'node:assert/strict';
 import {

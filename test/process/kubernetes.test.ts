@@ -74,8 +74,8 @@ describe('The Kubernetes manifests', () => {
     assert.equal(stdout.match(/^kind: /gm)?.length, kustomization.resources.length);
   });
 
-  it('name an image by a tag that docs/operations.md builds, and not latest', () => {
-    const docs = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+  it('name an image by a tag that docs/deploy.md builds, and not latest', () => {
+    const docs = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
     for (const { newTag } of kustomization.images) {
       assert.notEqual(newTag, 'latest');
       assert.ok(docs.includes(`docker push registry.example.com/user-group-service:${newTag}\n`));

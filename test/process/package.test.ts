@@ -1,4 +1,4 @@
-// The package: packed in a clone and installed with the commands of docs/operations.md, and run as an installed command.
+// The package: packed in a clone and installed with the commands of docs/deploy.md, and run as an installed command.
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
@@ -41,7 +41,7 @@ describe('The package', () => {
   const folder = new Folder();
   let installation: Exit;
   before(async () => {
-    const [pack = '', install = ''] = blocksUnder('docs/operations.md', 'Pack and install');
+    const [pack = '', install = ''] = blocksUnder('docs/deploy.md', 'Pack and install');
     // The dependencies of this checkout, without the network.
     assert.match(pack, /^npm ci\n/);
     copyClone(folder.join('clone'));
@@ -142,7 +142,7 @@ function assertContents(folder: Folder): void {
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.join(INSTALLED).length + 1));
   const unexpected = files.filter((name) => !CODE.test(name) && !DOCUMENTATION.test(name));
   assert.deepEqual(unexpected, []);
-  for (const name of ['docs/operations.md', 'deploy/haproxy.cfg', 'compose.yaml'])
+  for (const name of ['docs/deploy.md', 'deploy/haproxy.cfg', 'compose.yaml'])
     assert.ok(files.includes(name), name);
   assert.ok(files.some((name) => name.endsWith('.sql')));
   assert.deepEqual(

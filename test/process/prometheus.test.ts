@@ -158,7 +158,7 @@ const skip = !isPrometheusInstalled && 'prometheus is not installed (apt install
 
 describe('The alerts', () => {
   it('are documented in a section each, to which they lead', () => {
-    const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+    const page = readFileSync(fileURLToPath(new URL('../../docs/monitor.md', import.meta.url)), 'utf8');
     const [, section = ''] = page.split('### Alerts\n');
     for (const { alert, annotations } of rules) {
       assert.match(section, new RegExp(`^#### ${alert}\n\n.+`, 'm'));
@@ -203,7 +203,7 @@ describe('Each alert', () => {
 
   it('leads to its runbook at the address that an external label sets', { skip }, () => {
     const address = 'https://wiki.example.com/operations';
-    const installed = 'file:///usr/lib/node_modules/user-group-service/docs/operations.md';
+    const installed = 'file:///usr/lib/node_modules/user-group-service/docs/monitor.md';
     assertPass([runbookTest({ user_group_service_runbooks: address }, address), runbookTest({}, installed)]);
   });
 });

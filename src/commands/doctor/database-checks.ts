@@ -11,7 +11,7 @@ import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 const TOKENS_PER_KEY = 20;
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_FAILURE_MS = 5_000;
-const SEE_REASONS = 'see the reasons under "Troubleshooting" in docs/operations.md';
+const SEE_REASONS = 'see the reasons under "Log messages" in docs/troubleshoot.md';
 
 export async function checkDatabase(config: Config): Promise<Check[]> {
   const { databaseUrl } = config;
@@ -54,7 +54,7 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
       'use the version of the service that last migrated the database, or a newer one',
       () => checkSchema(inspection),
     ),
-    await attempt('keys', 'see "A token that cannot be decrypted" in docs/operations.md', () =>
+    await attempt('keys', 'see "A token that cannot be decrypted" in docs/troubleshoot.md', () =>
       checkKeys(config, inspection),
     ),
     await attempt('clock', SEE_REASONS, () => checkClock(inspection)),
@@ -72,7 +72,7 @@ async function checkSchema(inspection: Inspection): Promise<Check> {
     return warning(
       'schema',
       newerVersion,
-      'see "Going back" in docs/upgrading.md for what this version lacks',
+      'see "Going back" in docs/upgrade.md for what this version lacks',
     );
   if (pending.length === 0) return ok('schema', 'every migration of this version is applied');
   const remedy =

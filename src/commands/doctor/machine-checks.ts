@@ -11,7 +11,7 @@ import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 const MEGABYTE = 1_000_000;
 const DISK_FAILURE_BYTES = 100 * MEGABYTE;
 const DISK_WARNING_BYTES = 1_000 * MEGABYTE;
-/** Files besides client connections; docs/operations.md recommends the same. */
+/** Files besides client connections; docs/deploy.md recommends the same. */
 const OTHER_FILES = 100;
 const MIN_FILES = 1_024;
 

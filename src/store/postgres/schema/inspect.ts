@@ -106,7 +106,7 @@ class PostgresInspection implements Inspection {
           subject: 'server',
           isFatal: true,
           message: error.message,
-          remedy: 'see "PostgreSQL must be" in docs/operations.md',
+          remedy: 'see "PostgreSQL must be" in docs/deploy.md',
         },
       ];
     }

@@ -1,4 +1,4 @@
-// Runs the commands of docs/operations.md verbatim: a backup, a restore, a new key and a move to PostgreSQL.
+// Runs the commands of docs/back-up.md and docs/administer.md verbatim: a backup, a restore, a new key and a move to PostgreSQL.
 
 import assert from 'node:assert/strict';
 import { globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -10,10 +10,11 @@ import { send } from '../support/http.ts';
 import { blocksUnder } from '../support/page.ts';
 import { createApiToken, Folder, Program, serve } from '../support/process.ts';
 
-const PAGE = 'docs/operations.md';
+const BACK_UP = 'docs/back-up.md';
+const ADMINISTER = 'docs/administer.md';
 const EXECUTABLE = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
 
-describe('docs/operations.md', () => {
+describe('The documented commands', () => {
   const folder = new Folder();
   let database: TestDatabase;
   let env: Record<string, string>;
@@ -56,8 +57,8 @@ describe('docs/operations.md', () => {
   }
 
   it('restores the database from a backup of the running service', async () => {
-    const [backup] = blocksUnder(PAGE, 'Back up');
-    const [restore] = blocksUnder(PAGE, 'Restore');
+    const [backup] = blocksUnder(BACK_UP, 'Back up');
+    const [restore] = blocksUnder(BACK_UP, 'Restore');
     let kept = '';
     {
       await using service = await serve(folder);
@@ -70,7 +71,7 @@ describe('docs/operations.md', () => {
   });
 
   it('keeps every replaced database, even after repeated restores', async () => {
-    const [restore] = blocksUnder(PAGE, 'Restore');
+    const [restore] = blocksUnder(BACK_UP, 'Restore');
     const setAside = () => globSync('set-aside*/**/user-groups.db', { cwd: folder.path });
     const before = setAside().length;
     await runBlock(restore!);
@@ -79,7 +80,7 @@ describe('docs/operations.md', () => {
   });
 
   it('restores a backup to another path as a drill, while the service is running', async () => {
-    const [drill] = blocksUnder(PAGE, 'Restore drill');
+    const [drill] = blocksUnder(BACK_UP, 'Restore drill');
     await using _service = await serve(folder);
     const output = await runBlock(drill!);
     assert.match(output, /"user_groups":1\}/);
@@ -88,7 +89,7 @@ describe('docs/operations.md', () => {
   });
 
   it('replaces the key and keeps every token, and keeps the old key for older backups', async () => {
-    const [addKey, reencrypt] = blocksUnder(PAGE, 'With the key file');
+    const [addKey, reencrypt] = blocksUnder(ADMINISTER, 'With the key file');
     const keyFile = folder.join('data/token-keys');
     const oldKey = readFileSync(keyFile, 'utf8');
     const before = await serveAndRead();
@@ -107,7 +108,7 @@ describe('docs/operations.md', () => {
   });
 
   it('moves to PostgreSQL and keeps every token', async () => {
-    const [move, serveThere] = blocksUnder(PAGE, 'Move');
+    const [move, serveThere] = blocksUnder(ADMINISTER, 'Move');
     const before = await serveAndRead();
     assert.match(await runBlock(move!), /user groups +1 +1 /);
     const script = serveThere!.replace(/^user-group-service serve$/m, 'exec $&');

@@ -1,0 +1,147 @@
+// docs/reference.md and docs/llms.txt, generated from the code and from the pages.
+
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
+import { type Setting, settings } from '../src/config.ts';
+import { eventTypes } from '../src/domain/event/event.ts';
+import { problemDescriptions } from '../src/http/openapi/error-docs.ts';
+import { problems } from '../src/http/response/problem.ts';
+import { program } from '../src/main.ts';
+import type { ProblemCode } from '../src/problem.ts';
+
+/** Pages with their topics, in the order in which a reader needs them. */
+const PAGES: readonly (readonly [path: string, topic: string])[] = [
+  ['README.md', 'what the service is, how to start it, and the three calls'],
+  ['docs/api.md', 'every endpoint, with requests, responses and rules'],
+  ['docs/reference.md', 'settings, commands, exit codes, error codes and event types'],
+  ['docs/clients.md', 'calling the API from ten HTTP clients, and through proxies'],
+  ['client/README.md', 'the TypeScript client'],
+  ['docs/tokens.md', 'who may see the token of a user group, and how to handle it'],
+  ['docs/catalogue.md', 'schemas and data sources, and rules for mappings and properties'],
+  [
+    'docs/embedding.md',
+    'how a dashboard learns who is viewing: proxies, introspection, and tokens for each tool',
+  ],
+  ['docs/console.md', 'the web console, for people without a terminal'],
+  ['docs/events.md', 'the history of changes, and the feed'],
+  ['docs/webhooks.md', 'receiving events: verification, retries, duplicates, order'],
+  ['docs/deploy.md', 'installing and running it behind a proxy, under systemd, in Compose and on Kubernetes'],
+  ['docs/monitor.md', 'metrics, alerts with a runbook each, and the log of requests'],
+  ['docs/back-up.md', 'backups, restores and the drill'],
+  ['docs/administer.md', 'keys, API tokens, workspaces, imports, and moving to another database'],
+  ['docs/upgrade.md', 'upgrading without an outage, and going back'],
+  ['docs/troubleshoot.md', 'what each log message means, and how to check a deployment'],
+  ['docs/scaling.md', 'how far each database scales'],
+  ['docs/faults.md', 'what callers see when PostgreSQL fails'],
+  ['docs/reliability.md', 'what the service promises under failures, and how that is tested'],
+  ['docs/migrating-from-explo.md', 'moving from Explo with the existing tokens'],
+  ['bench/README.md', 'performance figures, and how to measure them'],
+  ['ARCHITECTURE.md', 'how the service is built, and where to start reading'],
+  ['CONTRIBUTING.md', 'how to change it'],
+];
+
+export function reference(): string {
+  return `# Reference
+
+Generated from the code by \`npm run format\`: settings, commands, exit codes, error codes and event types. The API itself is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
+
+## Settings
+
+\`serve\` reads each setting from a flag (\`--port\` for \`PORT\`, \`--queue-limit\` for \`UGS_QUEUE_LIMIT\`) or an environment variable. Secrets have no flag; instead, \`NAME_FILE\` can name a file that holds the secret. An unknown \`UGS_\` variable or an invalid value is refused with exit code 78.
+
+${settingsTable()}
+
+## Commands
+
+Every command has \`--help\`; commands that print data have \`--json\`.
+
+${leaves(program()).map(commandSection).join('\n\n')}
+
+## Exit codes
+
+| Code | Meaning |
+|---|---|
+${Object.entries(exitCodes)
+  .map(([name, code]) => `| ${code} | ${sentence(exitCodeMeanings[name as keyof typeof exitCodes])} |`)
+  .join('\n')}
+
+## Error codes
+
+Every error is one problem object (RFC 9457) with \`success: 0\`. Branch on \`code\`. Responses with 429 and 503 carry \`Retry-After\`.
+
+| Status | \`code\` | Meaning |
+|---|---|---|
+${problemRows().join('\n')}
+
+## Event types
+
+${eventTypes.map((type) => `\`${type}\``).join(', ')}. [Events](events.md) describes their fields.
+`;
+}
+
+function settingsTable(): string {
+  const rows = (Object.values(settings) as Setting<unknown>[]).map(({ env, fallback, meaning, secret }) => {
+    const name = secret ? `\`${env}\`, \`${env}_FILE\`` : `\`${env}\``;
+    return `| ${name} | ${fallback ? `\`${fallback}\`` : ''} | ${meaning} |`;
+  });
+  return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+interface Leaf {
+  path: string;
+  command: Command;
+}
+
+/** The commands without subcommands. */
+function leaves(command: Command, path = ''): Leaf[] {
+  return command.commands
+    .filter((each) => each.name() !== 'help')
+    .flatMap((each) => {
+      const name = `${path}${each.name()}`;
+      return each.commands.length > 0 ? leaves(each, `${name} `) : [{ path: name, command: each }];
+    });
+}
+
+function commandSection({ path, command }: Leaf): string {
+  const args = command.registeredArguments.map((argument) => {
+    const text = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? ` <${text}>` : ` [${text}]`;
+  });
+  const about = sentence(command.summary() || command.description());
+  const heading = `### \`${path}${args.join('')}\`\n\n${about}.`;
+  // Those of `serve` are the settings.
+  if (path === 'serve') return `${heading} Its options are the [settings](#settings).`;
+  const options = command.options
+    .filter(({ hidden }) => !hidden)
+    .map(({ flags, description }) => `- \`${flags}\`: ${description}`);
+  return options.length === 0 ? heading : `${heading}\n\n${options.join('\n')}`;
+}
+
+function problemRows(): string[] {
+  const entries = Object.entries(problems) as [ProblemCode, { status: number }][];
+  return entries
+    .toSorted(([, { status: a }], [, { status: b }]) => a - b)
+    .map(([code, { status }]) => `| ${status} | \`${code}\` | ${problemDescriptions[code].meaning} |`);
+}
+
+function sentence(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1)}`.replace(/\.$/, '');
+}
+
+/** The index for readers that are programs; see llmstxt.org. */
+export function llmsIndex(): string {
+  const lines = PAGES.map(([path, topic]) => {
+    const [, title = path] = /^# (.*)$/m.exec(readFileSync(path, 'utf8')) ?? [];
+    return `- [${title}](${path.startsWith('docs/') ? path.slice('docs/'.length) : `../${path}`}): ${topic}`;
+  });
+  return `# User Group Service
+
+> Keeps one user group per customer and issues the token that tells a dashboard who is viewing, which data source each schema maps to, and which properties its queries read.
+
+## Pages
+
+${lines.join('\n')}
+- [OpenAPI description](openapi.json): every operation for tools, with schemas, examples and errors
+`;
+}
