@@ -75,13 +75,35 @@ function headingsOf(page: string): string[] {
   );
 }
 
-/** Reports folders of the sources that ARCHITECTURE.md does not list. */
+/** Reports folders of the sources that the listing in ARCHITECTURE.md lacks. */
 function unlistedFolders(): string[] {
-  const [, listing = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split('## The sources, two levels deep');
+  const listed = listedFolders();
   return globSync(['src/*/', 'src/*/*/'])
-    .map((path) => path.replace(/\/$/, '').split('/').at(-1)!)
-    .filter((name) => !new RegExp(`[ (]${name}/`).test(listing))
-    .map((name) => `ARCHITECTURE.md does not list the folder ${name}`);
+    .map((path) => path.replace(/\/$/, ''))
+    .filter((path) => !listed.has(path))
+    .map((path) => `ARCHITECTURE.md: the listing of the sources lacks ${path}/`);
+}
+
+/** The folders in the listing: two spaces of indentation for a folder of src/, four for a folder in that one. */
+function listedFolders(): Set<string> {
+  const [, listing = ''] = /^src\/\n([\s\S]*?)^```/m.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
+  const folders = new Set<string>();
+  let parent = '';
+  for (const line of listing.split('\n')) {
+    const names = [...line.matchAll(/(?<=[\s;])([a-z-]+)\//g)].map(([, name]) => name!);
+    if (/^ {2}\S/.test(line)) parent = names.shift() ?? '';
+    folders.add(`src/${parent}`);
+    for (const name of names) folders.add(`src/${parent}/${name}`);
+  }
+  return folders;
+}
+
+/** Reports pages that the index for programs lacks. */
+function unlistedPages(): string[] {
+  const index = llmsIndex();
+  return globSync('docs/*.md')
+    .filter((path) => !index.includes(`](${path.slice('docs/'.length)})`))
+    .map((path) => `${LLMS} lacks ${path}; add it to PAGES in scripts/reference.ts`);
 }
 
 /** The generated files. */
@@ -98,6 +120,7 @@ export function findDocsFaults(): string[] {
     ...missingErrors('docs/api.md'),
     ...outdated,
     ...unlistedFolders(),
+    ...unlistedPages(),
     ...registryInstallations(),
     ...deadLinks(),
   ];

@@ -1,6 +1,7 @@
 // docs/reference.md and docs/llms.txt, generated from the code and from the pages.
 
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { Command } from 'commander';
 import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
@@ -8,13 +9,14 @@ import { eventTypes } from '../src/domain/event/event.ts';
 import { problemDescriptions } from '../src/http/openapi/error-docs.ts';
 import { problems } from '../src/http/response/problem.ts';
 import { program } from '../src/main.ts';
+import { Metrics } from '../src/metrics/metrics.ts';
 import type { ProblemCode } from '../src/problem.ts';
 
 /** Pages with their topics, in the order in which a reader needs them. */
 const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['README.md', 'what the service is, how to start it, and the three calls'],
   ['docs/api.md', 'every endpoint, with requests, responses and rules'],
-  ['docs/reference.md', 'settings, commands, exit codes, error codes and event types'],
+  ['docs/reference.md', 'settings, commands, exit codes, error codes, metrics and event types'],
   ['docs/clients.md', 'calling the API from ten HTTP clients, and through proxies'],
   ['client/README.md', 'the TypeScript client'],
   ['docs/tokens.md', 'who may see the token of a user group, and how to handle it'],
@@ -41,10 +43,12 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['CONTRIBUTING.md', 'how to change it'],
 ];
 
+const metricRows = await describeMetrics();
+
 export function reference(): string {
   return `# Reference
 
-Generated from the code by \`npm run format\`: settings, commands, exit codes, error codes and event types. The API itself is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
+Generated from the code by \`npm run format\`: settings, commands, exit codes, error codes, metrics and event types. The API itself is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
 
 ## Settings
 
@@ -73,6 +77,14 @@ Every error is one problem object (RFC 9457) with \`success: 0\`. Branch on \`co
 | Status | \`code\` | Meaning |
 |---|---|---|
 ${problemRows().join('\n')}
+
+## Metrics
+
+[Monitoring](monitor.md#metrics) says how to collect them, and which labels they have. The metrics \`nodejs_…\` and \`process_…\` of prom-client are left out.
+
+| Metric | Type | Meaning |
+|---|---|---|
+${metricRows.join('\n')}
 
 ## Event types
 
@@ -123,6 +135,22 @@ function problemRows(): string[] {
   return entries
     .toSorted(([, { status: a }], [, { status: b }]) => a - b)
     .map(([code, { status }]) => `| ${status} | \`${code}\` | ${problemDescriptions[code].meaning} |`);
+}
+
+/** Rows of the metrics of a service on either database. */
+async function describeMetrics(): Promise<string[]> {
+  const metrics = new Metrics({ version: '', database: 'SQLite' });
+  metrics.watchQueues(() => ({}));
+  metrics.watchDeliveries(async () => 0);
+  metrics.watchConnections(() => ({ open: 0, idle: 0, waiting: 0, max: 0 }));
+  metrics.watchStorage(async () => ({ databaseBytes: 0, logBytes: 0, diskFreeBytes: 0, backedUpAt: null }));
+  metrics.events.watchRetention(() => ({ isFailing: false, lagMs: 0 }));
+  metrics.http.watch(Object.assign(createServer(), { maxConnections: 1 }));
+  const described = (await metrics.render()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm);
+  return [...described]
+    .filter(([, name]) => !/^(?:nodejs|process)_/.test(name!))
+    .map(([, name, help, type]) => `| \`${name}\` | ${type} | ${sentence(help!)} |`)
+    .toSorted();
 }
 
 function sentence(text: string): string {
