@@ -19,7 +19,7 @@ const LIMIT_MS = 60_000;
 const SCRAPES = 3;
 const METRIC = /\b[a-z]+(?:_[a-z0-9]+){2,}\b/g;
 /** The start of the address of each runbook, with the default of its variable. */
-const RUNBOOKS = String.raw`\{\{ or \$externalLabels\.user_group_service_runbooks "file:///[^"]+/operations\.md" \}\}`;
+const RUNBOOKS = String.raw`\{\{ or \$externalLabels\.user_group_service_runbooks "file:///[^"]+/monitor\.md" \}\}`;
 /** Metrics that exist only on one database. */
 const ONLY_ON = {
   PostgreSQL: /^user_group_service_database_connections/,
