@@ -69,11 +69,7 @@ async function checkSchema(inspection: Inspection): Promise<Check> {
   const pending = await inspection.pendingMigrations();
   const newerVersion = await inspection.newerVersion();
   if (newerVersion !== null)
-    return warning(
-      'schema',
-      newerVersion,
-      'see "Going back" in docs/upgrade.md for what this version lacks',
-    );
+    return warning('schema', newerVersion, 'see "Going back" in docs/upgrade.md for what this version lacks');
   if (pending.length === 0) return ok('schema', 'every migration of this version is applied');
   const remedy =
     'the next start applies them if the user may change the schema; otherwise run "user-group-service migrate" as its owner';
