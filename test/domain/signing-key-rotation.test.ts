@@ -21,7 +21,9 @@ import {
   keySetKey,
   keySetOf,
   keySetText,
+  MAX_AGE_SECONDS,
   newIssuerId,
+  PUBLISHED_BEFORE_MS,
   parsePrivateKeys,
   privateKeyOf,
   privateKeysText,
@@ -34,6 +36,7 @@ import {
   statusOfKey,
   tenantOfIssuer,
 } from '../../src/domain/signing-key/key-set.ts';
+import { toVersionTag } from '../../src/domain/user-group/user-group.ts';
 
 const HOUR_MS = 3_600_000;
 const AFTER_MS = HOUR_MS + 5 * 60_000;
@@ -84,6 +87,12 @@ describe('the signing key', () => {
   });
 });
 
+describe('a new key', () => {
+  it('is published for longer than verifiers keep a key set before it signs', () => {
+    assert.ok(PUBLISHED_BEFORE_MS > MAX_AGE_SECONDS * 1_000);
+  });
+});
+
 describe('a stored key set', () => {
   it('is read in the order in which its keys sign', () => {
     const stored = { ...keySet, keys: [third, second, first, other] };
@@ -111,6 +120,7 @@ describe('a stored key set', () => {
       publicationTag({ ...document, createdAt: 6 }, [first]),
     ];
     assert.equal(new Set(tags).size, 4);
+    for (const tag of tags) assert.equal(toVersionTag(tag), tag);
     assert.equal(publicationTag({ ...document }, [second]), tags[0]);
   });
 });
