@@ -1,0 +1,125 @@
+// Patterns of property schemas: those of ECMAScript that RE2 has too, with the matches of ECMAScript.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { compilePattern } from '../../src/domain/json-schema/pattern.ts';
+
+const PATTERNS = [
+  ...['a', '^a', 'a$', '^a+b*c?$', 'a{2,3}', 'a|bc', '(ab)+', '(?:ab)+', '[abc]', '[^abc]', '[a-c]x'],
+  ...[
+    '\\d',
+    '\\D',
+    '\\w',
+    '\\W',
+    '\\s',
+    '\\S',
+    '[\\s]',
+    '[\\S]',
+    '[^\\s]',
+    '[\\s\\d]',
+    '[a\\s]b',
+    '\\[\\s',
+    '\\\\s',
+  ],
+  ...[
+    '\\bab\\b',
+    '\\n',
+    '\\t',
+    '\\x41',
+    '\\u0041',
+    '\\u{1f600}',
+    '\\cJ',
+    '\\p{L}',
+    '\\P{L}',
+    '[\\p{Lu}]',
+    '\\/',
+    '\\.',
+  ],
+  ...['[[]', '[\\]]', '[\\[\\]]', '[a-]', 'a]', '[:a:]', '\\0', '(?<name>a)b', '[\\^]', '^\\s*$', '[^\\S]'],
+];
+const TEXTS = [
+  ...[
+    '',
+    'a',
+    'b',
+    'ab',
+    'abc',
+    'aab',
+    'aaab',
+    'bc',
+    'A',
+    'ax',
+    'x',
+    'É',
+    'é',
+    '1',
+    '_',
+    '-',
+    '.',
+    '/',
+    ':',
+    ']',
+    '[',
+  ],
+  ...[
+    '[ ',
+    '\\s',
+    '^',
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '\u000b',
+    '\u00a0',
+    '\u2028',
+    '\u3000',
+    '\ufeff',
+    '\u180e',
+    '\u200b',
+    '\0',
+    'ab b',
+  ],
+  ...['😀', '\u1680', '\u2000', '\u200a', '\u202f', '\u205f', '\u0085', 'x[', 'x:'],
+];
+const INVALID = [
+  ...['(', ')', '[', '*', 'a{2,1}', '(?=a)', '(?!a)', '(?<=a)', '(?<!a)', '(a)\\1', '\\k<a>'],
+  ...[
+    '(?i)a',
+    '\\A',
+    '\\z',
+    '\\Q',
+    '\\pN',
+    '\\C',
+    '\\a',
+    '[[:alpha:]]',
+    '[a[:^digit:]]',
+    '[]',
+    '[^]',
+    'a[]b',
+    '(?P<a>b)',
+  ],
+  ...['\\x', '\\x4', '\\u00', '\\u{}', '\\c', '\\p', '\\p{}', '\\p{Nope}', '\\_a\\e', 'a**', '\\x{41}'],
+];
+
+describe('A pattern', () => {
+  for (const pattern of PATTERNS) {
+    it(`${pattern} has the matches of ECMAScript`, () => {
+      const expected = expressionOf(pattern);
+      const matches = compilePattern(pattern);
+      for (const text of TEXTS) assert.equal(matches(text), expected.test(text), JSON.stringify(text));
+    });
+  }
+
+  for (const pattern of INVALID) {
+    it(`${pattern} is invalid in ECMAScript or in RE2`, () => assert.throws(() => compilePattern(pattern)));
+  }
+});
+
+/** Without the flag `u`, fewer characters must be escaped. */
+function expressionOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    return new RegExp(pattern);
+  }
+}
