@@ -141,6 +141,30 @@ describe('the strict parser', () => {
     assert.equal(errorOf(bytes)?.message, 'The body at /é must be UTF-8 (character 9).');
   });
 
+  it('says what is missing', () => {
+    const details: Record<string, string> = {
+      '': 'must not be empty (character 1)',
+      ' ': 'must not be empty (character 2)',
+      '{a:1}': 'must have a key in double quotes (character 2)',
+      '{"a":1,}': 'must have a key in double quotes (character 8)',
+      '[1,]': 'at /1 must have a value here (character 4)',
+    };
+    for (const [source, detail] of Object.entries(details))
+      assert.equal(errorOf(source)?.message, `The body ${detail}.`, source);
+  });
+
+  it('accepts text up to the first byte that is not UTF-8', () => {
+    assert.equal(
+      errorOf(text('{"é":"a"', [0xff], '}'))?.message,
+      'The body must have a comma or a closing brace here (character 9).',
+    );
+  });
+
+  it('takes only the three bytes of a byte order mark for one', () => {
+    for (const character of ['\ufefe', '\uff3f', '\ueeff', '\uf000'])
+      assert.match(errorOf(`${character}{}`)!.message, /must have a value here/);
+  });
+
   it('names a byte order mark, which editors hide', () => {
     assert.equal(errorOf('\ufeff{}')?.message, 'The body must not start with a byte order mark.');
   });
