@@ -171,10 +171,17 @@ describe('An integration', () => {
       );
       assert.equal(integrationOf('metabase', { claims, unrestricted: true }).isUnrestricted, true);
     }
+    for (const row_level_security of [[], undefined])
+      assert.deepEqual(
+        errorsOf(() => settingsOf('superset', { row_level_security })),
+        ['/unrestricted'],
+      );
     assert.deepEqual(
-      errorsOf(() => settingsOf('superset', { row_level_security: [] })),
+      errorsOf(() => integrationOf('lightdash', { claims: {} })),
       ['/unrestricted'],
     );
+    const open = settingsOf('superset', { row_level_security: undefined }, { unrestricted: true });
+    assert.deepEqual(payload(open).rls_rules, []);
     assert.equal(integrationOf('jwt').isUnrestricted, false);
     assert.equal(integrationOf('metabase', { claims: { c: { field: 'name' } } }).isUnrestricted, false);
   });
@@ -200,6 +207,95 @@ describe('An integration', () => {
       errorsOf(() => settingsOf('superset', { other: 1 })),
       ['/settings/other'],
     );
+  });
+});
+
+describe('The settings of an integration', () => {
+  const dashboards = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ dashboard: index + 1 }));
+  const violations: [Type, settings: object, pointer: string][] = [
+    ['jwt', { algorithm: 'HS256' }, '/algorithm'],
+    ['jwt', { audience: [] }, '/audience'],
+    ['jwt', { audience: ['a', ''] }, '/audience/1'],
+    ['jwt', { audience: Array(11).fill('a') }, '/audience'],
+    ['jwt', { properties: ['a', 'a'] }, '/properties'],
+    ['jwt', { properties: [''] }, '/properties/0'],
+    ['jwt', { properties: [1] }, '/properties/0'],
+    ['jwt', { other: 1 }, '/other'],
+    ['metabase', { url: 'https://m.example.com/?a' }, '/url'],
+    ['metabase', { url: 'https://m.example.com/#a' }, '/url'],
+    ['metabase', { url: `https://m.example.com/${'a'.repeat(1_000)}` }, '/url'],
+    ['metabase', { url: undefined }, '/url'],
+    ['metabase', { resources: undefined }, '/resources'],
+    ['metabase', { resources: dashboards(101) }, '/resources'],
+    ['metabase', { resources: [{}] }, '/resources/0'],
+    ['metabase', { resources: [{ dashboard: 1, question: 1 }] }, '/resources/0'],
+    ['metabase', { resources: [{ dashboard: 0 }] }, '/resources/0/dashboard'],
+    ['metabase', { resources: [{ question: '' }] }, '/resources/0/question'],
+    ['metabase', { resources: [{ other: 1 }] }, '/resources/0/other'],
+    ['metabase', { resources: [1] }, '/resources/0'],
+    ['metabase', { other: 1 }, '/other'],
+    ['lightdash', { resources: undefined }, '/resources'],
+    ['lightdash', { resources: [{}] }, '/resources/0'],
+    ['lightdash', { resources: [1] }, '/resources/0'],
+    ['lightdash', { resources: [{ dashboardUuid: 'a', dashboardSlug: 'b' }] }, '/resources/0'],
+    ['lightdash', { resources: [{ dashboardUuid: '' }] }, '/resources/0/dashboardUuid'],
+    ['lightdash', { resources: [{ dashboard: 'a' }] }, '/resources/0/dashboard'],
+    ['lightdash', { options: 1 }, '/options'],
+    ['lightdash', { options: { canExportCsv: 1 } }, '/options/canExportCsv'],
+    ['lightdash', { options: { canDelete: true } }, '/options/canDelete'],
+    ['lightdash', { other: 1 }, '/other'],
+    ['superset', { algorithm: 'ES256' }, '/algorithm'],
+    ['superset', { algorithm: 1 }, '/algorithm'],
+    ['superset', { audience: '' }, '/audience'],
+    ['superset', { audience: undefined }, '/audience'],
+    ['superset', { resources: undefined }, '/resources'],
+    ['superset', { resources: [1] }, '/resources/0'],
+    ['superset', { resources: [{ type: 'chart', id: 'a' }] }, '/resources/0/type'],
+    ['superset', { resources: [{ type: 'dashboard', id: '' }] }, '/resources/0/id'],
+    ['superset', { resources: [{ type: 'dashboard' }] }, '/resources/0/id'],
+    ['superset', { resources: [{ id: 'a' }] }, '/resources/0/type'],
+    ['superset', { resources: [{ type: 'dashboard', id: 'a', other: 1 }] }, '/resources/0/other'],
+    ['superset', { row_level_security: 1 }, '/row_level_security'],
+    ['superset', { row_level_security: [1] }, '/row_level_security/0'],
+    ['superset', { row_level_security: [{ dataset: 1, column: 'a' }] }, '/row_level_security/0/value'],
+    [
+      'superset',
+      { row_level_security: [{ dataset: 1, value: { field: 'name' } }] },
+      '/row_level_security/0/column',
+    ],
+    ['superset', { string_escapes: 'double' }, '/string_escapes'],
+    ['superset', { other: 1 }, '/other'],
+  ];
+  for (const [type, settings, pointer] of violations) {
+    it(`of ${type} are wrong at ${pointer}: ${JSON.stringify(settings).slice(0, 80)}`, () => {
+      assert.ok(errorsOf(() => settingsOf(type, settings)).includes(`/settings${pointer}`));
+    });
+  }
+
+  it('of a rule of Superset name a column and where its value comes from', () => {
+    const rule = { dataset: 1, column: 'a', value: { field: 'name' } };
+    const wrong: [change: object, pointer: string][] = [
+      [{ dataset: 0 }, 'dataset'],
+      [{ dataset: 'a' }, 'dataset'],
+      [{ dataset: undefined, all_datasets: false }, 'all_datasets'],
+      [{ column: 'a b' }, 'column'],
+      [{ column: 1 }, 'column'],
+      [{ type: 'date' }, 'type'],
+      [{ type: 1 }, 'type'],
+      [{ value: {} }, 'value'],
+      [{ value: { field: 'name', property: 'p' } }, 'value'],
+      [{ value: { field: 'version' } }, 'value/field'],
+      [{ value: { property: '' } }, 'value/property'],
+      [{ other: 1 }, 'other'],
+    ];
+    for (const [change, pointer] of wrong)
+      assert.ok(
+        errorsOf(() => settingsOf('superset', { row_level_security: [{ ...rule, ...change }] })).includes(
+          `/settings/row_level_security/0/${pointer}`,
+        ),
+        JSON.stringify(change),
+      );
   });
 });
 
@@ -456,6 +552,7 @@ describe('No token is minted', () => {
     const integration = integrationOf('metabase', { claims });
     const problem = problemOf(() => payload(integration, { properties: null }));
     assert.equal(problem.code, 'claim_missing');
+    assert.equal(problem.message, 'The user group lacks properties/p, mapping/41. No token was minted.');
     assert.deepEqual(problem.errors, [
       { pointer: '/properties/p', detail: 'is missing or empty; /claims/a of the integration requires it' },
       { pointer: '/mapping/41', detail: 'is missing or empty; /claims/b of the integration requires it' },
@@ -484,8 +581,24 @@ describe('No token is minted', () => {
     assert.equal(payload(field).params.n, 'Acme');
   });
 
+  it('for a value that could be read as another, and the caller learns which one', () => {
+    const problem = problemOf(() => payload(integrationOf('metabase'), withValue(['1,2'])));
+    assert.equal(
+      problem.message,
+      'properties/p/0 must not be several numbers with commas, which Metabase reads as a list. No token was minted.',
+    );
+    const rules = [{ dataset: 1, column: 'a', value: { constant: 'a\\b' } }];
+    const superset = settingsOf('superset', { row_level_security: rules }, { unrestricted: true });
+    assert.deepEqual(
+      errorsOf(() => payload(superset)),
+      [''],
+    );
+  });
+
   it('if it would have more than 4 096 bytes', () => {
     checkLength('x'.repeat(4_096));
-    assert.equal(problemOf(() => checkLength('x'.repeat(4_097))).code, 'claim_invalid');
+    const { code, message, errors } = problemOf(() => checkLength('x'.repeat(4_097)));
+    assert.deepEqual([code, errors.length], ['claim_invalid', 1]);
+    assert.match(message, /^The token would have 4097 bytes/);
   });
 });

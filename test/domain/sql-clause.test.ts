@@ -35,6 +35,7 @@ describe('The condition of a row-level security rule', () => {
       'customer = 9007199254740993',
     );
     assert.equal(clause('-213', { type: 'number' }), 'customer = -213');
+    assert.equal(clause('1.25', { type: 'number' }), 'customer = 1.25');
     for (const value of ['213 or 1 = 1', '1e3', '0x10', '', '--1', '1;', 'NaN', '١']) {
       assert.throws(() => clause(value, { type: 'number' }), NotQuotable, value);
     }
