@@ -15,6 +15,8 @@ const string = { type: 'string' };
 const integer = { type: 'integer' };
 const hasA = { required: ['a'] };
 
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
 const SCHEMAS: unknown[] = [
   ...[true, false, {}, { $comment: 'a', title: 1, format: 'email' }],
   ...['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'].map((type) => ({ type })),
@@ -76,6 +78,18 @@ const SCHEMAS: unknown[] = [
   ],
   ...[{ additionalProperties: integer }, { additionalProperties: false, properties: { a: true } }],
   ...[{ additionalProperties: string, properties: { a: true }, patternProperties: { '^b': true } }],
+  // Keywords that assert nothing, in a schema whose violations are not reported.
+  ...[
+    { not: { $defs: { a: false } } },
+    { not: { uniqueItems: false } },
+    { not: { if: true } },
+    { not: { minContains: 2 } },
+  ],
+  ...[
+    { not: { maxContains: 1 } },
+    { not: { patternProperties: { '^a': integer } } },
+    { $schema: DIALECT, type: 'string' },
+  ],
   // What other keywords evaluated.
   ...[
     { unevaluatedProperties: false },
@@ -354,6 +368,58 @@ describe('A schema cannot be used', () => {
       );
     });
   }
+});
+
+describe('A dynamic reference', () => {
+  const isValid = (schema: unknown, value: unknown) =>
+    compileSchema(schema, { maxFaults: 20, step: () => {} })(value).length === 0;
+  const tree = {
+    $id: 'tree',
+    $dynamicAnchor: 'node',
+    properties: { data: true, children: { items: { $dynamicRef: '#node' } } },
+  };
+  const strict = { $id: 'https://example.com/strict', $dynamicAnchor: 'node', unevaluatedProperties: false };
+  const misspelt = { children: [{ children: [{ daat: 1 }] }] };
+
+  it('leads to the outermost schema that has the anchor, as in the specification', () => {
+    const schema = { ...strict, $ref: '#/$defs/tree', $defs: { tree } };
+    assert.equal(isValid(schema, { children: [{ children: [{ data: 1 }] }] }), true);
+    assert.equal(isValid(schema, misspelt), false);
+    assert.equal(isValid(tree, misspelt), true);
+  });
+
+  it('is like any other if its own resource has no such dynamic anchor, and another reference always is', () => {
+    const { $dynamicAnchor: $anchor, ...rest } = tree;
+    const inner = { ...rest, $anchor };
+    assert.equal(isValid({ ...strict, $ref: '#/$defs/tree', $defs: { tree: inner } }, misspelt), true);
+    const lenient = { ...tree, properties: { data: true, children: { items: { $ref: '#node' } } } };
+    assert.equal(isValid({ ...strict, $ref: '#/$defs/tree', $defs: { tree: lenient } }, misspelt), true);
+  });
+
+  it('does not lead to a schema that has been left', () => {
+    const node = (type: string) => ({ $dynamicAnchor: 'node', type });
+    const schema = {
+      $defs: {
+        numbers: {
+          $id: 'numbers',
+          $defs: { node: node('integer') },
+          prefixItems: [{ $dynamicRef: '#node' }],
+        },
+        texts: { $id: 'texts', $defs: { node: node('string') }, contains: { $dynamicRef: '#node' } },
+      },
+      allOf: [{ $ref: '#/$defs/numbers' }, { $ref: '#/$defs/texts' }],
+    };
+    assert.equal(isValid(schema, [1, 'a']), true);
+    assert.equal(isValid(schema, [1, 2]), false);
+    assert.equal(isValid(schema, ['a']), false);
+  });
+
+  it('is relative to the innermost schema with an id, as every reference', () => {
+    const inner = { $id: 'inner', $defs: { n: string }, extra: { $ref: '#/$defs/n' } };
+    const schema = { $defs: { n: integer, inner }, items: { $ref: '#/$defs/inner/extra' } };
+    assert.equal(isValid(schema, ['a']), true);
+    assert.equal(isValid(schema, [1]), false);
+  });
 });
 
 describe('A schema that is compiled and checked', () => {
