@@ -124,7 +124,7 @@ describe('A violation of a field', () => {
 
 describe('A body', () => {
   it('is converted if it is valid', () => {
-    assert.equal(type.read(bytes({ text: 'ab' })), 'converted');
+    assert.equal(type.read(bytes({ text: 'ab', instant: '2026-03-05T16:04:12Z' })), 'converted');
     assert.equal(type.isRequired, true);
   });
 

@@ -96,6 +96,9 @@ describe('The effective mapping of a group', () => {
       dataSource('a', 4, 'stock'),
     ]);
     assert.equal(effective({ stock: 'a' }, whole).isComplete, true);
+    const both = new Catalogue([schema('a'), schema('b'), dataSource('x', 1, 'a'), dataSource('y', 2, 'b')]);
+    assert.equal(effective({ a: 'x', b: 'y' }, both).isComplete, true);
+    assert.equal(effective({ a: 'x' }, both).isComplete, false);
     assert.equal(effective({}, whole).isComplete, false);
     assert.equal(effective({ stock: 'a', other: 'eu' }, whole).isComplete, false);
     assert.equal(effective({ dangling: 'eu', stock: '3' }).isComplete, false);
