@@ -111,6 +111,11 @@ describe('the order of a list', () => {
     );
   });
 
+  it('has only ids in the positions in the order of ids', () => {
+    const after = positionAfter('id', groupOf('b'));
+    assert.deepEqual(Object.keys(after), ['order', 'providedId']);
+  });
+
   it('has the groups of the same name in the order of their ids', () => {
     assert.deepEqual(positionAfter('name', groupOf('b')), {
       order: 'name',

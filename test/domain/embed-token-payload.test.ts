@@ -228,6 +228,7 @@ describe('The settings of an integration', () => {
     ['metabase', { url: undefined }, '/url'],
     ['metabase', { resources: undefined }, '/resources'],
     ['metabase', { resources: dashboards(101) }, '/resources'],
+    ['metabase', { resources: [{ dashboard: 1 }, { dashboard: 1 }] }, '/resources'],
     ['metabase', { resources: [{}] }, '/resources/0'],
     ['metabase', { resources: [{ dashboard: 1, question: 1 }] }, '/resources/0'],
     ['metabase', { resources: [{ dashboard: 0 }] }, '/resources/0/dashboard'],
@@ -304,6 +305,8 @@ describe('The resource of a token', () => {
 
   it('is the only one, or one of several that the request names', () => {
     assert.equal(resourceOf(integrationOf('lightdash'), null), '{"dashboardSlug":"revenue"}');
+    const other = json({ dashboardSlug: 'other' });
+    assert.match(problemOf(() => resourceOf(integrationOf('lightdash'), other)).message, /is not one of/);
     const metabase = integrationOf('metabase');
     assert.deepEqual(resourcesOf(metabase), ['{"dashboard":7}', '{"question":"abc"}']);
     assert.equal(resourceOf(metabase, json({ question: 'abc' })), '{"question":"abc"}');

@@ -91,6 +91,20 @@ describe('Stored changes', () => {
     );
   });
 
+  it('that do not fit keep no value that is larger than one that they leave out', () => {
+    const lengths = [100, 60, 61, 20, 200, 21];
+    const members = Object.fromEntries(lengths.map((length, index) => [`m${index}`, 'x'.repeat(length)]));
+    const changes = differing({}, members);
+    for (let bytes = 160; bytes < 600; bytes++) {
+      const { properties } = published(changes.within(bytes));
+      const isKept = (name: string) => 'to' in properties[name];
+      const names = Object.keys(members);
+      const largestKept = Math.max(0, ...names.filter(isKept).map((name) => members[name]!.length));
+      for (const name of names.filter((each) => !isKept(each)))
+        assert.ok(members[name]!.length >= largestKept, `${name} in ${bytes} bytes`);
+    }
+  });
+
   it('of a creation that does not fit have nothing before', () => {
     const stored = new Changes(null, { properties: json({ a: long, b: 1 }) }).within(150)!;
     assert.equal(stored, '{"from":null,"to":{"properties":{"b":1}},"truncated":{"properties":{"a":true}}}');
