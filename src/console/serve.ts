@@ -74,7 +74,7 @@ export async function tracked<Result>(
   try {
     return await work();
   } catch (error) {
-    throw context.cpu.blame(error);
+    throw context.cpu.asOverloaded(error);
   } finally {
     running.end();
   }

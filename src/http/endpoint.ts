@@ -125,7 +125,7 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       if (call.context.violations.length > 0) setViolations(reply, call.context.violations);
       return text;
     } catch (error) {
-      throw context.cpu.blame(error);
+      throw context.cpu.asOverloaded(error);
     } finally {
       running.end();
     }

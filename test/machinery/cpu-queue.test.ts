@@ -177,11 +177,11 @@ describe('The CPU queue', () => {
   it('reports a request that reached the database too late as overloaded only if work has waited', async () => {
     const queue = CpuQueue.create();
     const tooLate = new StartedTooLate('too late');
-    assert.equal(queue.blame(tooLate), tooLate);
+    assert.equal(queue.asOverloaded(tooLate), tooLate);
     await Promise.all([queue.turn(LARGE_BYTES), queue.turn(LARGE_BYTES)]);
-    assert.equal((queue.blame(tooLate) as Problem).code, 'overloaded');
+    assert.equal((queue.asOverloaded(tooLate) as Problem).code, 'overloaded');
     const other = new StoreUnavailable('unreachable');
-    assert.equal(queue.blame(other), other);
+    assert.equal(queue.asOverloaded(other), other);
   });
 
   it('lets sockets and timers run in between', async () => {

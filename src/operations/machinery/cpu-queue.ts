@@ -218,7 +218,7 @@ export class CpuQueue {
   }
 
   /** Replaces an error for a missed deadline by `overloaded` if work has waited for the CPU meanwhile. */
-  blame(error: unknown): unknown {
+  asOverloaded(error: unknown): unknown {
     return error instanceof StartedTooLate && this.#scheduler.hasWaited ? OVERLOADED : error;
   }
 }

@@ -25,7 +25,7 @@ export class Usage {
   }
 
   resolved(userGroup: UserGroup, now: number): void {
-    if (!this.#isNews(userGroup.lastSeenAt, now) || this.#groups.size >= MAX_COLLECTED) return;
+    if (!this.#isStale(userGroup.lastSeenAt, now) || this.#groups.size >= MAX_COLLECTED) return;
     const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
     const key = { bucket, workspaceId, environment, providedId };
     this.#groups.set(keyToString(key), { key, teamId });
@@ -33,7 +33,7 @@ export class Usage {
   }
 
   authenticated({ apiTokenId, lastUsedAt }: ApiToken, now: number): void {
-    if (!this.#isNews(lastUsedAt, now) || this.#apiTokens.size >= MAX_COLLECTED) return;
+    if (!this.#isStale(lastUsedAt, now) || this.#apiTokens.size >= MAX_COLLECTED) return;
     this.#apiTokens.add(apiTokenId);
     this.#writeLater();
   }
@@ -56,7 +56,7 @@ export class Usage {
   }
 
   /** `last` is rounded down to the hour. */
-  #isNews(last: number | null, now: number): boolean {
+  #isStale(last: number | null, now: number): boolean {
     if (last !== null && last > now - HOUR_MS) return false;
     const hour = now - (now % HOUR_MS);
     // What was collected in the hour before is written as of that hour.
