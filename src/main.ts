@@ -50,7 +50,7 @@ export function program(): Command {
     .description('Issues a token per customer and tells your dashboards who is viewing.')
     .version(readVersion())
     .showHelpAfterError('(run with --help for usage)')
-    // By default Commander exits the process; the service has to close the database first.
+    // Commander exits the process by default; the service has to close the database first.
     .exitOverride()
     // The message quotes the arguments, and one of them may be a token passed in place of its id.
     .configureOutput({ outputError: (text, write) => write(redact(text.replace(/^error: /, ERROR_PREFIX))) })

@@ -1,7 +1,7 @@
 // The catalogue: the schemas and data sources that mappings refer to. Built from the documents of one environment.
 //
 // In a mapping a number is the id of a data source; a string is the caller's own id of one or, if none has it and it is
-// all digits, the id. A reference that leads nowhere is reported and never replaced by a default: a viewer must see an
+// all digits, the id. A dangling reference is reported and never replaced by a default: a viewer must see an
 // error, not the data of another customer.
 
 import type { Document, DocumentDefinition } from './document.ts';
@@ -54,7 +54,7 @@ export interface EffectiveMapping {
 /** Maximum size of the data sources in one resolution. */
 export const MAX_RESOLVED_BYTES = 256 * 1024;
 
-/** What is wrong with an entry of a mapping. */
+/** A broken rule of one entry of a mapping. */
 export interface MappingViolation {
   schemaId: string;
   detail: string;
@@ -162,7 +162,7 @@ export class Catalogue {
     return { dataSources, unresolved, isComplete, bytes };
   }
 
-  /** What the entries of a mapping violate; the defaults of schemas are not the mapping's fault. */
+  /** Violations by the entries of a mapping, without those by defaults of schemas, which the mapping cannot help. */
   violations(mapping: JsonText | null): MappingViolation[] {
     return Object.entries(parse(mapping)).flatMap(([schemaId, reference]) => {
       const detail = this.#faultOf(schemaId, reference);

@@ -19,7 +19,7 @@ export interface UserGroupList {
   filter?: UserGroupFilter;
 }
 
-/** Where the next page starts (inclusive), in the order of ids or of names. */
+/** Start of the next page (inclusive), in the order of ids or of names. */
 export type Position =
   | { order: 'id'; providedId: string }
   | { order: 'name'; name: string; providedId: string };

@@ -26,7 +26,7 @@ export const UNLIMITED: DocumentTotal = {
   bytes: Number.MAX_SAFE_INTEGER,
 };
 
-/** What is common to the documents of one kind. */
+/** Properties that the documents of one kind share. */
 export interface DocumentDefinition {
   /** Not of documents without endpoints of their own. */
   readonly kind: Exclude<DocumentKind, 'key_set'>;

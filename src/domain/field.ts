@@ -4,7 +4,7 @@
 /** Every limit, in the unit of its name. */
 export const limits = {
   bodyBytes: 256 * 1024,
-  /** Of a line of an import: more than the longest line of an export. */
+  /** Maximum of a line of an import: more than the longest line of an export. */
   lineBytes: 512 * 1024,
   propertiesBytes: 64 * 1024,
   propertiesLevels: 16,
@@ -14,11 +14,11 @@ export const limits = {
   gracePeriodSeconds: 2_592_000,
   /** 100 years. */
   apiTokenSeconds: 3_153_600_000,
-  /** That are neither revoked nor expired, in one workspace and environment, created over HTTP. */
+  /** API tokens created over HTTP in one workspace and environment that are neither revoked nor expired. */
   activeApiTokens: 1_000,
   pageGroups: 1_000,
   pageApiTokens: 1_000,
-  /** Of the mappings and properties on one page of a list. */
+  /** Maximum of the mappings and properties on one page of a list. */
   pageBytes: 1024 * 1024,
 } as const;
 

@@ -26,7 +26,7 @@ export type TokenOwner = Omit<UserGroupKey, 'bucket'> & Pick<UserGroup, 'teamId'
 /** The row of the token, with the token. */
 export type StoredToken = TokenOwner & Pick<UserGroup, 'sealedToken'>;
 
-/** What a browser keeps, in no row: a cookie, or a field of a form. */
+/** Owner of a secret that a browser keeps, in a cookie or in a field of a form, and the database does not. */
 export interface SessionOwner {
   session: 'console' | 'new-api-token';
 }

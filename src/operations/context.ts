@@ -32,15 +32,15 @@ export interface Context {
   defaultGracePeriodSeconds: number;
   configs: EnvironmentConfigs;
   usage: Usage;
-  /** Of this request. */
+  /** Origin of this request. */
   origin: Origin;
   propertyValidator: PropertyValidator;
   timedOutSchemas: TimedOutSchemas;
-  /** Of this request: rules that its change violates, and that are only reported. */
+  /** Rules that the change of this request violates, and that are only reported. */
   violations: FieldError[];
   /** Whether changes are recorded as events. */
   keepsEvents: boolean;
-  /** Where tools reach the service, without a slash at the end: the start of the issuer of tokens. */
+  /** Public URL of the service, without a slash at the end: the start of the issuer of tokens. */
   publicUrl: string;
   /** Whether webhooks may be sent to addresses that are not public. */
   allowsPrivateWebhooks: boolean;

@@ -52,16 +52,16 @@ export const targetTypes = [
 ] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** What changed. The id of a user group is the caller's own id of it. */
+/** The changed thing. The id of a user group is the caller's own id of it. */
 export interface EventTarget {
   readonly type: TargetType;
   readonly id: string;
 }
 
-/** Who made the change, and through what. */
+/** Author of the change, and the way it came. */
 export interface Actor {
   type: 'api_token' | 'command_line' | 'service';
-  /** Of the API token. */
+  /** Id of the API token. */
   id: number | null;
   name: string | null;
   via: 'api' | 'console' | 'command_line' | 'service';
@@ -100,13 +100,13 @@ export interface NewEvent extends Tenant {
 export interface StoredEvent extends Omit<NewEvent, 'endpoints'> {
   /** Its place in the feed, together with the event id, and among the events of its target. */
   position: number;
-  /** Of the target after the change; null if the target has no versions or is gone. */
+  /** Version of the target after the change; null if the target has no versions or is gone. */
   version: number | null;
   /** In their stored form, see `Changes`; null if there are none, or no longer. */
   changes: JsonText | null;
 }
 
-/** Where a feed continues: after this event. */
+/** Position in a feed, which continues after this event. */
 export interface EventPosition {
   position: number;
   eventId: string;

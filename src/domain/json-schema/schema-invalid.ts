@@ -6,7 +6,7 @@ export type SchemaPath = readonly (string | number)[];
 /** Why a schema cannot be used. */
 export class SchemaInvalid extends Error {
   override readonly name = 'SchemaInvalid';
-  /** Where in the schema. */
+  /** Place in the schema. */
   readonly pointer: string;
 
   constructor(path: SchemaPath, message: string) {

@@ -8,7 +8,7 @@ export type JsonTree = JsonText | JsonObject | JsonArray;
 
 export class JsonObject {
   readonly text: JsonText;
-  /** By key, including its quotes. */
+  /** Keyed by member name, including its quotes. */
   readonly members: ReadonlyMap<string, JsonTree>;
 
   constructor(text: JsonText, members: ReadonlyMap<string, JsonTree>) {

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 /** 132 bits, in base64url. */
 const CHECKSUM_LENGTH = 22;
 
-/** What identifies a list: its name, its workspace and environment, and its search. Its JSON is part of cursors. */
+/** Identity of a list: its name, its workspace and environment, and its search. Its JSON is part of cursors. */
 export type ListName = readonly unknown[];
 
 export function encodeCursor(list: ListName, position: string): string {

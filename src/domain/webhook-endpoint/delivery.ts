@@ -30,7 +30,7 @@ export interface DeliveryKey extends WebhookEndpointKey {
 
 /** Instants are milliseconds since 1970. */
 export interface Delivery extends DeliveryKey {
-  /** Of the event. */
+  /** Position of the event. */
   position: number;
   eventType: EventType;
   target: EventTarget;
@@ -45,7 +45,7 @@ export interface Delivery extends DeliveryKey {
   createdAt: number;
 }
 
-/** What an attempt changes. */
+/** Changes by an attempt. */
 export interface FinishedAttempt {
   key: DeliveryKey;
   /** `nextAttemptAt` while it ran. A delivery that another process has claimed since only accepts a success. */

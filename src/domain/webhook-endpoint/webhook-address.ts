@@ -1,4 +1,4 @@
-// Where webhooks may be sent: only to public addresses, unless the operator allows others. Otherwise a caller could use
+// Permitted targets of webhooks: only public addresses, unless the operator allows others. Otherwise a caller could use
 // the service to reach the network that it runs in.
 
 import { isIP } from 'node:net';
@@ -12,7 +12,7 @@ const INVISIBLE = /[^\x21-\u{10ffff}]|[\x7f-\xa0]/u;
 const CLOUD_SERVICES = new Set(['168.63.129.16']);
 const GLOBAL_UNICAST_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
-/** What is wrong with the URL of an endpoint, or null. Names are resolved, and their addresses checked, on connecting. */
+/** Describes the rule that the URL of an endpoint breaks, or null. Names are resolved and checked on connecting. */
 export function urlFault(text: string, allowsPrivate: boolean): string | null {
   const url = INVISIBLE.test(text) ? null : URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an https or http URL';
@@ -38,7 +38,7 @@ function addressOf(hostname: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Of IPv6 only the allocated unicast space: addresses that embed an IPv4 address (mapped, NAT64, 6to4) lie outside. */
+/** Accepts, in IPv6, only the allocated unicast space: addresses that embed an IPv4 address lie outside. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);

@@ -52,7 +52,7 @@ export class ApiTokenTaken extends Error {
 interface IssueOptions {
   /** Its text; a new one if absent. */
   token?: Secret;
-  /** Of active API tokens in its workspace and environment. */
+  /** Maximum number of active API tokens in its workspace and environment. */
   limit?: number;
 }
 

@@ -182,7 +182,7 @@ const documentTable: Table<Document> = {
   add: (store, documents) => store.write({ kind: 'copyDocuments', documents }),
 };
 
-/** By environment, in the order of the feed. */
+/** Copied one environment at a time, in the order of the feed. */
 const eventTable: Table<StoredEvent> = {
   rows: 'events',
   page: async (store, after, limit) => {

@@ -35,7 +35,7 @@ export class EnvironmentConfig {
     this.characters = documents.reduce((sum, { body }) => sum + body.length + DOCUMENT_CHARACTERS, 0);
   }
 
-  /** By id, in the order of ids. */
+  /** Keyed by id, in the order of ids. */
   ofKind(kind: DocumentKind): ReadonlyMap<string, Document> {
     this.#byKind ??= indexByKind(this.documents);
     return this.#byKind.get(kind) ?? EMPTY_MAP;

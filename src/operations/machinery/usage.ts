@@ -59,7 +59,7 @@ export class Usage {
   #isStale(last: number | null, now: number): boolean {
     if (last !== null && last > now - HOUR_MS) return false;
     const hour = now - (now % HOUR_MS);
-    // What was collected in the hour before is written as of that hour.
+    // Uses collected in the hour before are written as of that hour.
     if (hour !== this.#hour && this.#timer !== null) void this.write();
     this.#hour = hour;
     return true;

@@ -1,5 +1,5 @@
-// Whose token is it? For people who look into a problem: unlike a resolution it does not count as seen, and it finds the
-// group of a token that does not resolve any more.
+// Finds the group of a token, for people who look into a problem: unlike a resolution it does not count as
+// seen, and it finds the group of a token that does not resolve any more.
 
 import type { Caller } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';

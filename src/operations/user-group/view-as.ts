@@ -1,5 +1,5 @@
-// What a dashboard is told about a user group: its data sources, and what every integration would mint for it. Looking is
-// not a use of the group, and nobody gets a token by it.
+// What a dashboard is told about a user group: its data sources, and what every integration would mint for it. A
+// read-only preview: it does not update `last_seen_at` and returns no token.
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
