@@ -35,13 +35,13 @@ export type ProblemCode =
   | 'shutting_down';
 
 /** An invalid field: an RFC 6901 pointer into the body, and what is wrong with it. */
-export interface FieldError {
+export interface Violation {
   pointer: string;
   detail: string;
 }
 
 interface ProblemOptions {
-  errors?: readonly FieldError[];
+  errors?: readonly Violation[];
   /** Sent as `Retry-After`. */
   retryAfterSeconds?: number;
   cause?: unknown;
@@ -50,7 +50,7 @@ interface ProblemOptions {
 /** The message is shown to the caller: it says what to do next and never contains a token. */
 export class Problem extends Error {
   readonly code: ProblemCode;
-  readonly errors: readonly FieldError[];
+  readonly errors: readonly Violation[];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {

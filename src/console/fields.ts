@@ -1,6 +1,6 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
-import type { FieldError, Problem } from '../problem.ts';
+import type { Problem, Violation } from '../problem.ts';
 import { type Html, html, NO_HTML } from './html.ts';
 import type { Session } from './session.ts';
 
@@ -128,7 +128,7 @@ function errorText(name: string, error: string): Html {
 }
 
 function errorFor({ name, pointer = `/${name}`, problem }: FieldOptions): string {
-  const isAbout = ({ pointer: each }: FieldError) => each === pointer || each.startsWith(`${pointer}/`);
+  const isAbout = ({ pointer: each }: Violation) => each === pointer || each.startsWith(`${pointer}/`);
   const details = (problem?.errors ?? []).filter(isAbout).map(({ pointer: at, detail }) => {
     const inside = at.slice(pointer.length);
     return inside === '' ? detail : `${inside} ${detail}`;

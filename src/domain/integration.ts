@@ -1,6 +1,6 @@
 // An integration: how the tokens for one tool are made. Stored as a document; its secret is encrypted.
 
-import type { FieldError } from '../problem.ts';
+import type { Violation } from '../problem.ts';
 import { Problem } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
 import { isEmpty, type Template, templateOf, templatesSchema } from './embed-token/template.ts';
@@ -121,7 +121,7 @@ interface StoredIntegration {
   unrestricted: boolean;
 }
 
-export function fault(path: readonly (string | number)[], detail: string): FieldError {
+export function fault(path: readonly (string | number)[], detail: string): Violation {
   return { pointer: pointerOf(path), detail };
 }
 
@@ -129,7 +129,7 @@ export function fault(path: readonly (string | number)[], detail: string): Field
 export function templateFaults(
   templates: readonly PlacedTemplate[],
   properties: readonly string[],
-): FieldError[] {
+): Violation[] {
   return templates.flatMap(({ path, template }) => {
     if (template.source === 'property' && !properties.includes(template.name))
       return fault([...path, 'property'], 'must be listed in settings.properties');
@@ -140,13 +140,13 @@ export function templateFaults(
 }
 
 /** Nothing is minted. */
-export function claimMissing(errors: readonly FieldError[]): Problem {
+export function claimMissing(errors: readonly Violation[]): Problem {
   const missing = errors.map(({ pointer }) => pointer.slice(1)).join(', ');
   return new Problem('claim_missing', `The user group lacks ${missing}. No token was minted.`, { errors });
 }
 
 /** Nothing is minted. */
-export function claimInvalid(errors: readonly FieldError[]): Problem {
+export function claimInvalid(errors: readonly Violation[]): Problem {
   const details = errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`.trim());
   return new Problem('claim_invalid', `${details.join('; ')}. No token was minted.`, { errors });
 }

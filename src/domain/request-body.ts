@@ -1,7 +1,7 @@
 // Request bodies: bytes in, validated values out. Bodies of a single endpoint are defined with the endpoint.
 
 import { Ajv, type ErrorObject } from 'ajv';
-import { type FieldError, Problem } from '../problem.ts';
+import { Problem, type Violation } from '../problem.ts';
 import * as field from './field.ts';
 import { parseInstant } from './instant.ts';
 import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './json/strict-json.ts';
@@ -141,7 +141,7 @@ export function valueCheck(schema: object): (value: unknown) => string | null {
 }
 
 /** A check of a part of a body by another schema: returns what is wrong with the value at the path. */
-export function partCheck(schema: object): (value: unknown, path: readonly string[]) => FieldError[] {
+export function partCheck(schema: object): (value: unknown, path: readonly string[]) => Violation[] {
   const check = ajv.compile(schema);
   return (value, path) => {
     if (check(value)) return [];
@@ -215,7 +215,7 @@ function refusal(
   return invalid(code, shown, { more: faults.length + unknown.length - shown.length, hint });
 }
 
-function unknownField(key: string, known: readonly string[], environmentSource?: string): FieldError {
+function unknownField(key: string, known: readonly string[], environmentSource?: string): Violation {
   const detail = `is not a known field${suggestField(key, known, environmentSource)}`;
   return { pointer: pointerOf([key]), detail };
 }
@@ -226,7 +226,7 @@ function isFault({ keyword }: ErrorObject): boolean {
 }
 
 /** Throws `invalid_request` unless the list is empty. */
-export function refuseFields(errors: readonly FieldError[]): void {
+export function refuseFields(errors: readonly Violation[]): void {
   if (errors.length === 0) return;
   const more = Math.max(0, errors.length - MAX_ERRORS);
   throw invalid('invalid_request', errors.slice(0, MAX_ERRORS), { more });
@@ -234,7 +234,7 @@ export function refuseFields(errors: readonly FieldError[]): void {
 
 function invalid(
   code: 'invalid_request' | 'unknown_field',
-  errors: readonly FieldError[],
+  errors: readonly Violation[],
   { more = 0, hint }: { more?: number; hint?: string | undefined } = {},
 ): Problem {
   const details = errors.map(
@@ -244,7 +244,7 @@ function invalid(
   return new Problem(code, hint ?? `${details.join('; ')}.`, { errors });
 }
 
-function faultOf(error: ErrorObject): FieldError {
+function faultOf(error: ErrorObject): Violation {
   const path = pathOf(error.instancePath);
   const pointer = pointerOf(path);
   const { params, schema, data, propertyName } = error;

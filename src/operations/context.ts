@@ -5,7 +5,7 @@ import type { Origin } from '../domain/event/event.ts';
 import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
-import { type FieldError, Problem } from '../problem.ts';
+import { Problem, type Violation } from '../problem.ts';
 import { TenantActivity } from '../scheduling/tenant-activity.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
 import { EnvironmentConfigs } from './document/environment-config.ts';
@@ -37,7 +37,7 @@ export interface Context {
   propertyValidator: PropertyValidator;
   timedOutSchemas: TimedOutSchemas;
   /** Rules that the change of this request violates, and that are only reported. */
-  violations: FieldError[];
+  violations: Violation[];
   /** Whether changes are recorded as events. */
   keepsEvents: boolean;
   /** Public URL of the service, without a slash at the end: the start of the issuer of tokens. */

@@ -5,7 +5,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
-import { type FieldError, Problem } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
 import { areaField, hidden, nameField } from '../fields.ts';
 import type { Form } from '../form.ts';
@@ -63,7 +63,7 @@ export function fieldsOf(
   { name, mapping, properties }: TypedGroup,
   stored: JsonText | null,
 ): GroupFields {
-  const faults: FieldError[] = [];
+  const faults: Violation[] = [];
   const fields = {
     name,
     mapping: jsonTextOf(mapping, ['mapping'], faults),

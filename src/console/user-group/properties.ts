@@ -6,7 +6,7 @@
 import { limits } from '../../domain/field.ts';
 import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
 import { type JsonText, parseStrictJson, pointerOf } from '../../domain/json/strict-json.ts';
-import { type FieldError, Problem } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Html, html } from '../html.ts';
@@ -75,7 +75,7 @@ export function readProperties(form: Form, schema: JsonText | null): TypedProper
 export function propertiesText(
   { inputs, other }: TypedProperties,
   stored: JsonText | null,
-  faults: FieldError[],
+  faults: Violation[],
 ): JsonText | null {
   const text = jsonTextOf(other, ['properties'], faults);
   if (inputs.length === 0) return text;
@@ -97,7 +97,7 @@ export function propertiesText(
 }
 
 /** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `faults`. */
-export function jsonTextOf(typed: string, path: readonly string[], faults: FieldError[]): JsonText | null {
+export function jsonTextOf(typed: string, path: readonly string[], faults: Violation[]): JsonText | null {
   if (typed.trim() === '') return null;
   try {
     parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
@@ -206,7 +206,7 @@ function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonT
 }
 
 /** The text of JSON; null if the member is absent or not valid. */
-function valueTextOf({ key, kind, value }: Input, faults: FieldError[]): string | null {
+function valueTextOf({ key, kind, value }: Input, faults: Violation[]): string | null {
   if (value.trim() === '') return null;
   switch (kind) {
     case 'text':
@@ -223,7 +223,7 @@ function valueTextOf({ key, kind, value }: Input, faults: FieldError[]): string 
   }
 }
 
-function inOther(key: string): FieldError {
+function inOther(key: string): Violation {
   const pointer = pointerOf(['properties', JSON.parse(key) as string]);
   return { pointer, detail: 'is also in the other properties: remove it there' };
 }

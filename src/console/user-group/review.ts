@@ -4,7 +4,7 @@ import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { checkPolicies } from '../../operations/user-group/violations.ts';
-import type { FieldError } from '../../problem.ts';
+import type { Violation } from '../../problem.ts';
 import { changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
 import { type Html, html, link, NO_HTML, pathTo } from '../html.ts';
@@ -65,7 +65,7 @@ function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {
 }
 
 /** Violations of rules that are reported but not enforced. */
-function violationList(violations: readonly FieldError[]): Html {
+function violationList(violations: readonly Violation[]): Html {
   if (violations.length === 0) return NO_HTML;
   return html`<div class="problem"><p>This violates rules that are reported, and not enforced:</p>
 <ul>${violations.map(({ pointer, detail }) => html`<li><code>${pointer}</code> ${detail}</li>`)}</ul></div>`;

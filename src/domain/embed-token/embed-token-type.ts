@@ -1,6 +1,6 @@
 // What a type of embed token defines.
 
-import type { FieldError, Problem } from '../../problem.ts';
+import type { Problem, Violation } from '../../problem.ts';
 import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
 import { type JsonArray, textOf, treeOf } from '../json/json-tree.ts';
 import { type JsonText, pointerOf } from '../json/strict-json.ts';
@@ -42,7 +42,7 @@ export interface EmbedTokenType<Settings> {
   /** The templates outside `claims`. */
   templates?(integration: Integration<Settings>): readonly PlacedTemplate[];
   /** What the schema cannot express. */
-  faults?(integration: Integration<Settings>): readonly FieldError[];
+  faults?(integration: Integration<Settings>): readonly Violation[];
   /** The payload of the token. Throws `claim_missing` and `claim_invalid`. */
   payload(minting: Minting<Settings>): JsonText;
   /** Where the viewer's browser opens the token. */

@@ -1,7 +1,7 @@
 // The table of types, and what they have in common: which integrations are valid, and from an integration and a group to
 // the payload of a token.
 
-import { type FieldError, Problem } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import {
   type Claim,
   claimInvalid,
@@ -62,7 +62,7 @@ export function parseIntegration({ value, members }: JsonDocument): IntegrationB
   return { integration, text, secret: secret === undefined ? null : new Secret(secret) };
 }
 
-function faultsOf(integration: Integration): FieldError[] {
+function faultsOf(integration: Integration): Violation[] {
   const type = typeOf(integration);
   const templates = templatesOf(integration);
   const { properties = [] } = integration.settings as CommonSettings;
@@ -129,7 +129,7 @@ export function payloadOf(minting: Omit<Minting, 'claims'>): JsonText {
   return typeOf(integration).payload({ ...minting, claims });
 }
 
-function missingValue({ path, template }: PlacedTemplate): FieldError {
+function missingValue({ path, template }: PlacedTemplate): Violation {
   const pointer = pointerOf(pathOfValue(template));
   return { pointer, detail: `is missing or empty; ${pointerOf(path)} of the integration requires it` };
 }

@@ -1,7 +1,7 @@
 // JSON Schema 2020-12, from a schema to an assertion. An interpreter, and not a library that generates code: the schemas
 // are those of callers. See docs/decisions/0009-property-schemas-are-interpreted.md.
 
-import type { FieldError } from '../../problem.ts';
+import type { Violation } from '../../problem.ts';
 import { type Assertion, conjunction, Evaluation, type EvaluationLimits } from './evaluation.ts';
 import { keywords } from './keyword.ts';
 import { SchemaInvalid, type SchemaPath } from './schema-invalid.ts';
@@ -25,7 +25,7 @@ interface Place {
 }
 
 /** Throws `SchemaInvalid`. The result returns the first faults of a value. Both call `step` at every step. */
-export function compileSchema(schema: unknown, limits: EvaluationLimits): (value: unknown) => FieldError[] {
+export function compileSchema(schema: unknown, limits: EvaluationLimits): (value: unknown) => Violation[] {
   const compiled = new CompiledSchema(schema, limits);
   return (value) => compiled.faultsOf(value);
 }
@@ -49,7 +49,7 @@ class CompiledSchema {
       resolve();
   }
 
-  faultsOf(value: unknown): FieldError[] {
+  faultsOf(value: unknown): Violation[] {
     const evaluation = new Evaluation(this.#tracks, this.#limits);
     // A stack overflow may have left it as it was.
     this.#scope = [];

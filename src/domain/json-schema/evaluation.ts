@@ -1,6 +1,6 @@
 // One evaluation of a value: where it is, and what is wrong with it.
 
-import type { FieldError } from '../../problem.ts';
+import type { Violation } from '../../problem.ts';
 import { pointerOf } from '../json/strict-json.ts';
 import { truncate } from '../truncate.ts';
 
@@ -16,7 +16,7 @@ export interface EvaluationLimits {
 }
 
 export class Evaluation {
-  readonly faults: FieldError[] = [];
+  readonly faults: Violation[] = [];
   /** Whether `unevaluatedProperties` or `unevaluatedItems` occur. */
   readonly tracks: boolean;
   /** Called at every step; it may throw to stop the evaluation. */

@@ -1,14 +1,14 @@
 // The schema of properties: JSON Schema 2020-12. Patterns run on RE2, in linear time; references stay inside the schema;
 // `format` is an annotation, as the specification defaults to.
 
-import type { FieldError } from '../../problem.ts';
+import type { Violation } from '../../problem.ts';
 import { compileSchema } from './compile.ts';
 
 export const SCHEMA_BYTES = 64 * 1024;
 const MAX_FAULTS = 20;
 
 /** What the properties violate, each with its place in them. */
-export type PropertyCheck = (properties: unknown) => FieldError[];
+export type PropertyCheck = (properties: unknown) => Violation[];
 
 /**
  * Compiling and checking take time that only a deadline bounds: call them in a thread. Both call `step` again and again,

@@ -8,7 +8,7 @@
 // `JSON.parse`.
 
 import { isUtf8 } from 'node:buffer';
-import { type FieldError, Problem } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import { truncate } from '../truncate.ts';
 
 declare const jsonTextBrand: unique symbol;
@@ -53,7 +53,7 @@ export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
 }
 
 function invalidJson(pointer: string, detail: string): Problem {
-  const errors: FieldError[] = [{ pointer, detail }];
+  const errors: Violation[] = [{ pointer, detail }];
   const place = pointer === '' ? 'The body' : `The body at ${pointer}`;
   return new Problem('invalid_json', `${place} ${detail}.`, { errors });
 }

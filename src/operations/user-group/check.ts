@@ -2,7 +2,7 @@
 
 import type { Tenant } from '../../domain/event/event.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import type { FieldError } from '../../problem.ts';
+import type { Violation } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { EnvironmentConfig } from '../document/environment-config.ts';
 import { PropertyValidator } from '../property-schema/validator/validator.ts';
@@ -12,7 +12,7 @@ import { violationsOf } from './violations.ts';
 export interface CheckedPage {
   /** User groups checked so far. */
   checked: number;
-  violations: readonly { userGroup: UserGroup; faults: readonly FieldError[] }[];
+  violations: readonly { userGroup: UserGroup; faults: readonly Violation[] }[];
 }
 
 export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncGenerator<CheckedPage> {

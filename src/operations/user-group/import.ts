@@ -26,7 +26,7 @@ import {
   type UserGroup,
   type UserGroupKey,
 } from '../../domain/user-group/user-group.ts';
-import { type FieldError, Problem } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
@@ -47,7 +47,7 @@ export type LineResult = { result: 'created' | 'updated' | 'unchanged' } | Refus
 export interface RefusedLine {
   result: 'refused';
   code: string;
-  errors: readonly FieldError[];
+  errors: readonly Violation[];
 }
 
 /** The token of a line, and the addresses under which it is looked up. */

@@ -6,7 +6,7 @@ import { type JsonText, pointerOf } from '../../domain/json/strict-json.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { type FieldError, Problem } from '../../problem.ts';
+import { Problem, type Violation } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import type { EnvironmentConfig, PropertySchema } from '../document/environment-config.ts';
 import { PropertySchemaInvalid, type PropertyValidator } from '../property-schema/validator/validator.ts';
@@ -49,7 +49,7 @@ async function enforcedViolations(
   caller: Caller,
   propertySchema: PropertySchema,
   properties: JsonText | null,
-): Promise<FieldError[]> {
+): Promise<Violation[]> {
   try {
     const [faults] = await propertyViolations(propertyValidator, caller, propertySchema, [properties]);
     return faults!;
@@ -66,7 +66,7 @@ export async function violationsOf(
   tenant: Tenant,
   config: EnvironmentConfig,
   stored: readonly Pick<UserGroup, 'mapping' | 'properties'>[],
-): Promise<FieldError[][]> {
+): Promise<Violation[][]> {
   const { propertySchema } = config;
   const ofProperties =
     propertySchema === null
@@ -82,7 +82,7 @@ function apply(
   { violations }: PolicyContext,
   mode: PolicyMode,
   code: 'mapping_invalid' | 'properties_invalid',
-  faults: readonly FieldError[],
+  faults: readonly Violation[],
 ): void {
   if (faults.length === 0) return;
   if (mode === 'report') {
@@ -93,7 +93,7 @@ function apply(
   throw new Problem(code, `${details.join('; ')}.`, { errors: faults });
 }
 
-function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null): FieldError[] {
+function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null): Violation[] {
   return config.catalogue.violations(mapping).map(({ schemaId, detail }) => ({
     pointer: pointerOf(['mapping', schemaId]),
     detail,
@@ -106,14 +106,14 @@ async function storedViolations(
   tenant: Tenant,
   propertySchema: PropertySchema,
   stored: readonly Pick<UserGroup, 'properties'>[],
-): Promise<FieldError[][]> {
+): Promise<Violation[][]> {
   const all = stored.map(({ properties }) => properties);
   try {
     return await propertyViolations(validator, tenant, propertySchema, all);
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     if (stored.length === 1) return [[uncheckable(error)]];
-    const violations: FieldError[][] = [];
+    const violations: Violation[][] = [];
     for (const one of stored)
       violations.push(...(await storedViolations(validator, tenant, propertySchema, [one])));
     return violations;
@@ -126,7 +126,7 @@ async function propertyViolations(
   { workspaceId }: Tenant,
   { schema }: PropertySchema,
   properties: readonly (JsonText | null)[],
-): Promise<FieldError[][]> {
+): Promise<Violation[][]> {
   const texts = properties.map((text) => text ?? '{}');
   const all = await validator.check(workspaceId, schema, texts);
   return all.map((faults) =>
@@ -134,6 +134,6 @@ async function propertyViolations(
   );
 }
 
-function uncheckable({ message }: PropertySchemaInvalid): FieldError {
+function uncheckable({ message }: PropertySchemaInvalid): Violation {
   return { pointer: '/properties', detail: `cannot be checked: the property schema ${message}` };
 }

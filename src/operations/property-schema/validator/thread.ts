@@ -8,7 +8,7 @@ import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
 import { examplesOf } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
-import type { FieldError } from '../../../problem.ts';
+import type { Violation } from '../../../problem.ts';
 import { cpuMs, Stopwatch, TimeExceeded } from './stopwatch.ts';
 
 /** Limits in milliseconds of processor time. */
@@ -32,7 +32,7 @@ export interface ValidatorRequest {
 
 /** The faults of each properties, or why the schema cannot be used, or that it took too long. */
 export type Verdict =
-  | { faults: FieldError[][] }
+  | { faults: Violation[][] }
   | { pointer: string; invalid: string }
   | { exceeded: 'compile' | 'check' };
 

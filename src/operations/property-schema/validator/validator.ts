@@ -2,7 +2,7 @@
 // check takes less than a slice of the fast thread. One that does not is repeated in the slow thread. A tenant with many of
 // them uses that thread until it has paid back the time: the fast thread is lost to it for a thousandth of the time.
 
-import type { FieldError } from '../../../problem.ts';
+import type { Violation } from '../../../problem.ts';
 import { Lane, OVERLOADED, SpareThread } from './lane.ts';
 import type { TimeLimits } from './thread.ts';
 import { TimeAccounts } from './time-accounts.ts';
@@ -56,7 +56,7 @@ export class PropertyValidator {
    * The faults of each of the properties. `tenant` is the workspace that the schema belongs to. Throws
    * `PropertySchemaInvalid` if the schema takes too long for all of them.
    */
-  async check(tenant: number, schema: string, properties: readonly string[]): Promise<FieldError[][]> {
+  async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
     const check = { tenant, schema, properties };
     const startBy = deadline();
     const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
@@ -116,7 +116,7 @@ function isUndecided(outcome: Outcome): boolean {
 }
 
 /** Throws `PropertySchemaInvalid`, and another error if the outcome says nothing about the schema. */
-function faultsIn(outcome: Outcome, isRepeated = false): FieldError[][] {
+function faultsIn(outcome: Outcome, isRepeated = false): Violation[][] {
   if ('faults' in outcome) return outcome.faults;
   if ('stalled' in outcome) throw OVERLOADED;
   if ('failure' in outcome) throw outcome.failure;
