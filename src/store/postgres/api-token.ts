@@ -1,10 +1,11 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
 import { Changes } from '../../domain/event/changes.ts';
 import type { TokenDigest } from '../../domain/token.ts';
+import { API_TOKEN, TENANT } from '../entities.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
-import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
 import { record } from './event/event.ts';
+import { parameters } from './sent-rows.ts';
 import { lockWorkspaces } from './workspace.ts';
 
 const CONFIG_VERSION = `coalesce((select config_version from environments
@@ -13,20 +14,20 @@ const CONFIG_VERSION = `coalesce((select config_version from environments
 
 export const FIND: Statement = {
   name: 'find_api_tokens',
-  sql: `select ${API_TOKEN_COLUMNS}, ${CONFIG_VERSION} from api_tokens where digest = any ($1::text[])`,
+  sql: `select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where digest = any ($1::text[])`,
 };
 
 export const FIND_PREVIOUS: Statement = {
   name: 'find_rotated_api_tokens',
-  sql: `select ${API_TOKEN_COLUMNS}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`,
+  sql: `select ${API_TOKEN.names}, ${CONFIG_VERSION} from api_tokens where previous_digest = any ($1::text[])`,
 };
 
 export const FIND_BY_ID: Statement = {
   name: 'find_api_token_by_id',
-  sql: `select ${API_TOKEN_COLUMNS} from api_tokens where api_token_id = $1`,
+  sql: `select ${API_TOKEN.names} from api_tokens where api_token_id = $1`,
 };
 
-const LISTED_COLUMNS = `${API_TOKEN_COLUMNS},
+const LISTED_COLUMNS = `${API_TOKEN.names},
       (select workspaces.name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 
 export const LIST: Statement = {
@@ -42,10 +43,9 @@ export const LIST_OF: Statement = {
 
 export const CREATE: Statement = {
   name: 'create_api_token',
-  sql: `insert into api_tokens (${API_TOKEN_COLUMNS})
-    select $1::bigint, workspace_id, $3::text, $4::text, $5::text, $6::text, $7::text, $8::bigint, $9::bigint,
-      $10::bigint, $11::bigint, $12::bigint
-    from workspaces where workspace_id = $2::bigint
+  sql: `insert into api_tokens (${API_TOKEN.names})
+    select ${parameters(API_TOKEN)}
+    from workspaces where workspace_id = $2
     on conflict (digest) do nothing
     returning api_token_id`,
 };
@@ -107,7 +107,7 @@ export async function findApiTokens(
 }
 
 function toFound(row: readonly unknown[]): FoundApiToken {
-  return { ...toApiToken(row), configVersion: row.at(-1) as number };
+  return { ...API_TOKEN.read(row), configVersion: row.at(-1) as number };
 }
 
 export async function findApiTokenById(
@@ -115,7 +115,7 @@ export async function findApiTokenById(
   { apiTokenId }: Query<'findApiTokenById'>,
 ): Promise<ApiToken | null> {
   const [row] = await session.query(FIND_BY_ID, [apiTokenId]);
-  return row === undefined ? null : toApiToken(row);
+  return row === undefined ? null : API_TOKEN.read(row);
 }
 
 export async function listApiTokens(
@@ -125,8 +125,8 @@ export async function listApiTokens(
   const rows =
     of === null
       ? await session.query(LIST, [after, limit])
-      : await session.query(LIST_OF, [of.workspaceId, of.environment, after, limit]);
-  return rows.map((row) => ({ ...toApiToken(row), workspaceName: row.at(-1) as string }));
+      : await session.query(LIST_OF, [...TENANT.cells(of), after, limit]);
+  return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
 }
 
 /** Runs in a transaction. */
@@ -138,7 +138,7 @@ export async function createApiToken(
   if (limit !== undefined && (await countActive(session, command)) >= limit) return 'limit_reached';
   const [found, inserted, [row]] = await Promise.all([
     lockWorkspaces(session, [workspaceId]),
-    session.query(CREATE, fromApiToken(command)),
+    session.query(CREATE, API_TOKEN.cells(command)),
     session.query(FIND_ID, [digest]),
   ]);
   if (found.size === 0) return 'workspace_not_found';

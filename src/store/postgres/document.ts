@@ -12,27 +12,28 @@ import {
 import { Changes } from '../../domain/event/changes.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
+import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
-import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
 import type { Session, Statement } from './client/pool.ts';
 import { record } from './event/event.ts';
+import { parameters } from './sent-rows.ts';
 
 const OF_KEY = 'where workspace_id = $1 and environment = $2 and kind = $3 and document_id = $4';
 
 export const FIND: Statement = {
   name: 'find_document',
-  sql: `select ${DOCUMENT_COLUMNS} from documents ${OF_KEY}`,
+  sql: `select ${DOCUMENT.names} from documents ${OF_KEY}`,
 };
 
 export const LIST: Statement = {
   name: 'list_documents',
-  sql: `select ${DOCUMENT_COLUMNS} from documents where workspace_id = $1 and environment = $2
+  sql: `select ${DOCUMENT.names} from documents where workspace_id = $1 and environment = $2
     order by kind, document_id`,
 };
 
 export const SCAN: Statement = {
   name: 'scan_documents',
-  sql: `select ${DOCUMENT_COLUMNS} from documents
+  sql: `select ${DOCUMENT.names} from documents
     where (workspace_id, environment, kind, document_id) > ($1, $2, $3, $4)
     order by workspace_id, environment, kind, document_id limit $5`,
 };
@@ -43,8 +44,8 @@ export const TOTAL: Statement = {
     where workspace_id = $1 and environment = $2 and kind = $3`,
 };
 
-const INSERT_VALUES = `insert into documents (${DOCUMENT_COLUMNS})
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+const INSERT_VALUES = `insert into documents (${DOCUMENT.names})
+    values (${parameters(DOCUMENT)})`;
 
 export const PUT: Statement = {
   name: 'put_document',
@@ -85,17 +86,17 @@ export async function findConfigVersion(
   session: Session,
   { of }: Query<'findConfigVersion'>,
 ): Promise<number> {
-  const [row] = await session.query(FIND_VERSION, [of.workspaceId, of.environment]);
+  const [row] = await session.query(FIND_VERSION, TENANT.cells(of));
   return (row?.[0] as number | undefined) ?? 0;
 }
 
 /** The version is read first: documents that change in between are newer than it, and are read again. */
 export async function findConfig(session: Session, { of }: Query<'findConfig'>): Promise<Config> {
-  const values = [of.workspaceId, of.environment];
+  const values = TENANT.cells(of);
   const [row] = await session.query(FIND_VERSION, values);
   if (row === undefined) return { version: 0, documents: [] };
   const documents = await session.query(LIST, values);
-  return { version: row[0] as number, documents: documents.map(toDocument) };
+  return { version: row[0] as number, documents: documents.map((row) => DOCUMENT.read(row)) };
 }
 
 export async function findDocument(
@@ -110,7 +111,9 @@ export async function scanDocuments(
   { after, limit }: Query<'scanDocuments'>,
 ): Promise<Document[]> {
   const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
-  return (await session.query(SCAN, [workspaceId, environment, kind, id, limit])).map(toDocument);
+  return (await session.query(SCAN, [workspaceId, environment, kind, id, limit])).map((row) =>
+    DOCUMENT.read(row),
+  );
 }
 
 /** Runs in a transaction. */
@@ -135,7 +138,7 @@ export async function putDocument(
   };
   const { version } = document;
   const changes = new Changes(stored && documentFields(stored), documentFields(document));
-  await session.query(PUT, fromDocument(document));
+  await session.query(PUT, DOCUMENT.cells(document));
   await record(session, event === undefined ? [] : [{ event, version, changes }]);
   return { created: stored === null, document };
 }
@@ -149,7 +152,7 @@ export async function deleteDocument(
   const stored = await find(session, key);
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
-  await session.query(DELETE, partsOf(key));
+  await session.query(DELETE, DOCUMENT_KEY.cells(key));
   await record(session, event === undefined ? [] : [{ event, version: null, changes: null }]);
   return 'deleted';
 }
@@ -161,7 +164,7 @@ export async function resealDocument(
 ): Promise<boolean> {
   await lock(session, key);
   const values = [secret.keyId, secret.ciphertext, expected.keyId, expected.ciphertext];
-  return (await session.query(RESEAL, [...partsOf(key), ...values])).length === 1;
+  return (await session.query(RESEAL, [...DOCUMENT_KEY.cells(key), ...values])).length === 1;
 }
 
 /** Runs in a transaction. */
@@ -171,19 +174,19 @@ export async function copyDocuments(
 ): Promise<null> {
   for (const document of documents) {
     await lock(session, document);
-    await session.query(COPY, fromDocument(document));
+    await session.query(COPY, DOCUMENT.cells(document));
   }
   return null;
 }
 
 /** Increments the version even if nothing changes in the end: only what is kept under it is read again. */
-async function lock(session: Session, { workspaceId, environment }: Tenant): Promise<void> {
-  await session.query(INCREMENT, [workspaceId, environment]);
+async function lock(session: Session, tenant: Tenant): Promise<void> {
+  await session.query(INCREMENT, TENANT.cells(tenant));
 }
 
 async function find(session: Session, key: DocumentKey): Promise<Document | null> {
-  const [row] = await session.query(FIND, partsOf(key));
-  return row === undefined ? null : toDocument(row);
+  const [row] = await session.query(FIND, DOCUMENT_KEY.cells(key));
+  return row === undefined ? null : DOCUMENT.read(row);
 }
 
 async function totalOf(
@@ -193,8 +196,4 @@ async function totalOf(
   const [row] = await session.query(TOTAL, [workspaceId, environment, kind]);
   const [documents, bytes] = row as [number, number];
   return { documents, bytes };
-}
-
-function partsOf({ workspaceId, environment, kind, id }: DocumentKey): [number, string, string, string] {
-  return [workspaceId, environment, kind, id];
 }

@@ -1,21 +1,22 @@
+import { WORKSPACE } from '../entities.ts';
 import type { Command, CommandResult, Query, Workspace } from '../port.ts';
-import { toWorkspace, WORKSPACE_COLUMNS } from '../row-mapping.ts';
 import { TransientError } from './client/errors.ts';
 import type { Session, Statement } from './client/pool.ts';
+import { parameters } from './sent-rows.ts';
 
 export const LIST: Statement = {
   name: 'list_workspaces',
-  sql: `select ${WORKSPACE_COLUMNS} from workspaces where name > $1 order by name limit $2`,
+  sql: `select ${WORKSPACE.names} from workspaces where name > $1 order by name limit $2`,
 };
 
 export const INSERT: Statement = {
   name: 'create_workspace',
-  sql: `insert into workspaces (${WORKSPACE_COLUMNS}) values ($1, $2, $3) on conflict (name) do nothing`,
+  sql: `insert into workspaces (${WORKSPACE.names}) values (${parameters(WORKSPACE)}) on conflict (name) do nothing`,
 };
 
 export const FIND: Statement = {
   name: 'find_workspace',
-  sql: `select ${WORKSPACE_COLUMNS} from workspaces where name = $1`,
+  sql: `select ${WORKSPACE.names} from workspaces where name = $1`,
 };
 
 /** A no-op update that locks the rows until the end of the transaction: a portable row lock. */
@@ -71,7 +72,7 @@ export async function findWorkspace(
   { name }: Query<'findWorkspace'>,
 ): Promise<Workspace | null> {
   const [row] = await session.query(FIND, [name]);
-  return row === undefined ? null : toWorkspace(row);
+  return row === undefined ? null : WORKSPACE.read(row);
 }
 
 export async function listWorkspaces(
@@ -79,14 +80,14 @@ export async function listWorkspaces(
   { after, limit }: Query<'listWorkspaces'>,
 ): Promise<Workspace[]> {
   // Names are never empty.
-  return (await session.query(LIST, [after ?? '', limit])).map(toWorkspace);
+  return (await session.query(LIST, [after ?? '', limit])).map((row) => WORKSPACE.read(row));
 }
 
 export async function ensureWorkspace(
   session: Session,
   { workspaceId, name, now }: Command<'ensureWorkspace'>,
 ): Promise<CommandResult<'ensureWorkspace'>> {
-  await session.query(INSERT, [workspaceId, name, now]);
+  await session.query(INSERT, WORKSPACE.cells({ workspaceId, name, createdAt: now }));
   const [row] = await session.query(FIND, [name]);
   if (row === undefined) {
     throw new TransientError(
@@ -95,7 +96,7 @@ export async function ensureWorkspace(
       'good',
     );
   }
-  const workspace = toWorkspace(row);
+  const workspace = WORKSPACE.read(row);
   // The id is unique to this command.
   return { created: workspace.workspaceId === workspaceId, workspace };
 }

@@ -1,22 +1,23 @@
 import { type ApiToken, apiTokenFields, type FoundApiToken } from '../../domain/api-token.ts';
 import { Changes } from '../../domain/event/changes.ts';
+import { API_TOKEN } from '../entities.ts';
 import type { ApiTokenRow, Command, CommandResult, Query } from '../port.ts';
-import { API_TOKEN_COLUMNS, fromApiToken, toApiToken } from '../row-mapping.ts';
 import { record } from './event/event.ts';
 import type { Connection } from './file/connection.ts';
+import { placeholders } from './placeholders.ts';
 
-const FOUND_COLUMNS = `${API_TOKEN_COLUMNS}, coalesce((select config_version from environments
+const FOUND_COLUMNS = `${API_TOKEN.names}, coalesce((select config_version from environments
     where environments.workspace_id = api_tokens.workspace_id
       and environments.environment = api_tokens.environment), 0)`;
 const FIND = `select ${FOUND_COLUMNS} from api_tokens where digest = ?`;
 const FIND_PREVIOUS = `select ${FOUND_COLUMNS} from api_tokens where previous_digest = ?`;
-const FIND_BY_ID = `select ${API_TOKEN_COLUMNS} from api_tokens where api_token_id = ?`;
-const LISTED_COLUMNS = `${API_TOKEN_COLUMNS},
+const FIND_BY_ID = `select ${API_TOKEN.names} from api_tokens where api_token_id = ?`;
+const LISTED_COLUMNS = `${API_TOKEN.names},
   (select name from workspaces where workspaces.workspace_id = api_tokens.workspace_id)`;
 const LIST = `select ${LISTED_COLUMNS} from api_tokens where api_token_id > ? order by api_token_id limit ?`;
 const LIST_OF = `select ${LISTED_COLUMNS} from api_tokens
   where workspace_id = ? and environment = ? and api_token_id > ? order by api_token_id limit ?`;
-const CREATE = `insert into api_tokens (${API_TOKEN_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const CREATE = `insert into api_tokens (${API_TOKEN.names}) values (${placeholders(API_TOKEN)})
   on conflict (digest) do nothing`;
 const COUNT_ACTIVE = `select count(*) from api_tokens where workspace_id = ? and environment = ?
     and revoked_at is null and (expires_at is null or expires_at > ?)`;
@@ -33,7 +34,7 @@ export function findApiToken(
   { digest }: Query<'findApiToken'>,
 ): FoundApiToken | null {
   const row = connection.get(FIND, [digest]) ?? connection.get(FIND_PREVIOUS, [digest]);
-  return row === undefined ? null : { ...toApiToken(row), configVersion: row.at(-1) as number };
+  return row === undefined ? null : { ...API_TOKEN.read(row), configVersion: row.at(-1) as number };
 }
 
 export function findApiTokenById(
@@ -41,7 +42,7 @@ export function findApiTokenById(
   { apiTokenId }: Query<'findApiTokenById'>,
 ): ApiToken | null {
   const row = connection.get(FIND_BY_ID, [apiTokenId]);
-  return row === undefined ? null : toApiToken(row);
+  return row === undefined ? null : API_TOKEN.read(row);
 }
 
 export function listApiTokens(
@@ -52,7 +53,7 @@ export function listApiTokens(
     of === null
       ? connection.all(LIST, [after, limit])
       : connection.all(LIST_OF, [of.workspaceId, of.environment, after, limit]);
-  return rows.map((row) => ({ ...toApiToken(row), workspaceName: row.at(-1) as string }));
+  return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
 }
 
 export function createApiToken(
@@ -62,7 +63,7 @@ export function createApiToken(
   const { workspaceId, limit, event } = command;
   if (connection.get(WORKSPACE_EXISTS, [workspaceId]) === undefined) return 'workspace_not_found';
   if (limit !== undefined && countActive(connection, command) >= limit) return 'limit_reached';
-  if (connection.run(CREATE, fromApiToken(command)) === 0) return 'digest_taken';
+  if (connection.run(CREATE, API_TOKEN.cells(command)) === 0) return 'digest_taken';
   record(connection, event, null, () => new Changes(null, apiTokenFields(command)));
   return 'created';
 }

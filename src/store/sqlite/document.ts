@@ -8,25 +8,26 @@ import {
 } from '../../domain/document.ts';
 import { Changes } from '../../domain/event/changes.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
+import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
-import { DOCUMENT_COLUMNS, fromDocument, toDocument } from '../row-mapping.ts';
 import { record } from './event/event.ts';
 import type { Connection } from './file/connection.ts';
+import { placeholders } from './placeholders.ts';
 
-const FIND = `select ${DOCUMENT_COLUMNS} from documents
+const FIND = `select ${DOCUMENT.names} from documents
   where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
-const OF_ENVIRONMENT = `select ${DOCUMENT_COLUMNS} from documents where workspace_id = ? and environment = ?
+const OF_ENVIRONMENT = `select ${DOCUMENT.names} from documents where workspace_id = ? and environment = ?
   order by kind, document_id`;
-const SCAN = `select ${DOCUMENT_COLUMNS} from documents
+const SCAN = `select ${DOCUMENT.names} from documents
   where (workspace_id, environment, kind, document_id) > (?, ?, ?, ?)
   order by workspace_id, environment, kind, document_id limit ?`;
 const TOTAL = `select count(*), coalesce(sum(octet_length(document_id) + octet_length(body)), 0) from documents
   where workspace_id = ? and environment = ? and kind = ?`;
-const PUT = `insert into documents (${DOCUMENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const PUT = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)})
   on conflict (workspace_id, environment, kind, document_id) do update set version = excluded.version,
     body = excluded.body, secret_key_id = excluded.secret_key_id, secret_ciphertext = excluded.secret_ciphertext,
     updated_at = excluded.updated_at`;
-const COPY = `insert into documents (${DOCUMENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+const COPY = `insert into documents (${DOCUMENT.names}) values (${placeholders(DOCUMENT)}) on conflict do nothing`;
 const DELETE = `delete from documents
   where workspace_id = ? and environment = ? and kind = ? and document_id = ?`;
 const RESEAL = `update documents set secret_key_id = ?, secret_ciphertext = ?
@@ -39,15 +40,18 @@ const INCREMENT = `insert into environments (workspace_id, environment, config_v
 const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 
 export function findConfigVersion(connection: Connection, { of }: Query<'findConfigVersion'>): number {
-  const row = connection.get(CONFIG_VERSION, [of.workspaceId, of.environment]);
+  const row = connection.get(CONFIG_VERSION, TENANT.cells(of));
   return (row?.[0] as number | undefined) ?? 0;
 }
 
 export function findConfig(connection: Connection, { of }: Query<'findConfig'>): Config {
-  const tenant = [of.workspaceId, of.environment];
+  const tenant = TENANT.cells(of);
   const row = connection.get(CONFIG_VERSION, tenant);
   if (row === undefined) return { version: 0, documents: [] };
-  return { version: row[0] as number, documents: connection.all(OF_ENVIRONMENT, tenant).map(toDocument) };
+  return {
+    version: row[0] as number,
+    documents: connection.all(OF_ENVIRONMENT, tenant).map((row) => DOCUMENT.read(row)),
+  };
 }
 
 export function findDocument(connection: Connection, { key }: Query<'findDocument'>): Document | null {
@@ -56,7 +60,7 @@ export function findDocument(connection: Connection, { key }: Query<'findDocumen
 
 export function scanDocuments(connection: Connection, { after, limit }: Query<'scanDocuments'>): Document[] {
   const { workspaceId, environment, kind, id } = after ?? FIRST_KEY;
-  return connection.all(SCAN, [workspaceId, environment, kind, id, limit]).map(toDocument);
+  return connection.all(SCAN, [workspaceId, environment, kind, id, limit]).map((row) => DOCUMENT.read(row));
 }
 
 export function putDocument(
@@ -77,8 +81,8 @@ export function putDocument(
     createdAt: stored?.createdAt ?? now,
     updatedAt: now,
   };
-  connection.run(PUT, fromDocument(document));
-  connection.run(INCREMENT, [key.workspaceId, key.environment]);
+  connection.run(PUT, DOCUMENT.cells(document));
+  connection.run(INCREMENT, TENANT.cells(key));
   const changesOf = () => new Changes(stored && documentFields(stored), documentFields(document));
   record(connection, event, document.version, changesOf);
   return { created: stored === null, document };
@@ -91,8 +95,8 @@ export function deleteDocument(
   const stored = find(connection, key);
   if (stored === null) return 'not_found';
   if (!isMetByTag(precondition, documentTag(stored))) return 'version_mismatch';
-  connection.run(DELETE, partsOf(key));
-  connection.run(INCREMENT, [key.workspaceId, key.environment]);
+  connection.run(DELETE, DOCUMENT_KEY.cells(key));
+  connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, null);
   return 'deleted';
 }
@@ -101,30 +105,32 @@ export function resealDocument(
   connection: Connection,
   { key, expected, secret }: Command<'resealDocument'>,
 ): boolean {
-  const values = [secret.keyId, secret.ciphertext, ...partsOf(key), expected.keyId, expected.ciphertext];
+  const values = [
+    secret.keyId,
+    secret.ciphertext,
+    ...DOCUMENT_KEY.cells(key),
+    expected.keyId,
+    expected.ciphertext,
+  ];
   const isResealed = connection.run(RESEAL, values) === 1;
-  if (isResealed) connection.run(INCREMENT, [key.workspaceId, key.environment]);
+  if (isResealed) connection.run(INCREMENT, TENANT.cells(key));
   return isResealed;
 }
 
 export function copyDocuments(connection: Connection, { documents }: Command<'copyDocuments'>): null {
   for (const document of documents) {
-    connection.run(COPY, fromDocument(document));
-    connection.run(INCREMENT, [document.workspaceId, document.environment]);
+    connection.run(COPY, DOCUMENT.cells(document));
+    connection.run(INCREMENT, TENANT.cells(document));
   }
   return null;
 }
 
 function find(connection: Connection, key: DocumentKey): Document | null {
-  const row = connection.get(FIND, partsOf(key));
-  return row === undefined ? null : toDocument(row);
+  const row = connection.get(FIND, DOCUMENT_KEY.cells(key));
+  return row === undefined ? null : DOCUMENT.read(row);
 }
 
 function totalOf(connection: Connection, { workspaceId, environment, kind }: DocumentKey): DocumentTotal {
   const [documents, bytes] = connection.get(TOTAL, [workspaceId, environment, kind]) as [number, number];
   return { documents, bytes };
-}
-
-function partsOf({ workspaceId, environment, kind, id }: DocumentKey): [number, string, string, string] {
-  return [workspaceId, environment, kind, id];
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Tenant } from '../../domain/event/event.ts';
 import { NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
+import { createdUserGroup } from '../entities.ts';
 import { UNOBSERVED } from '../migration.ts';
 import {
   type Command,
@@ -14,7 +15,6 @@ import {
   type QueryResult,
   StoreUnavailable,
 } from '../port.ts';
-import { createdUserGroup } from '../row-mapping.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
 import { identityOf, makeFile } from './file/file.ts';

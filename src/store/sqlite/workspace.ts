@@ -1,10 +1,11 @@
+import { WORKSPACE } from '../entities.ts';
 import type { Command, CommandResult, Query, Workspace } from '../port.ts';
-import { toWorkspace, WORKSPACE_COLUMNS } from '../row-mapping.ts';
 import type { Connection } from './file/connection.ts';
+import { placeholders } from './placeholders.ts';
 
-const FIND = `select ${WORKSPACE_COLUMNS} from workspaces where name = ?`;
-const LIST = `select ${WORKSPACE_COLUMNS} from workspaces where name > ? order by name limit ?`;
-const CREATE = `insert into workspaces (${WORKSPACE_COLUMNS}) values (?, ?, ?) on conflict (name) do nothing`;
+const FIND = `select ${WORKSPACE.names} from workspaces where name = ?`;
+const LIST = `select ${WORKSPACE.names} from workspaces where name > ? order by name limit ?`;
+const CREATE = `insert into workspaces (${WORKSPACE.names}) values (${placeholders(WORKSPACE)}) on conflict (name) do nothing`;
 const EXISTS = 'select 1 from workspaces where workspace_id = ?';
 const RENAME = 'update workspaces set name = ? where workspace_id = ? and name = ?';
 const DELETE = 'delete from workspaces where workspace_id = ?';
@@ -17,7 +18,7 @@ const TABLES = ['api_tokens', 'documents', 'environments', 'deliveries', 'failin
 
 export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {
   const row = connection.get(FIND, [name]);
-  return row === undefined ? null : toWorkspace(row);
+  return row === undefined ? null : WORKSPACE.read(row);
 }
 
 export function listWorkspaces(
@@ -25,7 +26,7 @@ export function listWorkspaces(
   { after, limit }: Query<'listWorkspaces'>,
 ): Workspace[] {
   // No name is empty.
-  return connection.all(LIST, [after ?? '', limit]).map(toWorkspace);
+  return connection.all(LIST, [after ?? '', limit]).map((row) => WORKSPACE.read(row));
 }
 
 export function hasWorkspace(connection: Connection, workspaceId: number): boolean {
@@ -36,7 +37,7 @@ export function ensureWorkspace(
   connection: Connection,
   { workspaceId, name, now }: Command<'ensureWorkspace'>,
 ): CommandResult<'ensureWorkspace'> {
-  const created = connection.run(CREATE, [workspaceId, name, now]) === 1;
+  const created = connection.run(CREATE, WORKSPACE.cells({ workspaceId, name, createdAt: now })) === 1;
   return { created, workspace: findWorkspace(connection, { name })! };
 }
 

@@ -16,12 +16,23 @@ import {
 } from '../../../domain/event/event.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { TokenDigest } from '../../../domain/token.ts';
-import type { Environment } from '../../../domain/user-group/user-group.ts';
+import {
+  DELIVERY,
+  EVENT,
+  EVENT_KEY,
+  EVENT_TARGET,
+  RECORDED_EVENT,
+  type RecordedEvent,
+  TENANT,
+  TENANT_WITH_EVENTS,
+  USER_GROUP,
+} from '../../entities.ts';
 import { type EventCandidate, pageOf } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
-import { EVENT_COLUMNS, fromEvent, toEvent } from '../../row-mapping.ts';
+import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { HORIZON as HORIZON_ON_CITUS } from '../schema/citus.ts';
+import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
 /** Positions of one transaction id. */
 export const POSITIONS = 1_024;
@@ -42,39 +53,44 @@ function positionAfterLastOf(table: string): string {
         and later.target_id = ${table}.target_id and later.position >= ${POSITION})) end`;
 }
 
-const SENT_EVENTS = `unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[]`;
-
 export const INSERT: Statement = {
   name: 'insert_events',
-  sql: `insert into events (${EVENT_COLUMNS}, position)
-    select ${EVENT_COLUMNS}, ${positionAfterLastOf('sent')}
-    from ${SENT_EVENTS}) as sent (${EVENT_COLUMNS})`,
+  sql: `insert into events (${EVENT.names})
+    select ${RECORDED_EVENT.names}, ${positionAfterLastOf('sent')}
+    from ${sentRows(RECORDED_EVENT)}`,
 };
 
+const { bucket, actor, requestId, changes } = RECORDED_EVENT.fields;
+const TOKEN_EVENT = new RowShape({
+  bucket,
+  tokenDigest: USER_GROUP.fields.tokenDigest,
+  eventId: RECORDED_EVENT.fields.eventId,
+  actor,
+  requestId,
+  changes,
+});
+
 /** The stored form of `Changes`: the fields of a new group need not be sent again. */
-const CREATED_FIELDS = `case when $3 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
+const CREATED_FIELDS = `case when $7 = 'user_group.created' then coalesce(sent.changes, '{"from":null,"to":{"name":' || to_json(name)
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
-const SELECT_FOR_TOKENS = `select bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at,
-      actor, request_id, version, changes, ${positionAfterLastOf('changed')}
+const SELECT_FOR_TOKENS = `select ${RECORDED_EVENT.names}, ${positionAfterLastOf('changed')}
     from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
-        user_groups.provided_id as target_id, sent.event_id, $3::text as type, user_groups.updated_at as occurred_at,
+        user_groups.provided_id as target_id, sent.event_id, $7::text as type, user_groups.updated_at as occurred_at,
         sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
-      from unnest($1::integer[], $2::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-        as sent (bucket, token_digest, event_id, actor, request_id, changes)
+      from ${sentRows(TOKEN_EVENT)}
       join user_groups using (bucket, token_digest)) as changed`;
 
 export const INSERT_FOR_TOKENS: Statement = {
   name: 'insert_events_for_tokens',
-  sql: `insert into events (${EVENT_COLUMNS}, position) ${SELECT_FOR_TOKENS}`,
+  sql: `insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}`,
 };
 
 // An earlier attempt may have inserted them. Slower: no index has the ids of events.
 export const INSERT_FOR_TOKENS_AGAIN: Statement = {
   name: 'insert_events_for_tokens_again',
-  sql: `insert into events (${EVENT_COLUMNS}, position) ${SELECT_FOR_TOKENS}
+  sql: `insert into events (${EVENT.names}) ${SELECT_FOR_TOKENS}
     where not exists (select 1 from events as earlier
       where earlier.bucket = changed.bucket and earlier.workspace_id = changed.workspace_id
         and earlier.environment = changed.environment and earlier.target_type = changed.target_type
@@ -84,15 +100,23 @@ export const INSERT_FOR_TOKENS_AGAIN: Statement = {
 const DELIVERY_COLUMNS = `bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id,
       position, state, attempts, next_attempt_at, created_at`;
 
+const { eventId, eventType, endpointId, position } = DELIVERY.fields;
+const NEW_DELIVERY = new RowShape<{
+  event: Pick<NewEvent, keyof typeof EVENT_TARGET.fields | 'eventId'>;
+  endpointId: string;
+}>({
+  event: new RowShape({ ...EVENT_TARGET.fields, eventId }),
+  endpointId,
+});
+
 // An event that was not inserted has no deliveries.
 export const INSERT_DELIVERIES: Statement = {
   name: 'insert_deliveries',
   sql: `insert into deliveries (${DELIVERY_COLUMNS})
     select bucket, workspace_id, environment, sent.endpoint_id, events.event_id, events.type, target_type, target_id,
       events.position, 'pending', 0, events.occurred_at, events.occurred_at
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-      as sent (bucket, workspace_id, environment, target_type, target_id, event_id, endpoint_id)
-    join events using (bucket, workspace_id, environment, target_type, target_id)
+    from ${sentRows(NEW_DELIVERY)}
+    join events using (${EVENT_TARGET.names})
     where events.event_id = sent.event_id and events.position >= ${POSITION}`,
 };
 
@@ -109,30 +133,34 @@ export const BASE: Statement = { name: 'event_position_base', sql: 'select base 
 export const LAST_POSITIONS: Statement = {
   name: 'last_event_positions',
   sql: `select sent.ordinal, max(stored.position)
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
-      with ordinality as sent (bucket, workspace_id, environment, target_type, target_id, ordinal)
-    join events as stored on stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.target_type = sent.target_type
-      and stored.target_id = sent.target_id
+    from ${numberedRows(EVENT_TARGET)}
+    join events as stored on ${isSent(EVENT_TARGET)}
     where stored.bucket = any ($1::integer[])
     group by sent.ordinal`,
 };
 
 export const INSERT_AT: Statement = {
   name: 'insert_events_at',
-  sql: `insert into events (${EVENT_COLUMNS}, position)
-    select ${EVENT_COLUMNS}, position from ${SENT_EVENTS}, $13::bigint[]) as sent (${EVENT_COLUMNS}, position)`,
+  sql: `insert into events (${EVENT.names}) select ${EVENT.names} from ${sentRows(EVENT)}`,
 };
+
+const PLACED_DELIVERY = new RowShape({
+  event: new RowShape({
+    ...EVENT_TARGET.fields,
+    eventId,
+    type: eventType,
+    occurredAt: RECORDED_EVENT.fields.occurredAt,
+  }),
+  endpointId,
+  position,
+});
 
 export const INSERT_DELIVERIES_AT: Statement = {
   name: 'insert_deliveries_at',
   sql: `insert into deliveries (${DELIVERY_COLUMNS})
     select bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type, target_id, position,
       'pending', 0, occurred_at, occurred_at
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::bigint[], $10::bigint[])
-      as sent (bucket, workspace_id, environment, target_type, target_id, event_id, endpoint_id, event_type, occurred_at,
-        position)`,
+    from ${sentRows(PLACED_DELIVERY)}`,
 };
 
 /** The positions of all transactions before this one are known. */
@@ -143,7 +171,7 @@ export const HORIZON: Statement = {
 
 // Changes may be large, so the sizes are queried first, which PostgreSQL knows without reading the texts.
 const CANDIDATE = 'select position, event_id, type, coalesce(octet_length(changes), 0)';
-const EVENT = `select ${EVENT_COLUMNS}, position`;
+const SELECT = `select ${EVENT.names}`;
 const OF_TENANT = 'from events where workspace_id = $1 and environment = $2';
 const OF_TARGET = `${OF_TENANT} and bucket = $3 and target_type = $4 and target_id = $5`;
 const OF_TYPE = (parameter: string) => `(${parameter}::text is null or type = ${parameter}::text)`;
@@ -162,7 +190,7 @@ export const FEED_NEWEST: Listing = {
   },
   list: {
     name: 'list_events_newest',
-    sql: `${EVENT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
+    sql: `${SELECT} ${OF_TENANT} and (position, event_id) < ($3, $4) and (position, event_id) >= ($5, $6)
       and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position desc, event_id desc`,
   },
 };
@@ -175,7 +203,7 @@ export const FEED_OLDEST: Listing = {
   },
   list: {
     name: 'list_events_oldest',
-    sql: `${EVENT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
+    sql: `${SELECT} ${OF_TENANT} and (position, event_id) > ($3, $4) and (position, event_id) <= ($5, $6)
       and position = any ($7::bigint[]) and ${OF_TYPE('$8')} order by position, event_id`,
   },
 };
@@ -189,7 +217,7 @@ export const TARGET_NEWEST: Listing = {
   },
   list: {
     name: 'list_target_events_newest',
-    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
+    sql: `${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position desc`,
   },
 };
 
@@ -200,32 +228,35 @@ export const TARGET_OLDEST: Listing = {
   },
   list: {
     name: 'list_target_events_oldest',
-    sql: `${EVENT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
+    sql: `${SELECT} ${OF_TARGET} and position = any ($6::bigint[]) order by position`,
   },
 };
 
 export const NEXT_TENANT: Statement = {
   name: 'find_next_tenant',
-  sql: `select workspace_id, environment, occurred_at from events where (workspace_id, environment) > ($1, $2)
+  sql: `select ${TENANT_WITH_EVENTS.names} from events where (workspace_id, environment) > ($1, $2)
     order by workspace_id, environment, position limit 1`,
 };
 
-const OF_SENT = `stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.target_type = sent.target_type
-      and stored.target_id = sent.target_id`;
+const OLD_EVENT = new Entity<EventKey & { occurredAt: number }>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  target: { type: column.text('target_type'), id: column.text('target_id') },
+  position: column.bigint('position'),
+  occurredAt: column.bigint('occurred_at'),
+}));
 
 export const FIND_OLD: Statement = {
   name: 'find_old_events',
-  sql: `select bucket, workspace_id, environment, target_type, target_id, position, occurred_at ${OF_TENANT}
+  sql: `select ${OLD_EVENT.names} ${OF_TENANT}
     order by position, event_id limit $3`,
 };
 
 export const DELETE: Statement = {
   name: 'delete_events',
   sql: `delete from events as stored
-    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-      as sent (bucket, workspace_id, environment, target_type, target_id, position)
-    where ${OF_SENT} and stored.position = sent.position`,
+    using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`,
 };
 
 // Positions of deleted events are not reused after a restore: readers have seen them.
@@ -234,12 +265,13 @@ export const RAISE_FLOOR: Statement = {
   sql: 'update event_positions set deleted_to = $1 where deleted_to < $1',
 };
 
+const ERASED = new RowShape({ ...EVENT_TARGET.fields, erasedTo: bigint<number>('erased_to') });
+
 export const ERASE: Statement = {
   name: 'erase_event_changes',
   sql: `update events as stored set changes = null
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-      as sent (bucket, workspace_id, environment, target_type, target_id, erased_to)
-    where ${OF_SENT} and stored.position > sent.erased_to and stored.changes is not null`,
+    from ${sentRows(ERASED)}
+    where ${isSent(EVENT_TARGET)} and stored.position > sent.erased_to and stored.changes is not null`,
 };
 
 const NEXT_OF_TARGET = `from events
@@ -289,7 +321,7 @@ export async function record(session: Session, recordings: readonly Recording[])
   if (recordings.length === 0) return;
   if (session.isDistributed) return recordAt(session, recordings, await nextPositions(session, recordings));
   await Promise.all([
-    session.query(INSERT, columnsOf(session, recordings)),
+    session.query(INSERT, toArrays(RECORDED_EVENT, storedForms(session, recordings))),
     recordDeliveries(session, recordings),
   ]);
 }
@@ -310,13 +342,15 @@ export async function recordForTokens(session: Session, tokenChanges: readonly T
   if (recordings.length === 0) return;
   await Promise.all([
     session.query(session.isRepetition ? INSERT_FOR_TOKENS_AGAIN : INSERT_FOR_TOKENS, [
-      recordings.map(({ event }) => event.bucket),
-      recordings.map(({ tokenDigest }) => tokenDigest),
+      ...toArrays(
+        TOKEN_EVENT,
+        recordings.map(({ event, tokenDigest, changes }) => ({
+          ...event,
+          tokenDigest,
+          changes: reducedForm(session, event, changes),
+        })),
+      ),
       recordings[0]!.event.type,
-      recordings.map(({ event }) => event.eventId),
-      recordings.map(({ event }) => JSON.stringify(event.actor)),
-      recordings.map(({ event }) => event.requestId),
-      recordings.map(({ event, changes }) => reducedForm(session, event, changes)),
     ]),
     recordDeliveries(session, recordings),
   ]);
@@ -331,7 +365,7 @@ function reducedForm({ eventQuota }: Session, event: NewEvent, changes?: Changes
 
 async function recordDeliveries(session: Session, recordings: readonly { event: NewEvent }[]): Promise<void> {
   const deliveries = deliveriesOf(recordings);
-  if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, columnsOfDeliveries(deliveries));
+  if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, toArrays(NEW_DELIVERY, deliveries));
 }
 
 async function nextPositions(session: Session, recordings: readonly Recording[]): Promise<number[]> {
@@ -339,7 +373,13 @@ async function nextPositions(session: Session, recordings: readonly Recording[])
     Promise.all([
       session.query(CURRENT_TRANSACTION),
       session.query(BASE),
-      session.query(LAST_POSITIONS, columnsOfTargets(recordings.map(({ event }) => event))),
+      session.query(
+        LAST_POSITIONS,
+        toArrays(
+          EVENT_TARGET,
+          recordings.map(({ event }) => event),
+        ),
+      ),
     ]),
   );
   const first = ((base[0]![0] as number) + (transaction[0]![0] as number)) * POSITIONS;
@@ -354,19 +394,17 @@ async function recordAt(
   recordings: readonly Recording[],
   positions: readonly number[],
 ): Promise<void> {
+  const events = storedForms(session, recordings).map((event, index) => ({
+    ...event,
+    position: positions[index]!,
+  }));
   const deliveries = deliveriesOf(
     recordings.map((each, index) => ({ ...each, position: positions[index]! })),
   );
   await session.pipelined(() =>
     Promise.all([
-      session.query(INSERT_AT, [...columnsOf(session, recordings), positions]),
-      deliveries.length > 0 &&
-        session.query(INSERT_DELIVERIES_AT, [
-          ...columnsOfDeliveries(deliveries),
-          deliveries.map(({ event }) => event.type),
-          deliveries.map(({ event }) => event.occurredAt),
-          deliveries.map(({ position }) => position),
-        ]),
+      session.query(INSERT_AT, toArrays(EVENT, events)),
+      deliveries.length > 0 && session.query(INSERT_DELIVERIES_AT, toArrays(PLACED_DELIVERY, deliveries)),
     ]),
   );
 }
@@ -379,20 +417,12 @@ function deliveriesOf<Recorded extends { event: NewEvent }>(
   );
 }
 
-function columnsOfDeliveries(deliveries: readonly { event: NewEvent; endpointId: string }[]): unknown[][] {
-  return [
-    ...columnsOfTargets(deliveries.map(({ event }) => event)),
-    deliveries.map(({ event }) => event.eventId),
-    deliveries.map(({ endpointId }) => endpointId),
-  ];
-}
-
-/** The columns of `EVENT_COLUMNS`. */
-function columnsOf({ eventQuota }: Session, recordings: readonly Recording[]): unknown[][] {
-  const rows = recordings.map(({ event, version, changes }) =>
-    fromEvent(event, version, eventQuota.storedForm(event, changes)),
-  );
-  return EVENT_COLUMNS.split(', ').map((_, column) => rows.map((row) => row[column]));
+function storedForms({ eventQuota }: Session, recordings: readonly Recording[]): RecordedEvent[] {
+  return recordings.map(({ event, version, changes }) => ({
+    ...event,
+    version,
+    changes: eventQuota.storedForm(event, changes),
+  }));
 }
 
 /** The events of commands that have one. */
@@ -406,7 +436,7 @@ export function recordings<Command extends { event?: NewEvent | undefined }>(
 export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
   const { of, target, order, type } = search;
   const start = search.after ?? (order === 'newest' ? LAST : FIRST);
-  const tenant = [of.workspaceId, of.environment];
+  const tenant = TENANT.cells(of);
   if (target === null) {
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
     const from = [...tenant, start.position, start.eventId];
@@ -443,7 +473,10 @@ async function page(
 ): Promise<EventPage> {
   const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
   const { positions, last, isEnd } = pageOf(rows.map(toCandidate), search);
-  const events = last === null || positions.length === 0 ? [] : (await list(last, positions)).map(toEvent);
+  const events =
+    last === null || positions.length === 0
+      ? []
+      : (await list(last, positions)).map((row) => EVENT.read(row));
   return { events, last, isEnd };
 }
 
@@ -457,9 +490,7 @@ export async function findNextTenant(
   { after }: Query<'findNextTenant'>,
 ): Promise<TenantWithEvents | null> {
   const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  if (row === undefined) return null;
-  const [workspaceId, environment, oldestEventAt] = row as [number, Environment, number];
-  return { workspaceId, environment, oldestEventAt };
+  return row === undefined ? null : TENANT_WITH_EVENTS.read(row);
 }
 
 /** Runs in a transaction. */
@@ -467,31 +498,25 @@ export async function deleteOldEvents(
   session: Session,
   { of, before, limit }: Command<'deleteOldEvents'>,
 ): Promise<number> {
-  const found = await session.query(FIND_OLD, [of.workspaceId, of.environment, limit]);
-  const old = (found as OldRow[]).filter((row) => row[6] < before);
+  const found = await session.query(FIND_OLD, [...TENANT.cells(of), limit]);
+  const old = found.map((row) => OLD_EVENT.read(row)).filter(({ occurredAt }) => occurredAt < before);
   if (old.length === 0) return 0;
   await session.pipelined(() =>
     Promise.all([
-      session.query(RAISE_FLOOR, [Math.max(...old.map((row) => row[5]))]),
-      session.query(
-        DELETE,
-        [0, 1, 2, 3, 4, 5].map((column) => old.map((row) => row[column])),
-      ),
+      session.query(RAISE_FLOOR, [Math.max(...old.map(({ position }) => position))]),
+      session.query(DELETE, toArrays(EVENT_KEY, old)),
     ]),
   );
   return old.length;
 }
 
-type OldRow = [number, number, string, string, string, position: number, occurredAt: number];
-
-/** All changes of the targets. */
-/** Those after `erasedTo`. */
+/** Erases the changes after `erasedTo`. */
 export async function eraseLastChanges(
   session: Session,
   targets: readonly (Omit<EventKey, 'position'> & { erasedTo: number })[],
 ): Promise<void> {
   if (targets.length === 0) return;
-  await session.query(ERASE, [...columnsOfTargets(targets), targets.map(({ erasedTo }) => erasedTo)]);
+  await session.query(ERASE, toArrays(ERASED, targets));
 }
 
 export async function eraseChanges(
@@ -512,14 +537,4 @@ export async function hasMoreEvents(
 ): Promise<boolean> {
   const key = [of.workspaceId, of.environment, bucketOfTarget(of, target), target.type, target.id];
   return (await session.query(HAS_MORE, [...key, than])).length > 0;
-}
-
-function columnsOfTargets(keys: readonly Omit<EventKey, 'position'>[]): unknown[][] {
-  return [
-    keys.map(({ bucket }) => bucket),
-    keys.map(({ workspaceId }) => workspaceId),
-    keys.map(({ environment }) => environment),
-    keys.map(({ target }) => target.type),
-    keys.map(({ target }) => target.id),
-  ];
 }

@@ -1,8 +1,8 @@
 // Reads a PostgreSQL database without migrating it.
 
 import type { StoredToken } from '../../../domain/key-ring.ts';
+import { STORED_TOKEN } from '../../entities.ts';
 import type { Fault, Inspection } from '../../inspection.ts';
-import { STORED_TOKEN_COLUMNS, toStoredToken } from '../../row-mapping.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { checkServer, migrations, ServerUnfit } from './migrate.ts';
@@ -91,8 +91,8 @@ class PostgresInspection implements Inspection {
   }
 
   async sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> {
-    const sql = `select ${STORED_TOKEN_COLUMNS} from user_groups where token_key_id = $1 limit $2`;
-    return (await this.#session.change(sql, [keyId, limit])).map(toStoredToken);
+    const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = $1 limit $2`;
+    return (await this.#session.change(sql, [keyId, limit])).map((row) => STORED_TOKEN.read(row));
   }
 
   async #serverFaults(): Promise<Fault[]> {

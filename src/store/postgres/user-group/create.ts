@@ -7,22 +7,33 @@
 
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
+import { createdUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, NewUserGroup } from '../../port.ts';
-import { createdUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import { RowShape } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { record, recordForTokens, recordings } from '../event/event.ts';
-import { byKey, columnsOfKeys, explainUnapplied } from './user-group.ts';
+import { sentRows, toArrays } from '../sent-rows.ts';
+import { byKey, explainUnapplied } from './user-group.ts';
+
+const { teamId, name, mapping, properties, tokenDigest, sealedToken, createdAt } = USER_GROUP.fields;
+const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
+  key: USER_GROUP_KEY,
+  teamId,
+  name,
+  mapping,
+  properties,
+  tokenDigest,
+  sealedToken,
+  now: createdAt,
+});
 
 export const INSERT: Statement = {
   name: 'create_user_groups',
-  sql: `insert into user_groups (${USER_GROUP_COLUMNS})
+  sql: `insert into user_groups (${USER_GROUP.names})
     select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
       token_key_id, token_ciphertext, null, null, created_at, created_at, null::bigint, null::bigint
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
-        $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[])
-      as sent (bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, token_digest,
-        token_key_id, token_ciphertext, created_at)
+    from ${sentRows(SENT)}
     where (select count(*) from id_leases where lease = any ($13::text[])) = $14
     on conflict (bucket, workspace_id, environment, provided_id) do nothing
     returning team_id`,
@@ -52,9 +63,10 @@ async function insert(
   commands: readonly NewUserGroup[],
   stored: Map<string, UserGroup>,
 ): Promise<void> {
+  const leases = [...new Set(commands.map(({ lease }) => lease))];
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([
-    session.query(INSERT, valuesOf(commands)),
+    session.query(INSERT, [...toArrays(SENT, commands), leases, leases.length]),
     !session.isDistributed && recordForTokens(session, commands.map(creationOf)),
   ]);
   const made = new Set(rows.map(([teamId]) => teamId));
@@ -77,21 +89,4 @@ function creationOf({ event, tokenDigest, name, mapping, properties }: NewUserGr
     tokenDigest,
     changes: userGroupChanges(null, { name, mapping, properties, suspendedAt: null }),
   };
-}
-
-function valuesOf(commands: readonly NewUserGroup[]): unknown[] {
-  const leases = [...new Set(commands.map(({ lease }) => lease))];
-  return [
-    ...columnsOfKeys(commands),
-    commands.map(({ teamId }) => teamId),
-    commands.map(({ name }) => name),
-    commands.map(({ mapping }) => mapping),
-    commands.map(({ properties }) => properties),
-    commands.map(({ tokenDigest }) => tokenDigest),
-    commands.map(({ sealedToken }) => sealedToken.keyId),
-    commands.map(({ sealedToken }) => sealedToken.ciphertext),
-    commands.map(({ now }) => now),
-    leases,
-    leases.length,
-  ];
 }

@@ -1,26 +1,39 @@
 // Deletes user groups and their imported tokens. Groups that were not deleted are read to explain why.
 
-import type { Bucket } from '../../../domain/bucket.ts';
 import { isMet } from '../../../domain/precondition.ts';
-import type { TokenDigest } from '../../../domain/token.ts';
-import { type Environment, keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
+import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
+import { Entity, RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { eraseLastChanges, record, recordings } from '../event/event.ts';
-import { columnsOfPreconditions, MEETS_PRECONDITION } from '../precondition.ts';
+import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
+import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
-import { applyOrConflict, columnsOfKeys, explainUnapplied } from './user-group.ts';
+import { applyOrConflict, explainUnapplied } from './user-group.ts';
+
+const SENT = new RowShape<Pick<UserGroupDeletion, 'key' | 'precondition'>>({
+  key: USER_GROUP_KEY,
+  precondition: PRECONDITION,
+});
+
+type DeletedUserGroup = UserGroupKey & Pick<UserGroup, 'tokenDigest' | 'previousTokenDigest'>;
+
+const DELETED = new Entity<DeletedUserGroup>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  providedId: column.text('provided_id'),
+  tokenDigest: column.text('token_digest'),
+  previousTokenDigest: column.text('previous_token_digest'),
+}));
 
 export const DELETE: Statement = {
   name: 'delete_user_groups',
   sql: `delete from user_groups as stored
-    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
-      as sent (bucket, workspace_id, environment, provided_id, versions, excluded_versions)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
-      and ${MEETS_PRECONDITION}
-    returning stored.bucket, stored.workspace_id, stored.environment, stored.provided_id, stored.token_digest,
-      stored.previous_token_digest`,
+    using ${sentRows(SENT)}
+    where ${isSent(USER_GROUP_KEY)} and ${MEETS_PRECONDITION}
+    returning ${DELETED.namesIn('stored')}`,
 };
 
 type Result = CommandResult<'deleteUserGroup'>;
@@ -41,8 +54,8 @@ async function deleteOrExplain(
   commands: readonly UserGroupDeletion[],
   results: Map<string, Result>,
 ): Promise<UserGroupDeletion[]> {
-  const rows = await session.query(DELETE, [...columnsOfKeys(commands), ...columnsOfPreconditions(commands)]);
-  const deleted = rows.map((row) => toDeleted(row as DeletedRow));
+  const rows = await session.query(DELETE, toArrays(SENT, commands));
+  const deleted = rows.map((row) => DELETED.read(row));
   for (const key of deleted) results.set(keyToString(key), 'deleted');
   const erasedTo = new Map(commands.map(({ key, erasedTo = 0 }) => [keyToString(key), erasedTo]));
   await session.pipelined(() =>
@@ -68,13 +81,6 @@ async function deleteOrExplain(
     ]),
   );
   return explainUnapplied(session, commands, results, whyLeft);
-}
-
-type DeletedRow = [Bucket, number, Environment, string, TokenDigest, TokenDigest | null];
-
-function toDeleted(row: DeletedRow) {
-  const [bucket, workspaceId, environment, providedId, tokenDigest, previousTokenDigest] = row;
-  return { bucket, workspaceId, environment, providedId, tokenDigest, previousTokenDigest };
 }
 
 /** null if what is stored now does not explain it. */

@@ -5,7 +5,19 @@ import type { Bucket } from '../../../domain/bucket.ts';
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { Query } from '../../port.ts';
+import { integer, RowShape, text } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
+import { sentRows, toArrays } from '../sent-rows.ts';
+
+interface ImportedToken {
+  digest: TokenDigest;
+  bucket: Bucket;
+}
+
+const IMPORTED_TOKEN = new RowShape<ImportedToken>({
+  digest: text('token_digest'),
+  bucket: integer('bucket'),
+});
 
 export const FIND: Statement = {
   name: 'find_imported_tokens',
@@ -15,8 +27,8 @@ export const FIND: Statement = {
 // A concurrent claim of the same token waits here for the other transaction.
 export const ADD: Statement = {
   name: 'add_imported_tokens',
-  sql: `insert into imported_tokens (token_digest, bucket)
-    select token_digest, bucket from unnest($1::text[], $2::integer[]) as sent (token_digest, bucket)
+  sql: `insert into imported_tokens (${IMPORTED_TOKEN.names})
+    select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
     on conflict (token_digest) do nothing
     returning token_digest`,
 };
@@ -25,11 +37,6 @@ export const FORGET: Statement = {
   name: 'forget_imported_tokens',
   sql: 'delete from imported_tokens where token_digest = any ($1::text[])',
 };
-
-export interface ImportedToken {
-  digest: TokenDigest;
-  bucket: Bucket;
-}
 
 export async function findImportedTokens(
   session: Session,
@@ -47,10 +54,7 @@ export async function addImportedTokens(
 ): Promise<Set<TokenDigest>> {
   if (tokens.length === 0) return new Set();
   const sorted = tokens.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
-  const rows = await session.query(ADD, [
-    sorted.map(({ digest }) => digest),
-    sorted.map(({ bucket }) => bucket),
-  ]);
+  const rows = await session.query(ADD, toArrays(IMPORTED_TOKEN, sorted));
   return new Set(rows.map(([digest]) => digest as TokenDigest));
 }
 

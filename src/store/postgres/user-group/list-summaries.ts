@@ -1,15 +1,15 @@
+import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { QueryResult, UserGroupSummarySearch } from '../../port.ts';
-import { toUserGroupSummary, USER_GROUP_SUMMARY_COLUMNS } from '../../row-mapping.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { boundsOf, countFitting, FROM_ID, FROM_NAME } from './list.ts';
 
 export const SUMMARIZE_FROM_ID: Statement = {
   name: 'summarize_user_groups_by_id',
-  sql: `select ${USER_GROUP_SUMMARY_COLUMNS}, case when $6 then mapping end ${FROM_ID}`,
+  sql: `select ${USER_GROUP_SUMMARY.names}, case when $6 then mapping end ${FROM_ID}`,
 };
 export const SUMMARIZE_FROM_NAME: Statement = {
   name: 'summarize_user_groups_by_name',
-  sql: `select ${USER_GROUP_SUMMARY_COLUMNS}, case when $7 then mapping end ${FROM_NAME}`,
+  sql: `select ${USER_GROUP_SUMMARY.names}, case when $7 then mapping end ${FROM_NAME}`,
 };
 
 export async function listUserGroupSummaries(

@@ -2,11 +2,10 @@
 // PostgreSQL knows without reading the texts.
 
 import { prefixUpperBound } from '../../../domain/cursor.ts';
+import { TENANT, toUserGroup, USER_GROUP, USER_GROUP_BYTES } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
 import type { Session, Statement } from '../client/pool.ts';
 
-const SIZE = 'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
 export const FROM_ID = `from user_groups
   where workspace_id = $1 and environment = $2 and provided_id <= $3 and provided_id >= $4
   order by provided_id limit $5`;
@@ -16,19 +15,19 @@ export const FROM_NAME = `from user_groups
 
 export const SIZES_FROM_ID: Statement = {
   name: 'size_user_groups_by_id',
-  sql: `select ${SIZE} ${FROM_ID}`,
+  sql: `select ${USER_GROUP_BYTES} ${FROM_ID}`,
 };
 export const LIST_FROM_ID: Statement = {
   name: 'list_user_groups_by_id',
-  sql: `select ${USER_GROUP_COLUMNS} ${FROM_ID}`,
+  sql: `select ${USER_GROUP.names} ${FROM_ID}`,
 };
 export const SIZES_FROM_NAME: Statement = {
   name: 'size_user_groups_by_name',
-  sql: `select ${SIZE} ${FROM_NAME}`,
+  sql: `select ${USER_GROUP_BYTES} ${FROM_NAME}`,
 };
 export const LIST_FROM_NAME: Statement = {
   name: 'list_user_groups_by_name',
-  sql: `select ${USER_GROUP_COLUMNS} ${FROM_NAME}`,
+  sql: `select ${USER_GROUP.names} ${FROM_NAME}`,
 };
 
 export async function listUserGroups(
@@ -44,7 +43,7 @@ export async function listUserGroups(
 
 /** The parameters of a list but the limit. */
 export function boundsOf({ list, from }: UserGroupSearch): unknown[] {
-  const all = [list.workspaceId, list.environment, prefixUpperBound(list.search)];
+  const all = [...TENANT.cells(list), prefixUpperBound(list.search)];
   return from.order === 'id' ? [...all, from.providedId] : [...all, from.name, from.providedId];
 }
 

@@ -1,21 +1,22 @@
-import type { Command } from '../../port.ts';
+import { USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import type { Command, SeenUserGroup } from '../../port.ts';
+import { RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
-import { byKey, columnsOfKeys } from './user-group.ts';
+import { isSent, sentRows, toArrays } from '../sent-rows.ts';
+import { byKey } from './user-group.ts';
+
+const SEEN = new RowShape<SeenUserGroup>({ key: USER_GROUP_KEY, teamId: USER_GROUP.fields.teamId });
 
 export const MARK: Statement = {
   name: 'mark_user_groups_seen',
   sql: `update user_groups as stored set last_seen_at = $6
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
-      as sent (bucket, workspace_id, environment, provided_id, team_id)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
-      and stored.team_id = sent.team_id
+    from ${sentRows(SEEN)}
+    where ${isSent(SEEN)}
       and (stored.last_seen_at is null or stored.last_seen_at < $6)`,
 };
 
 /** In the key order that every process uses. */
 export async function markSeen(session: Session, { userGroups, at }: Command<'markSeen'>): Promise<null> {
-  const sorted = userGroups.toSorted(byKey);
-  await session.query(MARK, [...columnsOfKeys(sorted), sorted.map(({ teamId }) => teamId), at]);
+  await session.query(MARK, [...toArrays(SEEN, userGroups.toSorted(byKey)), at]);
   return null;
 }

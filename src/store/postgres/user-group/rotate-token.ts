@@ -3,15 +3,28 @@
 
 import { isImported, type TokenDigest } from '../../../domain/token.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import { toUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, TokenRotation } from '../../port.ts';
-import { toUserGroup } from '../../row-mapping.ts';
+import { RowShape, text } from '../../row-shape.ts';
 import { firstOfEach } from '../batch.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { record, recordForTokens, recordings } from '../event/event.ts';
-import { columnsOfPreconditions, MEETS_PRECONDITION } from '../precondition.ts';
+import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
+import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
-import { STORED_COLUMNS } from './update.ts';
-import { byKey, columnsOfKeys } from './user-group.ts';
+import { byKey } from './user-group.ts';
+
+const { bucket, teamId, tokenDigest, sealedToken, previousTokenExpiresAt, updatedAt } = USER_GROUP.fields;
+const ROTATED = new RowShape<Omit<TokenRotation, 'forgottenDigest' | 'event'>>({
+  bucket,
+  currentDigest: text('current_digest'),
+  teamId,
+  tokenDigest,
+  sealedToken,
+  previousTokenExpiresAt,
+  now: updatedAt,
+  precondition: PRECONDITION,
+});
 
 export const ROTATE: Statement = {
   name: 'rotate_tokens',
@@ -23,25 +36,25 @@ export const ROTATE: Statement = {
       previous_token_expires_at = sent.previous_token_expires_at,
       version = stored.version + 1,
       updated_at = sent.updated_at
-    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-        $8::bigint[], $9::text[], $10::text[])
-      as sent (bucket, current_digest, team_id, token_digest, token_key_id, token_ciphertext,
-        previous_token_expires_at, updated_at, versions, excluded_versions)
+    from ${sentRows(ROTATED)}
     where stored.bucket = sent.bucket and stored.token_digest = sent.current_digest
       and stored.team_id = sent.team_id
       and ${MEETS_PRECONDITION}
-    returning ${STORED_COLUMNS}`,
+    returning ${USER_GROUP.namesIn('stored')}`,
 };
+
+const RESEALED = new RowShape<Omit<Command<'resealToken'>, 'kind'>>({
+  key: USER_GROUP_KEY,
+  expected: new RowShape({ keyId: text('expected_key_id'), ciphertext: text('expected_ciphertext') }),
+  sealedToken,
+});
 
 export const RESEAL: Statement = {
   name: 'reseal_tokens',
   sql: `update user_groups as stored set
       token_key_id = sent.token_key_id, token_ciphertext = sent.token_ciphertext
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-      as sent (bucket, workspace_id, environment, provided_id, expected_key_id, expected_ciphertext, token_key_id,
-        token_ciphertext)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
+    from ${sentRows(RESEALED)}
+    where ${isSent(USER_GROUP_KEY)}
       and stored.token_key_id = sent.expected_key_id and stored.token_ciphertext = sent.expected_ciphertext
     returning stored.token_ciphertext`,
 };
@@ -62,17 +75,7 @@ export async function rotateTokens(
   const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
     (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
   );
-  const rotating = session.query(ROTATE, [
-    sorted.map(({ bucket }) => bucket),
-    sorted.map(({ currentDigest }) => currentDigest),
-    sorted.map(({ teamId }) => teamId),
-    sorted.map(({ tokenDigest }) => tokenDigest),
-    sorted.map(({ sealedToken }) => sealedToken.keyId),
-    sorted.map(({ sealedToken }) => sealedToken.ciphertext),
-    sorted.map(({ previousTokenExpiresAt }) => previousTokenExpiresAt),
-    sorted.map(({ now }) => now),
-    ...columnsOfPreconditions(sorted),
-  ]);
+  const rotating = session.query(ROTATE, toArrays(ROTATED, sorted));
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([rotating, !session.isDistributed && recordForTokens(session, sorted)]);
   const userGroups = rows.map((row) => toUserGroup(row)!);
@@ -98,13 +101,7 @@ export async function resealTokens(
   commands: readonly Command<'resealToken'>[],
 ): Promise<boolean[]> {
   const sorted = firstOfEach(commands, ({ expected }) => expected.ciphertext).sort(byKey);
-  const rows = await session.query(RESEAL, [
-    ...columnsOfKeys(sorted),
-    sorted.map(({ expected }) => expected.keyId),
-    sorted.map(({ expected }) => expected.ciphertext),
-    sorted.map(({ sealedToken }) => sealedToken.keyId),
-    sorted.map(({ sealedToken }) => sealedToken.ciphertext),
-  ]);
+  const rows = await session.query(RESEAL, toArrays(RESEALED, sorted));
   const resealed = new Set(rows.map(([ciphertext]) => ciphertext));
   return commands.map(({ sealedToken }) => resealed.has(sealedToken.ciphertext));
 }

@@ -4,18 +4,26 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
 import { keyToString, type UserGroup } from '../../../domain/user-group/user-group.ts';
+import { toUserGroup, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupUpdate } from '../../port.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
+import { RowShape, text } from '../../row-shape.ts';
 import { isUnchanged } from '../../user-group-update.ts';
 import type { Transaction } from '../batch.ts';
 import type { Session, Statement } from '../client/pool.ts';
-import { columnsOfPreconditions, MEETS_PRECONDITION } from '../precondition.ts';
-import { applyOrConflict, columnsOfKeys, findByKey } from './user-group.ts';
+import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
+import { isSent, optional, sentRows, toArrays } from '../sent-rows.ts';
+import { applyOrConflict, findByKey } from './user-group.ts';
 
-/** Qualified, because the other table in the statement has columns of the same names. */
-export const STORED_COLUMNS = USER_GROUP_COLUMNS.split(', ')
-  .map((column) => `stored.${column}`)
-  .join(', ');
+const { mapping, properties, suspendedAt, updatedAt } = USER_GROUP.fields;
+const SENT = new RowShape<Omit<UserGroupUpdate, 'event'>>({
+  key: USER_GROUP_KEY,
+  name: text('name'),
+  mapping: optional('sets_mapping', mapping),
+  properties: optional('sets_properties', properties),
+  suspendedAt: optional('sets_suspended', suspendedAt),
+  precondition: PRECONDITION,
+  now: updatedAt,
+});
 
 // A stored name is never null, so null means "not sent".
 export const UPDATE: Statement = {
@@ -29,18 +37,14 @@ export const UPDATE: Statement = {
         else stored.suspended_at end,
       version = stored.version + 1,
       updated_at = sent.updated_at
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[],
-        $8::boolean[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::bigint[])
-      as sent (bucket, workspace_id, environment, provided_id, name, sets_mapping, mapping, sets_properties,
-        properties, versions, excluded_versions, updated_at, sets_suspended, suspended_at)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.provided_id = sent.provided_id
+    from ${sentRows(SENT)}
+    where ${isSent(USER_GROUP_KEY)}
       and ${MEETS_PRECONDITION}
       and (stored.name <> sent.name
         or sent.sets_mapping and stored.mapping is distinct from sent.mapping
         or sent.sets_properties and stored.properties is distinct from sent.properties
         or sent.sets_suspended and (stored.suspended_at is null) <> (sent.suspended_at is null))
-    returning ${STORED_COLUMNS}`,
+    returning ${USER_GROUP.namesIn('stored')}`,
 };
 
 type Result = CommandResult<'updateUserGroup'>;
@@ -76,7 +80,7 @@ async function update(
   { locked, recordings }: Transaction,
 ): Promise<UserGroupUpdate[]> {
   const [before, rows] = await session.pipelined(() =>
-    Promise.all([findByKey(session, commands), session.query(UPDATE, columnsOf(commands))]),
+    Promise.all([findByKey(session, commands), session.query(UPDATE, toArrays(SENT, commands))]),
   );
   const updated = new Map(rows.map((row) => [keyToString(toUserGroup(row)!), toUserGroup(row)!]));
   return commands.filter((command, index) => {
@@ -98,19 +102,4 @@ function whyUntouched(command: UserGroupUpdate, stored: UserGroup | null): Resul
   if (stored === null) return 'not_found';
   if (!isMet(command.precondition, stored)) return 'version_mismatch';
   return isUnchanged(command, stored) ? stored : null;
-}
-
-function columnsOf(commands: readonly UserGroupUpdate[]): unknown[][] {
-  return [
-    ...columnsOfKeys(commands),
-    commands.map(({ name }) => name),
-    commands.map(({ mapping }) => mapping !== undefined),
-    commands.map(({ mapping }) => mapping),
-    commands.map(({ properties }) => properties !== undefined),
-    commands.map(({ properties }) => properties),
-    ...columnsOfPreconditions(commands),
-    commands.map(({ now }) => now),
-    commands.map(({ suspendedAt }) => suspendedAt !== undefined),
-    commands.map(({ suspendedAt }) => suspendedAt),
-  ];
 }

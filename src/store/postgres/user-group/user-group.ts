@@ -3,34 +3,43 @@
 
 import type { TokenAddress } from '../../../domain/token.ts';
 import { keyToString, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import {
+  TENANT,
+  toUserGroup,
+  toUserGroupWithKey,
+  USER_GROUP,
+  USER_GROUP_BESIDE_KEY,
+  USER_GROUP_KEY,
+} from '../../entities.ts';
 import type { Query } from '../../port.ts';
-import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../../row-mapping.ts';
+import { bigint, RowShape, text } from '../../row-shape.ts';
 import { TransientError } from '../client/errors.ts';
 import type { Session, Statement } from '../client/pool.ts';
+import { isSent, numberedRows, sentRows, toArrays } from '../sent-rows.ts';
 
-const USER_GROUP_COLUMNS_OF_TABLE = USER_GROUP_COLUMNS.split(', ')
-  .map((column) => `user_groups.${column}`)
-  .join(', ');
+const { bucket, tokenDigest } = USER_GROUP.fields;
+/** A token that a group may have, or may have had. */
+const CURRENT_TOKEN = new RowShape<TokenAddress>({ bucket, digest: tokenDigest });
+const PREVIOUS_TOKEN = new RowShape<TokenAddress>({ bucket, digest: text('previous_token_digest') });
 
 export const FIND_BY_KEY: Statement = {
   name: 'find_user_groups',
-  sql: `select ${COLUMNS_BESIDE_KEY}, sent.ordinal
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
-      with ordinality as sent (bucket, workspace_id, environment, provided_id, ordinal)
-    join user_groups using (bucket, workspace_id, environment, provided_id)`,
+  sql: `select ${USER_GROUP_BESIDE_KEY.names}, sent.ordinal
+    from ${numberedRows(USER_GROUP_KEY)}
+    join user_groups using (${USER_GROUP_KEY.names})`,
 };
 
 export const FIND_BY_TOKEN: Statement = {
   name: 'find_user_groups_by_token',
-  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
-    from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, token_digest, ordinal)
+  sql: `select ${USER_GROUP.names}, sent.ordinal
+    from ${numberedRows(CURRENT_TOKEN)}
     join user_groups using (bucket, token_digest)`,
 };
 
 export const FIND_BY_PREVIOUS_TOKEN: Statement = {
   name: 'find_user_groups_by_previous_token',
-  sql: `select ${USER_GROUP_COLUMNS}, sent.ordinal
-    from unnest($1::integer[], $2::text[]) with ordinality as sent (bucket, previous_token_digest, ordinal)
+  sql: `select ${USER_GROUP.names}, sent.ordinal
+    from ${numberedRows(PREVIOUS_TOKEN)}
     join user_groups using (bucket, previous_token_digest)`,
 };
 
@@ -39,20 +48,28 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
 const OF_SENT_TENANT = `suspended_at is null
       and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
 
+const RESOLVED = new RowShape<Pick<Query<'resolveToken'>, 'address' | 'of'>>({
+  address: CURRENT_TOKEN,
+  of: TENANT,
+});
+const RESOLVED_PREVIOUS = new RowShape<Omit<Query<'resolveToken'>, 'kind'>>({
+  address: PREVIOUS_TOKEN,
+  of: TENANT,
+  now: bigint('now'),
+});
+
 export const RESOLVE: Statement = {
   name: 'resolve_tokens',
-  sql: `select ${USER_GROUP_COLUMNS_OF_TABLE}, sent.ordinal
-    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[])
-      with ordinality as sent (bucket, token_digest, workspace_id, environment, ordinal)
+  sql: `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
+    from ${numberedRows(RESOLVED)}
     join user_groups using (bucket, token_digest)
     where ${OF_SENT_TENANT}`,
 };
 
 export const RESOLVE_PREVIOUS: Statement = {
   name: 'resolve_previous_tokens',
-  sql: `select ${USER_GROUP_COLUMNS_OF_TABLE}, sent.ordinal
-    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::bigint[])
-      with ordinality as sent (bucket, previous_token_digest, workspace_id, environment, now, ordinal)
+  sql: `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
+    from ${numberedRows(RESOLVED_PREVIOUS)}
     join user_groups using (bucket, previous_token_digest)
     where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`,
 };
@@ -61,15 +78,12 @@ export const RESOLVE_PREVIOUS: Statement = {
 export const LOCK: Statement = {
   name: 'lock_user_groups',
   sql: `update user_groups as stored set version = stored.version
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
-      as sent (bucket, workspace_id, environment, provided_id)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.provided_id = sent.provided_id`,
+    from ${sentRows(USER_GROUP_KEY)} where ${isSent(USER_GROUP_KEY)}`,
 };
 
 export const LIST: Statement = {
   name: 'list_user_groups',
-  sql: `select ${USER_GROUP_COLUMNS} from user_groups
+  sql: `select ${USER_GROUP.names} from user_groups
     where (workspace_id, environment, provided_id) > ($1, $2, $3)
     order by workspace_id, environment, provided_id limit $4`,
 };
@@ -87,7 +101,7 @@ export async function findByKey(
   queries: readonly { key: UserGroupKey }[],
 ): Promise<(UserGroup | null)[]> {
   const rows = await session.query(FIND_BY_KEY, columnsOfKeys(queries));
-  return inOrder(queries, rows, (row, { key }) => userGroupOf(key, row));
+  return inOrder(queries, rows, (row, { key }) => toUserGroupWithKey(key, row));
 }
 
 /** Locks until the end of the transaction, in the order that every process uses. Keys must be distinct. */
@@ -148,22 +162,13 @@ export async function resolveTokens(
   session: Session,
   queries: readonly Query<'resolveToken'>[],
 ): Promise<(UserGroup | null)[]> {
-  const found = inOrder(queries, await session.query(RESOLVE, columnsOfTokens(queries)), toUserGroup);
+  const found = inOrder(queries, await session.query(RESOLVE, toArrays(RESOLVED, queries)), toUserGroup);
   const rest = queries.filter((_, index) => found[index] === null);
   if (rest.length === 0) return found;
   // In this order: between the two statements a current token may become a replaced one, but not vice versa.
-  const values = [...columnsOfTokens(rest), rest.map(({ now }) => now)];
-  const replaced = inOrder(rest, await session.query(RESOLVE_PREVIOUS, values), toUserGroup);
-  return found.map((userGroup) => userGroup ?? replaced.shift()!);
-}
-
-function columnsOfTokens(queries: readonly Query<'resolveToken'>[]): unknown[][] {
-  return [
-    queries.map(({ address }) => address.bucket),
-    queries.map(({ address }) => address.digest),
-    queries.map(({ of }) => of.workspaceId),
-    queries.map(({ of }) => of.environment),
-  ];
+  const replaced = await session.query(RESOLVE_PREVIOUS, toArrays(RESOLVED_PREVIOUS, rest));
+  const resolved = inOrder(rest, replaced, toUserGroup);
+  return found.map((userGroup) => userGroup ?? resolved.shift()!);
 }
 
 async function findByDigest(
@@ -171,8 +176,8 @@ async function findByDigest(
   statement: Statement,
   queries: readonly { address: TokenAddress }[],
 ): Promise<(UserGroup | null)[]> {
-  const values = [queries.map(({ address }) => address.bucket), queries.map(({ address }) => address.digest)];
-  return inOrder(queries, await session.query(statement, values), toUserGroup);
+  const addresses = queries.map(({ address }) => address);
+  return inOrder(queries, await session.query(statement, toArrays(CURRENT_TOKEN, addresses)), toUserGroup);
 }
 
 /** Sorts before every key. */
@@ -185,19 +190,15 @@ export async function scanUserGroups(session: Session, query: Query<'scanUserGro
 }
 
 export async function countUserGroups(session: Session, { of }: Query<'countUserGroups'>): Promise<number> {
-  const [row] = await (of === null
-    ? session.query(COUNT)
-    : session.query(COUNT_OF, [of.workspaceId, of.environment]));
+  const [row] = await (of === null ? session.query(COUNT) : session.query(COUNT_OF, TENANT.cells(of)));
   return row?.[0] as number;
 }
 
 export function columnsOfKeys(items: readonly { key: UserGroupKey }[]): unknown[][] {
-  return [
-    items.map(({ key }) => key.bucket),
-    items.map(({ key }) => key.workspaceId),
-    items.map(({ key }) => key.environment),
-    items.map(({ key }) => key.providedId),
-  ];
+  return toArrays(
+    USER_GROUP_KEY,
+    items.map(({ key }) => key),
+  );
 }
 
 /** Every process sorts keys this way, so that two of them lock rows in the same order and do not deadlock. */

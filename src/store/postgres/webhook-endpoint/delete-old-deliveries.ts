@@ -1,6 +1,9 @@
 import { firstEventIdAt } from '../../../domain/event/event.ts';
+import type { DeliveryKey } from '../../../domain/webhook-endpoint/delivery.ts';
+import { DELIVERY_KEY, TENANT } from '../../entities.ts';
 import type { Command } from '../../port.ts';
 import type { Session, Statement } from '../client/pool.ts';
+import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 
 // The ids of events sort by time: with the endpoint, the index leads to the oldest deliveries.
 export const NEXT_ENDPOINT: Statement = {
@@ -11,7 +14,7 @@ export const NEXT_ENDPOINT: Statement = {
 
 export const FIND_OLD: Statement = {
   name: 'find_old_deliveries',
-  sql: `select bucket, workspace_id, environment, endpoint_id, event_id from deliveries
+  sql: `select ${DELIVERY_KEY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3 and event_id < $4 and next_attempt_at is null
     order by event_id limit $5`,
 };
@@ -19,27 +22,23 @@ export const FIND_OLD: Statement = {
 export const DELETE: Statement = {
   name: 'delete_old_deliveries',
   sql: `delete from deliveries as stored
-    using unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
-      as sent (bucket, workspace_id, environment, endpoint_id, event_id)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.endpoint_id = sent.endpoint_id
-      and stored.event_id = sent.event_id`,
+    using ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`,
 };
 
 export async function deleteOldDeliveries(
   session: Session,
   { of, before, limit }: Command<'deleteOldDeliveries'>,
 ): Promise<number> {
-  const tenant = [of.workspaceId, of.environment];
-  const old: unknown[][] = [];
+  const tenant = TENANT.cells(of);
+  const old: DeliveryKey[] = [];
   for (let endpoint: unknown = ''; old.length < limit; ) {
     const [next] = await session.query(NEXT_ENDPOINT, [...tenant, endpoint]);
     if (next === undefined) break;
     [endpoint] = next;
     const values = [...tenant, endpoint, firstEventIdAt(before), limit - old.length];
-    old.push(...(await session.query(FIND_OLD, values)));
+    const rows = await session.query(FIND_OLD, values);
+    old.push(...rows.map((row) => DELIVERY_KEY.read(row)));
   }
-  const columns = [0, 1, 2, 3, 4].map((column) => old.map((row) => row[column]));
-  if (old.length > 0) await session.query(DELETE, columns);
+  if (old.length > 0) await session.query(DELETE, toArrays(DELIVERY_KEY, old));
   return old.length;
 }

@@ -1,12 +1,18 @@
 // Webhook deliveries. They are created together with their event (event.ts).
 
-import type { Environment } from '../../../domain/user-group/user-group.ts';
 import {
   type Delivery,
-  type EndpointPosition,
+  type FinishedAttempt,
   startOfWorkspace,
   type WebhookEndpointKey,
 } from '../../../domain/webhook-endpoint/delivery.ts';
+import {
+  DELIVERY,
+  DELIVERY_KEY,
+  ENDPOINT_POSITION,
+  FAILING_ENDPOINT,
+  WEBHOOK_ENDPOINT_KEY,
+} from '../../entities.ts';
 import type {
   ClaimedDeliveries,
   Command,
@@ -15,10 +21,11 @@ import type {
   PendingEndpoint,
   Query,
 } from '../../port.ts';
-import { DELIVERY_COLUMNS, toDelivery } from '../../row-mapping.ts';
+import { bigint, RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
+import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
-const SELECT = `select ${DELIVERY_COLUMNS} from deliveries
+const SELECT = `select ${DELIVERY.names} from deliveries
     where workspace_id = $1 and environment = $2 and endpoint_id = $3`;
 
 export const LIST: Statement = {
@@ -28,14 +35,14 @@ export const LIST: Statement = {
 
 export const SCAN: Statement = {
   name: 'scan_deliveries',
-  sql: `select ${DELIVERY_COLUMNS} from deliveries
+  sql: `select ${DELIVERY.names} from deliveries
     where (workspace_id, environment, endpoint_id, event_id) > ($1, $2, $3, $4)
     order by workspace_id, environment, endpoint_id, event_id limit $5`,
 };
 
 export const NEXT_PENDING: Statement = {
   name: 'find_next_pending_endpoint',
-  sql: `select workspace_id, environment, endpoint_id, next_attempt_at from deliveries
+  sql: `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
     where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > ($1, $2, $3)
     order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`,
 };
@@ -72,49 +79,54 @@ export const FIND_ONE: Statement = {
   sql: `${SELECT} and event_id = $4`,
 };
 
-const OF_SENT = `stored.bucket = sent.bucket and stored.workspace_id = $3 and stored.environment = $4
-      and stored.endpoint_id = $5 and stored.event_id = sent.event_id`;
+const { nextAttemptAt, state, responseStatus, error } = DELIVERY.fields;
+/** A delivery that is still due at the same time. */
+const DUE = new RowShape({ ...DELIVERY_KEY.fields, nextAttemptAt });
 
 export const CLAIM: Statement = {
   name: 'claim_deliveries',
-  sql: `update deliveries as stored set next_attempt_at = $6
-    from unnest($1::integer[], $2::text[], $7::bigint[]) as sent (bucket, event_id, next_attempt_at)
-    where ${OF_SENT} and stored.next_attempt_at = sent.next_attempt_at
+  sql: `update deliveries as stored set next_attempt_at = $7
+    from ${sentRows(DUE)} where ${isSent(DUE)}
     returning stored.event_id`,
 };
+
+const FINISHED = new RowShape<FinishedAttempt>({
+  key: DELIVERY_KEY,
+  claimedUntil: bigint('claimed_until'),
+  state,
+  nextAttemptAt,
+  attemptedAt: bigint('attempted_at'),
+  responseStatus,
+  error,
+});
 
 export const FINISH: Statement = {
   name: 'finish_attempts',
   sql: `update deliveries as stored set state = sent.state, attempts = stored.attempts + 1,
       next_attempt_at = sent.next_attempt_at, last_attempt_at = sent.attempted_at,
       response_status = sent.response_status, error = sent.error
-    from unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
-        $8::bigint[], $9::bigint[], $10::integer[], $11::text[])
-      as sent (bucket, workspace_id, environment, endpoint_id, event_id, claimed_until, state, next_attempt_at,
-        attempted_at, response_status, error)
-    where stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
-      and stored.environment = sent.environment and stored.endpoint_id = sent.endpoint_id
-      and stored.event_id = sent.event_id and stored.state = 'pending'
+    from ${sentRows(FINISHED)}
+    where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'
       and (sent.state = 'delivered' or stored.next_attempt_at = sent.claimed_until)`,
 };
 
 export const RETRY: Statement = {
   name: 'retry_delivery',
   sql: `update deliveries as stored set state = 'pending', attempts = 0, next_attempt_at = $6
-    from unnest($1::integer[], $2::text[]) as sent (bucket, event_id) where ${OF_SENT}
+    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}
     returning stored.event_id`,
 };
 
 export const CANCEL: Statement = {
   name: 'cancel_deliveries',
   sql: `update deliveries as stored set state = 'failed', next_attempt_at = null, error = $6
-    from unnest($1::integer[], $2::text[]) as sent (bucket, event_id) where ${OF_SENT}`,
+    from ${sentRows(DELIVERY_KEY)} where ${isSent(DELIVERY_KEY)}`,
 };
 
 export const DELETE: Statement = {
   name: 'delete_deliveries',
-  sql: `delete from deliveries as stored using unnest($1::integer[], $2::text[]) as sent (bucket, event_id)
-    where ${OF_SENT}`,
+  sql: `delete from deliveries as stored using ${sentRows(DELIVERY_KEY)}
+    where ${isSent(DELIVERY_KEY)}`,
 };
 
 export const FAILING_SINCE: Statement = {
@@ -125,15 +137,15 @@ export const FAILING_SINCE: Statement = {
 
 export const SCAN_FAILING: Statement = {
   name: 'scan_failing_endpoints',
-  sql: `select workspace_id, environment, endpoint_id, failing_since from failing_webhook_endpoints
+  sql: `select ${FAILING_ENDPOINT.names} from failing_webhook_endpoints
     where (workspace_id, environment, endpoint_id) > ($1, $2, $3)
     order by workspace_id, environment, endpoint_id limit $4`,
 };
 
 export const SET_FAILING: Statement = {
   name: 'set_failing_since',
-  sql: `insert into failing_webhook_endpoints (workspace_id, environment, endpoint_id, failing_since)
-    values ($1, $2, $3, $4) on conflict (workspace_id, environment, endpoint_id) do nothing`,
+  sql: `insert into failing_webhook_endpoints (${FAILING_ENDPOINT.names})
+    values (${parameters(FAILING_ENDPOINT)}) on conflict (workspace_id, environment, endpoint_id) do nothing`,
 };
 
 export const CLEAR_FAILING: Statement = {
@@ -149,31 +161,36 @@ export async function listDeliveries(
   session: Session,
   { of, before, limit }: Query<'listDeliveries'>,
 ): Promise<Delivery[]> {
-  return (await session.query(LIST, [...partsOf(of), before ?? LAST_ID, limit])).map(toDelivery);
+  return (await session.query(LIST, [...ENDPOINT_POSITION.cells(of), before ?? LAST_ID, limit])).map((row) =>
+    DELIVERY.read(row),
+  );
 }
 
 export async function scanDeliveries(
   session: Session,
   { after, limit }: Query<'scanDeliveries'>,
 ): Promise<Delivery[]> {
-  const key = [...partsOf(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
-  return (await session.query(SCAN, [...key, limit])).map(toDelivery);
+  const key = [...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT), after?.eventId ?? ''];
+  return (await session.query(SCAN, [...key, limit])).map((row) => DELIVERY.read(row));
 }
 
 export async function scanFailingEndpoints(
   session: Session,
   { after, limit }: Query<'scanFailingEndpoints'>,
 ): Promise<FailingEndpoint[]> {
-  const rows = await session.query(SCAN_FAILING, [...partsOf(after ?? FIRST_ENDPOINT), limit]);
-  return rows.map((row) => ({ ...toEndpointKey(row), failingSince: row[3] as number }));
+  const rows = await session.query(SCAN_FAILING, [
+    ...ENDPOINT_POSITION.cells(after ?? FIRST_ENDPOINT),
+    limit,
+  ]);
+  return rows.map((row) => FAILING_ENDPOINT.read(row));
 }
 
 export async function findPendingEndpoint(
   session: Session,
   { after }: Query<'findPendingEndpoint'>,
 ): Promise<PendingEndpoint | null> {
-  const [row] = await session.query(NEXT_PENDING, partsOf(after));
-  return row === undefined ? null : { endpoint: toEndpointKey(row), dueAt: row[3] as number };
+  const [row] = await session.query(NEXT_PENDING, ENDPOINT_POSITION.cells(after));
+  return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
 }
 
 export async function countPendingDeliveries(
@@ -188,7 +205,7 @@ export async function findEndpointHealth(
   session: Session,
   { of, atMost }: Query<'findEndpointHealth'>,
 ): Promise<EndpointHealth> {
-  const [row] = await session.query(COUNT_PENDING_OF, [...partsOf(of), atMost]);
+  const [row] = await session.query(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(of), atMost]);
   return { pendingDeliveries: row![0] as number, failingSince: await findFailingSince(session, of) };
 }
 
@@ -198,16 +215,14 @@ export async function claimDeliveries(
   { of, now, until, limit }: Command<'claimDeliveries'>,
 ): Promise<ClaimedDeliveries> {
   const [rows, failingSince] = await session.pipelined(() =>
-    Promise.all([session.query(FIND_DUE, [...partsOf(of), now, limit]), findFailingSince(session, of)]),
+    Promise.all([
+      session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(of), now, limit]),
+      findFailingSince(session, of),
+    ]),
   );
-  const due = rows.map(toDelivery);
+  const due = rows.map((row) => DELIVERY.read(row));
   if (due.length === 0) return { deliveries: [], failingSince };
-  const claimed = await session.query(CLAIM, [
-    ...columnsOf(due),
-    ...partsOf(of),
-    until,
-    due.map(({ nextAttemptAt }) => nextAttemptAt),
-  ]);
+  const claimed = await session.query(CLAIM, [...toArrays(DUE, due), until]);
   const eventIds = new Set(claimed.map(([eventId]) => eventId));
   const deliveries = due.filter(({ eventId }) => eventIds.has(eventId));
   return { deliveries: deliveries.map((each) => ({ ...each, nextAttemptAt: until })), failingSince };
@@ -217,19 +232,7 @@ export async function finishAttempts(
   session: Session,
   { attempts }: Command<'finishAttempts'>,
 ): Promise<null> {
-  await session.query(FINISH, [
-    attempts.map(({ key }) => key.bucket),
-    attempts.map(({ key }) => key.workspaceId),
-    attempts.map(({ key }) => key.environment),
-    attempts.map(({ key }) => key.endpointId),
-    attempts.map(({ key }) => key.eventId),
-    attempts.map(({ claimedUntil }) => claimedUntil),
-    attempts.map(({ state }) => state),
-    attempts.map(({ nextAttemptAt }) => nextAttemptAt),
-    attempts.map(({ attemptedAt }) => attemptedAt),
-    attempts.map(({ responseStatus }) => responseStatus),
-    attempts.map(({ error }) => error),
-  ]);
+  await session.query(FINISH, toArrays(FINISHED, attempts));
   return null;
 }
 
@@ -237,8 +240,8 @@ export async function retryDelivery(
   session: Session,
   { of, eventId, now }: Command<'retryDelivery'>,
 ): Promise<boolean> {
-  const found = await session.query(FIND_ONE, [...partsOf(of), eventId]);
-  const values = [...columnsOf(found.map(toDelivery)), ...partsOf(of), now];
+  const found = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(of), eventId]);
+  const values = [...toKeyArrays(found), now];
   return found.length > 0 && (await session.query(RETRY, values)).length === 1;
 }
 
@@ -246,8 +249,8 @@ export async function cancelDeliveries(
   session: Session,
   { of, error, limit }: Command<'cancelDeliveries'>,
 ): Promise<number> {
-  const found = await session.query(FIND_PENDING, [...partsOf(of), limit]);
-  const values = [...columnsOf(found.map(toDelivery)), ...partsOf(of), error];
+  const found = await session.query(FIND_PENDING, [...ENDPOINT_POSITION.cells(of), limit]);
+  const values = [...toKeyArrays(found), error];
   if (found.length > 0) await session.query(CANCEL, values);
   return found.length;
 }
@@ -256,9 +259,8 @@ export async function deleteDeliveries(
   session: Session,
   { of, limit }: Command<'deleteDeliveries'>,
 ): Promise<number> {
-  const found = await session.query(FIND_OLDEST, [...partsOf(of), limit]);
-  const values = [...columnsOf(found.map(toDelivery)), ...partsOf(of)];
-  if (found.length > 0) await session.query(DELETE, values);
+  const found = await session.query(FIND_OLDEST, [...ENDPOINT_POSITION.cells(of), limit]);
+  if (found.length > 0) await session.query(DELETE, toKeyArrays(found));
   return found.length;
 }
 
@@ -266,28 +268,20 @@ export async function setFailingSince(
   session: Session,
   { of, since }: Command<'setFailingSince'>,
 ): Promise<number | null> {
-  if (since === null) await session.query(CLEAR_FAILING, partsOf(of));
-  else await session.query(SET_FAILING, [...partsOf(of), since]);
+  if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(of));
+  else await session.query(SET_FAILING, [...ENDPOINT_POSITION.cells(of), since]);
   return findFailingSince(session, of);
 }
 
 async function findFailingSince(session: Session, of: WebhookEndpointKey): Promise<number | null> {
-  const [row] = await session.query(FAILING_SINCE, partsOf(of));
+  const [row] = await session.query(FAILING_SINCE, ENDPOINT_POSITION.cells(of));
   return (row?.[0] as number | undefined) ?? null;
 }
 
-function columnsOf(deliveries: readonly Delivery[]): [number[], string[]] {
-  return [deliveries.map(({ bucket }) => bucket), deliveries.map(({ eventId }) => eventId)];
-}
-
-function partsOf({ workspaceId, environment, endpointId }: EndpointPosition): [number, string, string] {
-  return [workspaceId, environment, endpointId];
-}
-
-function toEndpointKey([workspaceId, environment, endpointId]: readonly unknown[]): WebhookEndpointKey {
-  return {
-    workspaceId: workspaceId as number,
-    environment: environment as Environment,
-    endpointId: endpointId as string,
-  };
+/** `rows` have the columns of `DELIVERY`. */
+function toKeyArrays(rows: readonly unknown[][]): unknown[][] {
+  return toArrays(
+    DELIVERY_KEY,
+    rows.map((row) => DELIVERY.read(row)),
+  );
 }

@@ -9,13 +9,15 @@ import type {
   StoredEvent,
   Tenant,
 } from '../../../domain/event/event.ts';
-import type { Environment } from '../../../domain/user-group/user-group.ts';
+import { EVENT, RECORDED_EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
 import { pageOf } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
-import { EVENT_COLUMNS, fromEvent, toEvent } from '../../row-mapping.ts';
-import type { Connection, Value } from '../file/connection.ts';
+import type { Cell } from '../../row-shape.ts';
+import type { Connection } from '../file/connection.ts';
+import { placeholders } from '../placeholders.ts';
 
-const INSERT = `insert into events (${EVENT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = `insert into events (${RECORDED_EVENT.names})
+  values (${placeholders(RECORDED_EVENT)})`;
 const INSERT_DELIVERY = `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type,
     target_type, target_id, position, state, attempts, next_attempt_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`;
@@ -32,7 +34,7 @@ const HAS_MORE = `select 1 from events where ${OF_TARGET} limit 1 offset ?`;
 const ERASE_LAST = `update events set changes = null where ${OF_TARGET} and position > ? and changes is not null`;
 const ERASE = `update events set changes = null
   where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
-const NEXT_TENANT = `select workspace_id, environment, occurred_at from events
+const NEXT_TENANT = `select ${TENANT_WITH_EVENTS.names} from events
   where (workspace_id, environment) > (?, ?) order by workspace_id, environment, position limit 1`;
 
 /** Does nothing without an event. */
@@ -44,7 +46,7 @@ export function record(
 ): void {
   if (event === undefined) return;
   const changes = connection.eventQuota.storedForm(event, changesOf());
-  const position = connection.insert(INSERT, fromEvent(event, version, changes));
+  const position = connection.insert(INSERT, RECORDED_EVENT.cells({ ...event, version, changes }));
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
   for (const endpoint of event.endpoints) {
     const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];
@@ -68,7 +70,7 @@ function isUpTo(event: StoredEvent, last: EventPosition | null, { order }: Event
 /** Collects the events of the type. */
 function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, events: StoredEvent[]) {
   for (const row of rows) {
-    const event = toEvent(row);
+    const event = EVENT.read(row);
     if (type === null || event.type === type) events.push(event);
     yield { ...event, bytes: Buffer.byteLength(event.changes ?? '') };
   }
@@ -77,13 +79,13 @@ function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, 
 /** Does not read the changes of events of other types. */
 function statementOf({ of, target, order, after, type, scanLimit }: EventSearch): {
   sql: string;
-  values: Value[];
+  values: Cell[];
 } {
   const comparison = order === 'newest' ? '<' : '>';
   const direction = order === 'newest' ? 'desc' : 'asc';
-  const columns = EVENT_COLUMNS.replace('changes', 'case when ? in (type, ?) then changes end');
+  const columns = EVENT.names.replace('changes', 'case when ? in (type, ?) then changes end');
   const where = target === null ? 'workspace_id = ? and environment = ?' : OF_TARGET;
-  const sql = `select ${columns}, position from events where ${where} and position ${comparison} ?
+  const sql = `select ${columns} from events where ${where} and position ${comparison} ?
     order by position ${direction} limit ?`;
   const from = after?.position ?? (order === 'newest' ? Number.MAX_SAFE_INTEGER : 0);
   const wanted = type ?? EVERY_TYPE;
@@ -99,16 +101,14 @@ export function findNextTenant(
   { after }: Query<'findNextTenant'>,
 ): TenantWithEvents | null {
   const row = connection.get(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
-  if (row === undefined) return null;
-  const [workspaceId, environment, oldestEventAt] = row as [number, Environment, number];
-  return { workspaceId, environment, oldestEventAt };
+  return row === undefined ? null : TENANT_WITH_EVENTS.read(row);
 }
 
 export function deleteOldEvents(
   connection: Connection,
   { of, before, limit }: Command<'deleteOldEvents'>,
 ): number {
-  return connection.run(DELETE_OLD, [of.workspaceId, of.environment, limit, before]);
+  return connection.run(DELETE_OLD, [...TENANT.cells(of), limit, before]);
 }
 
 export function eraseChanges(

@@ -4,6 +4,7 @@
 import { accessSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EventQuota, NO_EVENT_QUOTA } from '../../../domain/event/quota.ts';
+import type { Cell } from '../../row-shape.ts';
 import { acceptsData, guard, reportsFreeSpace, rewrite } from './file.ts';
 
 /** 3.51.3 fixed a bug in the write-ahead log that could corrupt a database. */
@@ -12,7 +13,6 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Writes wait for as long. */
 const SHORT_BUSY_TIMEOUT_MS = 100;
 
-export type Value = string | number | null;
 /** The columns of a row, in order. */
 export type Row = unknown[];
 
@@ -82,24 +82,24 @@ export class Connection {
   }
 
   /** Returns the number of changed rows. */
-  run(sql: string, values: readonly Value[] = []): number {
+  run(sql: string, values: readonly Cell[] = []): number {
     return Number(this.statement(sql).run(...values).changes);
   }
 
   /** Returns the row id of the inserted row. */
-  insert(sql: string, values: readonly Value[]): number {
+  insert(sql: string, values: readonly Cell[]): number {
     return Number(this.statement(sql).run(...values).lastInsertRowid);
   }
 
-  get(sql: string, values: readonly Value[] = []): Row | undefined {
+  get(sql: string, values: readonly Cell[] = []): Row | undefined {
     return this.statement(sql).get(...values) as Row | undefined;
   }
 
-  all(sql: string, values: readonly Value[] = []): Row[] {
+  all(sql: string, values: readonly Cell[] = []): Row[] {
     return this.statement(sql).all(...values) as unknown as Row[];
   }
 
-  iterate(sql: string, values: readonly Value[] = []): Iterable<Row> {
+  iterate(sql: string, values: readonly Cell[] = []): Iterable<Row> {
     return this.statement(sql).iterate(...values) as unknown as Iterable<Row>;
   }
 

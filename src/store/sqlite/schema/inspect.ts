@@ -4,9 +4,9 @@ import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { StoredToken } from '../../../domain/key-ring.ts';
+import { STORED_TOKEN } from '../../entities.ts';
 import type { Fault, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
-import { STORED_TOKEN_COLUMNS, toStoredToken } from '../../row-mapping.ts';
 import { guard, requireRegularFile } from '../file/file.ts';
 import { migrations } from './migrate.ts';
 
@@ -86,8 +86,8 @@ export class SqliteInspection implements Inspection {
   }
 
   sampleTokens(keyId: string, limit: number): StoredToken[] {
-    const sql = `select ${STORED_TOKEN_COLUMNS} from user_groups where token_key_id = ? limit ?`;
-    return this.#rows(sql, keyId, limit).map(toStoredToken);
+    const sql = `select ${STORED_TOKEN.names} from user_groups where token_key_id = ? limit ?`;
+    return this.#rows(sql, keyId, limit).map((row) => STORED_TOKEN.read(row));
   }
 
   /** Reads the complete file. Returns what is wrong with it; null if it is intact. */

@@ -1,9 +1,10 @@
 import { isMet } from '../../../domain/precondition.ts';
+import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { eraseLastChanges, record } from '../event/event.ts';
 import type { Connection } from '../file/connection.ts';
 import { forgetImportedToken } from './imported-token.ts';
-import { findByKey, partsOf } from './user-group.ts';
+import { findByKey } from './user-group.ts';
 
 const DELETE = `delete from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
@@ -15,7 +16,7 @@ export function deleteUserGroup(
   const stored = findByKey(connection, key);
   if (stored === null) return 'not_found';
   if (!isMet(precondition, stored)) return 'version_mismatch';
-  connection.run(DELETE, partsOf(key));
+  connection.run(DELETE, USER_GROUP_KEY.cells(key));
   forgetImportedToken(connection, stored.tokenDigest);
   forgetImportedToken(connection, stored.previousTokenDigest);
   eraseLastChanges(connection, key, { type: 'user_group', id: key.providedId }, erasedTo);

@@ -1,5 +1,5 @@
+import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { QueryResult, UserGroupSummary, UserGroupSummarySearch } from '../../port.ts';
-import { toUserGroupSummary, USER_GROUP_SUMMARY_COLUMNS } from '../../row-mapping.ts';
 import type { Connection } from '../file/connection.ts';
 import { rowsOf } from './list.ts';
 
@@ -10,7 +10,7 @@ export function listUserGroupSummaries(
   const mapping = search.withMappings ? 'mapping' : 'null';
   const summaries: UserGroupSummary[] = [];
   let bytes = 0;
-  for (const row of rowsOf(connection, search, `${USER_GROUP_SUMMARY_COLUMNS}, ${mapping}`)) {
+  for (const row of rowsOf(connection, search, `${USER_GROUP_SUMMARY.names}, ${mapping}`)) {
     const summary = toUserGroupSummary(row);
     summaries.push(summary);
     bytes += summary.bytes;

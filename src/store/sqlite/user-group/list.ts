@@ -2,9 +2,10 @@
 
 import { listedBytesOf, prefixUpperBound } from '../../../domain/cursor.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import { toUserGroup, USER_GROUP } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';
-import { toUserGroup, USER_GROUP_COLUMNS } from '../../row-mapping.ts';
-import type { Connection, Row, Value } from '../file/connection.ts';
+import type { Cell } from '../../row-shape.ts';
+import type { Connection, Row } from '../file/connection.ts';
 
 const FROM_ID = `from user_groups
   where workspace_id = ? and environment = ? and provided_id >= ? and provided_id <= ?
@@ -19,7 +20,7 @@ export function listUserGroups(
 ): QueryResult<'listUserGroups'> {
   const userGroups: UserGroup[] = [];
   let bytes = 0;
-  for (const row of rowsOf(connection, search, USER_GROUP_COLUMNS)) {
+  for (const row of rowsOf(connection, search, USER_GROUP.names)) {
     const userGroup = toUserGroup(row)!;
     userGroups.push(userGroup);
     bytes += listedBytesOf(userGroup);
@@ -34,7 +35,7 @@ export function rowsOf(
   { list, from, limit }: UserGroupSearch,
   columns: string,
 ): Iterable<Row> {
-  const all: Value[] = [list.workspaceId, list.environment];
+  const all: Cell[] = [list.workspaceId, list.environment];
   const last = prefixUpperBound(list.search);
   return from.order === 'id'
     ? connection.iterate(`select ${columns} ${FROM_ID}`, [...all, from.providedId, last, limit])

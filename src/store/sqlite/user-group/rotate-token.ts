@@ -2,11 +2,12 @@
 
 import { isMet } from '../../../domain/precondition.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import { USER_GROUP_KEY } from '../../entities.ts';
 import type { Command, TokenRotation } from '../../port.ts';
 import { record } from '../event/event.ts';
 import type { Connection } from '../file/connection.ts';
 import { forgetImportedToken } from './imported-token.ts';
-import { findByToken, partsOf } from './user-group.ts';
+import { findByToken } from './user-group.ts';
 
 const ROTATE = `update user_groups set token_digest = ?, token_key_id = ?, token_ciphertext = ?,
     previous_token_digest = token_digest, previous_token_expires_at = ?, version = version + 1, updated_at = ?
@@ -22,15 +23,8 @@ export function rotateToken(connection: Connection, command: TokenRotation): Use
   const isCurrent = stored?.tokenDigest === currentDigest && stored.teamId === command.teamId;
   if (!isCurrent || !isMet(command.precondition, stored)) return null;
   const { keyId, ciphertext } = sealedToken;
-  connection.run(ROTATE, [
-    tokenDigest,
-    keyId,
-    ciphertext,
-    previousTokenExpiresAt,
-    now,
-    bucket,
-    currentDigest,
-  ]);
+  const change = [tokenDigest, keyId, ciphertext, previousTokenExpiresAt, now];
+  connection.run(ROTATE, [...change, bucket, currentDigest]);
   forgetImportedToken(connection, command.forgottenDigest);
   const version = stored.version + 1;
   record(connection, command.event, version);
@@ -50,6 +44,6 @@ export function resealToken(
   { key, expected, sealedToken }: Command<'resealToken'>,
 ): boolean {
   const { keyId, ciphertext } = sealedToken;
-  const values = [keyId, ciphertext, ...partsOf(key), expected.keyId, expected.ciphertext];
+  const values = [keyId, ciphertext, ...USER_GROUP_KEY.cells(key), expected.keyId, expected.ciphertext];
   return connection.run(RESEAL, values) === 1;
 }

@@ -1,10 +1,11 @@
 import { userGroupChanges } from '../../../domain/event/changes.ts';
 import { isMet } from '../../../domain/precondition.ts';
+import { USER_GROUP_KEY } from '../../entities.ts';
 import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { isUnchanged, suspensionAfter } from '../../user-group-update.ts';
 import { record } from '../event/event.ts';
 import type { Connection } from '../file/connection.ts';
-import { findByKey, partsOf } from './user-group.ts';
+import { findByKey } from './user-group.ts';
 
 const UPDATE = `update user_groups set name = ?, mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
@@ -20,7 +21,7 @@ export function updateUserGroup(
   if (isUnchanged(command, stored)) return stored;
   const { name = stored.name, mapping = stored.mapping, properties = stored.properties } = command;
   const suspendedAt = suspensionAfter(command, stored);
-  connection.run(UPDATE, [name, mapping, properties, suspendedAt, now, ...partsOf(key)]);
+  connection.run(UPDATE, [name, mapping, properties, suspendedAt, now, ...USER_GROUP_KEY.cells(key)]);
   // Not `returning`, which would copy the row to a temporary table.
   const version = stored.version + 1;
   const updated = { ...stored, name, mapping, properties, suspendedAt, version, updatedAt: now };

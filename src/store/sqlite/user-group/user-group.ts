@@ -3,20 +3,27 @@
 import type { StoredEvent } from '../../../domain/event/event.ts';
 import type { TokenAddress } from '../../../domain/token.ts';
 import { sizeOf, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import {
+  TENANT,
+  toUserGroup,
+  toUserGroupWithKey,
+  USER_GROUP,
+  USER_GROUP_BESIDE_KEY,
+  USER_GROUP_KEY,
+} from '../../entities.ts';
 import type { Query, QueryResult } from '../../port.ts';
-import { COLUMNS_BESIDE_KEY, toUserGroup, USER_GROUP_COLUMNS, userGroupOf } from '../../row-mapping.ts';
 import type { Connection } from '../file/connection.ts';
 
-const BY_KEY = `select ${COLUMNS_BESIDE_KEY} from user_groups
+const BY_KEY = `select ${USER_GROUP_BESIDE_KEY.names} from user_groups
   where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
-const BY_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and token_digest = ?`;
-const BY_PREVIOUS_TOKEN = `select ${USER_GROUP_COLUMNS} from user_groups where bucket = ? and previous_token_digest = ?`;
+const BY_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and token_digest = ?`;
+const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and previous_token_digest = ?`;
 // The unary plus keeps the index of the primary key out. The row of a token that does not resolve is not read, so its size
 // does not tell it from an unknown token.
 const IS_ACTIVE = 'suspended_at is null and +workspace_id = ? and +environment = ?';
 const RESOLVE = `${BY_TOKEN} and ${IS_ACTIVE}`;
 const RESOLVE_PREVIOUS = `${BY_PREVIOUS_TOKEN} and ${IS_ACTIVE} and previous_token_expires_at > ?`;
-const AFTER_KEY = `select ${USER_GROUP_COLUMNS} from user_groups
+const AFTER_KEY = `select ${USER_GROUP.names} from user_groups
   where (workspace_id, environment, provided_id) > (?, ?, ?)
   order by workspace_id, environment, provided_id limit ?`;
 const COUNT = 'select count(*) from user_groups';
@@ -25,13 +32,9 @@ const COUNT_OF = 'select count(*) from user_groups where workspace_id = ? and en
 /** Sorts before every key. */
 const FIRST_KEY = { workspaceId: 0, environment: '', providedId: '' };
 
-export function partsOf(key: UserGroupKey): [number, number, string, string] {
-  return [key.bucket, key.workspaceId, key.environment, key.providedId];
-}
-
 export function findByKey(connection: Connection, key: UserGroupKey): UserGroup | null {
-  const row = connection.get(BY_KEY, partsOf(key));
-  return row === undefined ? null : userGroupOf(key, row);
+  const row = connection.get(BY_KEY, USER_GROUP_KEY.cells(key));
+  return row === undefined ? null : toUserGroupWithKey(key, row);
 }
 
 export function findByToken(connection: Connection, { bucket, digest }: TokenAddress): UserGroup | null {
@@ -44,7 +47,7 @@ export function resolveToken(
   connection: Connection,
   { address, of, now }: Query<'resolveToken'>,
 ): UserGroup | null {
-  const values = [address.bucket, address.digest, of.workspaceId, of.environment];
+  const values = [address.bucket, address.digest, ...TENANT.cells(of)];
   return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
 }
 
@@ -58,8 +61,7 @@ export function scanUserGroups(
 }
 
 export function countUserGroups(connection: Connection, { of }: Query<'countUserGroups'>): number {
-  const row =
-    of === null ? connection.get(COUNT) : connection.get(COUNT_OF, [of.workspaceId, of.environment]);
+  const row = of === null ? connection.get(COUNT) : connection.get(COUNT_OF, TENANT.cells(of));
   return (row as [number])[0];
 }
 

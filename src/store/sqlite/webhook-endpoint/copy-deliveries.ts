@@ -1,10 +1,11 @@
+import { DELIVERY } from '../../entities.ts';
 import type { Command } from '../../port.ts';
-import { DELIVERY_COLUMNS, fromDelivery } from '../../row-mapping.ts';
 import type { Connection } from '../file/connection.ts';
+import { placeholders } from '../placeholders.ts';
 
 // The copy of an event has the position of the source or a higher one. An event that was deleted has none.
-const COPY = `insert into deliveries (${DELIVERY_COLUMNS})
-  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, coalesce(
+const COPY = `insert into deliveries (${DELIVERY.names})
+  values (${placeholders({ columns: DELIVERY.columns.slice(0, -1) })}, coalesce(
     (select position from events
       where workspace_id = ?2 and environment = ?3 and target_type = ?7 and target_id = ?8 and position >= ?16
         and event_id = ?5
@@ -12,6 +13,6 @@ const COPY = `insert into deliveries (${DELIVERY_COLUMNS})
   on conflict do nothing`;
 
 export function copyDeliveries(connection: Connection, { deliveries }: Command<'copyDeliveries'>): null {
-  for (const delivery of deliveries) connection.run(COPY, fromDelivery(delivery));
+  for (const delivery of deliveries) connection.run(COPY, DELIVERY.cells(delivery));
   return null;
 }

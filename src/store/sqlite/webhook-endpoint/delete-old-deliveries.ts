@@ -1,4 +1,5 @@
 import { firstEventIdAt } from '../../../domain/event/event.ts';
+import { TENANT } from '../../entities.ts';
 import type { Command } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
 
@@ -13,7 +14,7 @@ export function deleteOldDeliveries(
   connection: Connection,
   { of, before, limit }: Command<'deleteOldDeliveries'>,
 ): number {
-  const tenant = [of.workspaceId, of.environment];
+  const tenant = TENANT.cells(of);
   let deleted = 0;
   for (let endpoint: unknown[] | undefined = ['']; deleted < limit; ) {
     endpoint = connection.get(NEXT_ENDPOINT, [...tenant, endpoint[0] as string]);

@@ -1,0 +1,234 @@
+// The entities that both databases store: one description each of their columns, types and conversions.
+
+import type { ApiToken } from '../domain/api-token.ts';
+import type { Document, DocumentKey } from '../domain/document.ts';
+import type { EventKey, StoredEvent, Tenant } from '../domain/event/event.ts';
+import type { StoredToken } from '../domain/key-ring.ts';
+import type { UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
+import type {
+  Delivery,
+  DeliveryKey,
+  EndpointPosition,
+  WebhookEndpointKey,
+} from '../domain/webhook-endpoint/delivery.ts';
+import type { FailingEndpoint, NewUserGroup, TenantWithEvents, UserGroupSummary, Workspace } from './port.ts';
+import { type ColumnReader, Entity, RowShape, text } from './row-shape.ts';
+
+export const WORKSPACE = new Entity<Workspace>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  name: column.text('name'),
+  createdAt: column.bigint('created_at'),
+}));
+
+export const USER_GROUP_KEY = new Entity<UserGroupKey>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  providedId: column.text('provided_id'),
+}));
+
+export const USER_GROUP_BESIDE_KEY = new Entity<Omit<UserGroup, keyof UserGroupKey>>((column) => ({
+  teamId: column.bigint('team_id'),
+  name: column.text('name'),
+  mapping: column.text('mapping'),
+  properties: column.text('properties'),
+  version: column.bigint('version'),
+  tokenDigest: column.text('token_digest'),
+  sealedToken: { keyId: column.text('token_key_id'), ciphertext: column.text('token_ciphertext') },
+  previousTokenDigest: column.text('previous_token_digest'),
+  previousTokenExpiresAt: column.bigint('previous_token_expires_at'),
+  createdAt: column.bigint('created_at'),
+  updatedAt: column.bigint('updated_at'),
+  suspendedAt: column.bigint('suspended_at'),
+  lastSeenAt: column.bigint('last_seen_at'),
+}));
+
+export const USER_GROUP = new RowShape<UserGroup>({
+  ...USER_GROUP_KEY.fields,
+  ...USER_GROUP_BESIDE_KEY.fields,
+});
+
+/** Reads a row of `USER_GROUP`; null if it is undefined. */
+export function toUserGroup(row: readonly unknown[] | undefined): UserGroup | null {
+  if (row === undefined) return null;
+  return toUserGroupWithKey(USER_GROUP_KEY.read(row), row, USER_GROUP_KEY.columns.length);
+}
+
+/** Reads the columns of `USER_GROUP_BESIDE_KEY`, from the index. */
+export function toUserGroupWithKey(key: UserGroupKey, row: readonly unknown[], index = 0): UserGroup {
+  const { bucket, workspaceId, environment, providedId } = key;
+  return { ...USER_GROUP_BESIDE_KEY.read(row, index), bucket, workspaceId, environment, providedId };
+}
+
+/** What every schema stores of a token. */
+export const STORED_TOKEN = new Entity<StoredToken>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  providedId: column.text('provided_id'),
+  teamId: column.bigint('team_id'),
+  tokenDigest: column.text('token_digest'),
+  sealedToken: { keyId: column.text('token_key_id'), ciphertext: column.text('token_ciphertext') },
+}));
+
+/** The user group that a command creates. */
+export function createdUserGroup(command: NewUserGroup): UserGroup {
+  const { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now } = command;
+  return {
+    bucket: key.bucket,
+    workspaceId: key.workspaceId,
+    environment: key.environment,
+    providedId: key.providedId,
+    teamId,
+    name,
+    mapping,
+    properties,
+    version: 1,
+    tokenDigest,
+    sealedToken,
+    previousTokenDigest: null,
+    previousTokenExpiresAt: null,
+    createdAt: now,
+    updatedAt: now,
+    suspendedAt: null,
+    lastSeenAt: null,
+  };
+}
+
+/** Size of the JSON of a user group, which is known without reading the texts. */
+export const USER_GROUP_BYTES = 'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
+
+export const USER_GROUP_SUMMARY = new Entity<Omit<UserGroupSummary, 'mapping'>>((column) => ({
+  providedId: column.text('provided_id'),
+  name: column.text('name'),
+  suspendedAt: column.bigint('suspended_at'),
+  lastSeenAt: column.bigint('last_seen_at'),
+  bytes: column.bigint(USER_GROUP_BYTES),
+}));
+
+/** Reads a row of `USER_GROUP_SUMMARY`, followed by the mapping or null. */
+export function toUserGroupSummary(row: readonly unknown[]): UserGroupSummary {
+  return { ...USER_GROUP_SUMMARY.read(row), mapping: row.at(-1) as UserGroupSummary['mapping'] };
+}
+
+export const API_TOKEN = new Entity<ApiToken>((column) => ({
+  apiTokenId: column.bigint('api_token_id'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  permission: column.text('permission'),
+  name: column.text('name'),
+  digest: column.text('digest'),
+  previousDigest: column.text('previous_digest'),
+  previousExpiresAt: column.bigint('previous_expires_at'),
+  createdAt: column.bigint('created_at'),
+  expiresAt: column.bigint('expires_at'),
+  revokedAt: column.bigint('revoked_at'),
+  lastUsedAt: column.bigint('last_used_at'),
+}));
+
+export type RecordedEvent = Omit<StoredEvent, 'position'>;
+
+const describeRecordedEvent = (column: ColumnReader): RecordedEvent => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  target: { type: column.text('target_type'), id: column.text('target_id') },
+  eventId: column.text('event_id'),
+  type: column.text('type'),
+  occurredAt: column.bigint('occurred_at'),
+  actor: column.json('actor'),
+  requestId: column.text('request_id'),
+  version: column.bigint('version'),
+  changes: column.text('changes'),
+});
+
+/** An event without its position, which the database assigns. */
+export const RECORDED_EVENT = new Entity<RecordedEvent>(describeRecordedEvent);
+export const EVENT = new Entity<StoredEvent>((column) => ({
+  ...describeRecordedEvent(column),
+  position: column.bigint('position'),
+}));
+
+const { bucket, workspaceId, environment, target, position } = EVENT.fields;
+export const EVENT_TARGET = new RowShape<Omit<EventKey, 'position'>>({
+  bucket,
+  workspaceId,
+  environment,
+  target,
+});
+export const EVENT_KEY = new RowShape<EventKey>({ ...EVENT_TARGET.fields, position });
+
+export const TENANT_WITH_EVENTS = new Entity<TenantWithEvents>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  oldestEventAt: column.bigint('occurred_at'),
+}));
+
+export const DELIVERY = new Entity<Delivery>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  endpointId: column.text('endpoint_id'),
+  eventId: column.text('event_id'),
+  eventType: column.text('event_type'),
+  target: { type: column.text('target_type'), id: column.text('target_id') },
+  state: column.text('state'),
+  attempts: column.integer('attempts'),
+  nextAttemptAt: column.bigint('next_attempt_at'),
+  lastAttemptAt: column.bigint('last_attempt_at'),
+  responseStatus: column.integer('response_status'),
+  error: column.text('error'),
+  createdAt: column.bigint('created_at'),
+  position: column.bigint('position'),
+}));
+
+export const WEBHOOK_ENDPOINT_KEY = new Entity<WebhookEndpointKey>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  endpointId: column.text('endpoint_id'),
+}));
+
+/** The same columns, for the place of an endpoint in the order of all. */
+export const ENDPOINT_POSITION = new RowShape<EndpointPosition>({
+  workspaceId,
+  environment: text('environment'),
+  endpointId: text('endpoint_id'),
+});
+
+export const DELIVERY_KEY = new Entity<DeliveryKey>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  endpointId: column.text('endpoint_id'),
+  eventId: column.text('event_id'),
+}));
+
+export const FAILING_ENDPOINT = new Entity<FailingEndpoint>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  endpointId: column.text('endpoint_id'),
+  failingSince: column.bigint('failing_since'),
+}));
+
+export const DOCUMENT = new Entity<Document>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  kind: column.text('kind'),
+  id: column.text('document_id'),
+  version: column.bigint('version'),
+  body: column.text('body'),
+  secret: column.nullable(() => ({
+    keyId: column.text('secret_key_id'),
+    ciphertext: column.text('secret_ciphertext'),
+  })),
+  createdAt: column.bigint('created_at'),
+  updatedAt: column.bigint('updated_at'),
+}));
+
+export const DOCUMENT_KEY = new RowShape<DocumentKey>({
+  workspaceId: DOCUMENT.fields.workspaceId,
+  environment: DOCUMENT.fields.environment,
+  kind: DOCUMENT.fields.kind,
+  id: DOCUMENT.fields.id,
+});
+
+export const TENANT = new RowShape<Tenant>({ workspaceId, environment });
