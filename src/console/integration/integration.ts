@@ -1,5 +1,5 @@
 import { type Document, documentFields } from '../../domain/document.ts';
-import { settingsSchemas, signatureOf } from '../../domain/embed-token/mint.ts';
+import { integrationExamples, settingsSchemas, signatureOf, typeOf } from '../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
   type IntegrationType,
@@ -9,7 +9,7 @@ import {
   secretField as secretSchema,
 } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { integrationBody, integrationExamples } from '../../http/endpoints/integration/integration.ts';
+import { integrationBody } from '../../http/endpoints/integration/integration.ts';
 import { putIntegration as put } from '../../operations/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages } from '../document-pages.ts';
@@ -69,16 +69,9 @@ ${document.secret === null ? '' : html`<p>Its secret is deleted too. To create t
 
 const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of this service`;
 
-const texts = {
-  jwt: 'a JWT that is verified with the published keys of this service: Cube, Grafana, a gateway',
-  metabase: 'guest embedding of Metabase',
-  superset: 'a guest token of Superset',
-  lightdash: 'embedding of Lightdash',
-} as const satisfies Record<IntegrationType, string>;
-
 export const typeTexts: readonly (readonly [IntegrationType, string])[] = integrationTypes.map((type) => [
   type,
-  texts[type],
+  typeOf({ type }).label,
 ]);
 
 export interface IntegrationFields {
@@ -112,7 +105,7 @@ function typeIn(text: string): IntegrationType {
 }
 
 function exampleOf(type: IntegrationType): Record<string, string> {
-  const { settings, claims = {} } = integrationExamples[type] as { settings: object; claims?: object };
+  const { settings, claims = {} } = integrationExamples[type];
   return {
     type,
     ttl_seconds: String(integrationFields.ttl_seconds.default),
@@ -124,7 +117,7 @@ function exampleOf(type: IntegrationType): Record<string, string> {
 function fields(form: Form, problem: Problem | undefined, document: Document | null): Html {
   const type = typeIn(form.text('type'));
   return html`${hidden('type', type)}
-<p>Type: <strong>${type}</strong>, ${texts[type]}</p>
+<p>Type: <strong>${type}</strong>, ${typeOf({ type }).label}</p>
 ${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
 ${textField({
   name: 'ttl_seconds',

@@ -32,6 +32,10 @@ export type ClaimValue = readonly [name: string, value: JsonText, path: ValuePat
 
 /** Members are methods, so that types with different settings fit into one table. */
 export interface EmbedTokenType<Settings> {
+  /** Names the tool for people. */
+  readonly label: string;
+  /** The fields of a useful integration, without its type. */
+  readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
   /** The JSON Schema of the settings. */
   readonly settings: object;
   /** Whether a token is for one of `settings.resources`. */

@@ -20,6 +20,11 @@ const JTI_BYTES = 16;
 const RESERVED = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer', 'user_group'];
 
 export const jwt: EmbedTokenType<JwtSettings> = {
+  label: 'a JWT that is verified with the published keys of this service: Cube, Grafana, a gateway',
+  example: {
+    settings: { audience: 'cube', properties: ['region'] },
+    claims: { tenant: { field: 'provided_id' } },
+  },
   settings: {
     type: 'object',
     properties: {

@@ -25,6 +25,12 @@ interface LightdashSettings extends CommonSettings {
 const dashboard = { type: 'string', minLength: 1, maxLength: 255 } as const;
 
 export const lightdash: EmbedTokenType<LightdashSettings> = {
+  label: 'embedding of Lightdash',
+  example: {
+    secret: 'the-embedding-secret-of-lightdash',
+    settings: { resources: [{ dashboardSlug: 'revenue' }] },
+    claims: { customer: { mapping: '40' } },
+  },
   settings: {
     type: 'object',
     properties: {

@@ -22,6 +22,13 @@ interface MetabaseSettings extends CommonSettings {
 const contentId = { type: ['integer', 'string'], minimum: 1, minLength: 1, maxLength: 64 } as const;
 
 export const metabase: EmbedTokenType<MetabaseSettings> = {
+  label: 'guest embedding of Metabase',
+  example: {
+    ttl_seconds: 600,
+    settings: { url: 'https://metabase.example.com', resources: [{ dashboard: 7 }], properties: ['region'] },
+    claims: { region: { property: 'region' }, customer: { field: 'provided_id' } },
+    secret: 'the-embedding-secret-of-metabase',
+  },
   settings: {
     type: 'object',
     properties: {

@@ -33,6 +33,11 @@ export function typeOf({ type }: Pick<Integration, 'type'>): EmbedTokenType<unkn
   return types[type] as EmbedTokenType<unknown>;
 }
 
+/** An integration of each type, as it is sent. */
+export const integrationExamples = Object.fromEntries(
+  Object.entries(types).map(([type, { example }]) => [type, { type, ...example }]),
+) as Record<IntegrationType, { type: IntegrationType } & EmbedTokenType<unknown>['example']>;
+
 /** The schemas of the settings, for the API description. */
 export const settingsSchemas = Object.fromEntries(
   Object.entries(types).map(([name, { settings }]) => [name, settings]),

@@ -64,6 +64,15 @@ const ruleSchema = {
 } as const;
 
 export const superset: EmbedTokenType<SupersetSettings> = {
+  label: 'a guest token of Superset',
+  example: {
+    secret: 'the-guest-token-secret-of-superset',
+    settings: {
+      audience: 'superset',
+      resources: [{ type: 'dashboard', id: '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e' }],
+      row_level_security: [{ dataset: 12, column: 'customer_id', value: { field: 'provided_id' } }],
+    },
+  },
   settings: {
     type: 'object',
     properties: {

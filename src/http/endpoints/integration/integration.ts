@@ -1,7 +1,11 @@
-import { parseIntegration, settingsSchemas } from '../../../domain/embed-token/mint.ts';
+import {
+  integrationExamples,
+  parseIntegration,
+  settingsSchemas,
+  typeOf,
+} from '../../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
-  type IntegrationType,
   integrationDefinition,
   integrationFields,
   secretField,
@@ -20,38 +24,6 @@ export const integrationBody = bodyType<IntegrationBody>({
   convert: parseIntegration,
 });
 
-const metabase = {
-  type: 'metabase',
-  ttl_seconds: 600,
-  settings: { url: 'https://metabase.example.com', resources: [{ dashboard: 7 }], properties: ['region'] },
-  claims: { region: { property: 'region' }, customer: { field: 'provided_id' } },
-};
-
-/** Useful ones, by their types. */
-export const integrationExamples = {
-  jwt: {
-    type: 'jwt',
-    settings: { audience: 'cube', properties: ['region'] },
-    claims: { tenant: { field: 'provided_id' } },
-  },
-  metabase: { ...metabase, secret: 'the-embedding-secret-of-metabase' },
-  superset: {
-    type: 'superset',
-    secret: 'the-guest-token-secret-of-superset',
-    settings: {
-      audience: 'superset',
-      resources: [{ type: 'dashboard', id: '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e' }],
-      row_level_security: [{ dataset: 12, column: 'customer_id', value: { field: 'provided_id' } }],
-    },
-  },
-  lightdash: {
-    type: 'lightdash',
-    secret: 'the-embedding-secret-of-lightdash',
-    settings: { resources: [{ dashboardSlug: 'revenue' }] },
-    claims: { customer: { mapping: '40' } },
-  },
-} as const satisfies Record<IntegrationType, object>;
-
 const settingsTexts = Object.entries(settingsSchemas).map(([type, schema]) => {
   const { properties, required = [] } = schema as { properties: Record<string, Schema>; required?: string[] };
   const members = Object.entries(properties).map(
@@ -60,6 +32,14 @@ const settingsTexts = Object.entries(settingsSchemas).map(([type, schema]) => {
   );
   return `- \`${type}\`\n${members.join('\n')}`;
 });
+
+function publicMembers({ secret: _, ...members }: typeof integrationExamples.metabase): object {
+  return members;
+}
+
+function capitalized(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1);
+}
 
 const endpoints = documentEndpoints({
   definition: integrationDefinition,
@@ -73,18 +53,18 @@ const endpoints = documentEndpoints({
   fields: integrationFields,
   example: {
     integration_id: 'metabase',
-    ...metabase,
+    ...publicMembers(integrationExamples.metabase),
     unrestricted: false,
     version: 1,
     created_at: '2026-03-02T09:30:00.000Z',
     updated_at: '2026-03-02T09:30:00.000Z',
   },
-  requests: {
-    jwt: { summary: 'A JWT for Cube or a gateway', value: integrationExamples.jwt },
-    metabase: { summary: 'Guest embedding of Metabase', value: integrationExamples.metabase },
-    superset: { summary: 'A guest token of Superset', value: integrationExamples.superset },
-    lightdash: { summary: 'Embedding of Lightdash', value: integrationExamples.lightdash },
-  },
+  requests: Object.fromEntries(
+    Object.values(integrationExamples).map((value) => [
+      value.type,
+      { summary: capitalized(typeOf(value).label), value },
+    ]),
+  ),
   put,
   texts: {
     put:
