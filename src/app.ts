@@ -49,7 +49,7 @@ export interface App {
   readonly url: string;
   /** The URL of the metrics; null if they are off. */
   readonly metricsUrl: string | null;
-  /** Of the sample files of the demo; null on PostgreSQL. */
+  /** Directory of the sample files of the demo; null on PostgreSQL. */
   readonly demoDirectory: string | null;
   readonly context: Context;
   readonly eventRetention: EventRetention;

@@ -44,11 +44,11 @@ async function check(options: CheckOptions): Promise<void> {
     if (workspace === null) throw await unknownWorkspace(store, name);
     const of = { workspaceId: workspace.workspaceId, environment };
     using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
-    for await (const { checked, violations } of checkUserGroups(store, of)) {
-      if (violations.length > 0) bar.erase();
-      for (const { userGroup, faults } of violations)
-        for (const { pointer, detail } of faults) print(options, userGroup.providedId, pointer, detail);
-      violating += violations.length;
+    for await (const { checked, invalid } of checkUserGroups(store, of)) {
+      if (invalid.length > 0) bar.erase();
+      for (const { userGroup, violations } of invalid)
+        for (const { pointer, detail } of violations) print(options, userGroup.providedId, pointer, detail);
+      violating += invalid.length;
       total = checked;
       bar.show(checked);
       if (checked < collectAt) continue;

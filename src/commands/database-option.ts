@@ -38,7 +38,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Like `withDatabase`, but throws `NotFound` instead of creating a SQLite database. */
+/** Opens the database as `withDatabase` does, but throws `NotFound` instead of creating a SQLite database. */
 export async function withExistingDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,

@@ -125,7 +125,7 @@ function rotateCommand(): Command {
     .summary('replace the token of a user group')
     .description(
       'Replaces the token of a user group. Pages embedded with the old token stop working when its grace period ends; ' +
-        'get-or-create returns the new token from now on. A token that an earlier rotation replaced is dead in either case.',
+        'get-or-create returns the new token from now on. A token that an earlier rotation replaced is no longer valid in either case.',
     )
     .argument('<id>', 'user_group_id of the user group')
     .addOption(
@@ -161,7 +161,9 @@ async function rotate({ store, config, caller, userGroup }: Found, options: Rota
     return;
   }
   const old =
-    until === null ? 'The old token is dead' : `The old token resolves until ${formatInstant(until)}`;
+    until === null
+      ? 'The old token is no longer valid'
+      : `The old token resolves until ${formatInstant(until)}`;
   const shown = showToken ? `\n\n${token.reveal()}` : '';
   console.log(`Rotated the token of user group ${id}. ${old}.${shown}`);
 }
@@ -200,7 +202,7 @@ function deleteCommand(): Command {
   const command = new Command('delete')
     .summary('delete a user group and its token')
     .description(
-      'Deletes a user group. Its token is dead from the next request on and cannot be restored: a group that is created ' +
+      'Deletes a user group. Its token is no longer valid from the next request on and cannot be restored: a group that is created ' +
         'with the same id gets another token. Asks for confirmation, unless --yes is set.',
     )
     .argument('<id>', 'user_group_id of the user group')
@@ -336,7 +338,7 @@ function fieldsOf(
   ];
 }
 
-/** null if the token that the last rotation replaced is dead. */
+/** null if the token that the last rotation replaced is no longer valid. */
 function retiringUntil({ previousTokenExpiresAt }: UserGroup): number | null {
   return previousTokenExpiresAt !== null && previousTokenExpiresAt > Date.now()
     ? previousTokenExpiresAt

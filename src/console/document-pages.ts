@@ -78,7 +78,7 @@ interface EditedForm {
   problem: Problem | undefined;
 }
 
-const idFault = valueCheck(userGroupId);
+const idViolation = valueCheck(userGroupId);
 
 /** The path of the form for a new document: `-` is in the place of an id, and no action on an id is called `new`. */
 export function newPath(path: readonly string[]): string {
@@ -249,8 +249,8 @@ ${fields(form, problem, document)}`,
 
   async #create(call: PageCall): Promise<View | Redirect> {
     const id = call.form.text('id');
-    const fault = idFault(id);
-    if (fault !== null) throw invalidField('/id', fault);
+    const violation = idViolation(id);
+    if (violation !== null) throw invalidField('/id', violation);
     return this.#save(call, id);
   }
 

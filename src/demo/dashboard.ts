@@ -16,7 +16,7 @@ export interface Dashboard {
   rows: readonly MonthlyRevenue[];
 }
 
-/** What the dashboard shows instead of data. */
+/** Error that the dashboard shows instead of data. */
 export interface DashboardError {
   error: string;
 }

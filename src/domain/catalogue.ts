@@ -30,7 +30,7 @@ export interface DataSource {
   dataSourceId: number;
   providedId: string;
   schemaId: string;
-  /** As callers see it in a resolved mapping. */
+  /** JSON that callers see in a resolved mapping. */
   json: JsonText;
   /** The same as a member of an object, whose key is the schema id. */
   member: string;

@@ -121,20 +121,20 @@ interface StoredIntegration {
   unrestricted: boolean;
 }
 
-export function fault(path: readonly (string | number)[], detail: string): Violation {
+export function violation(path: readonly (string | number)[], detail: string): Violation {
   return { pointer: pointerOf(path), detail };
 }
 
 /** A property may only leave if `settings.properties` lists it; an empty constant restricts nothing. */
-export function templateFaults(
+export function templateViolations(
   templates: readonly PlacedTemplate[],
   properties: readonly string[],
 ): Violation[] {
   return templates.flatMap(({ path, template }) => {
     if (template.source === 'property' && !properties.includes(template.name))
-      return fault([...path, 'property'], 'must be listed in settings.properties');
+      return violation([...path, 'property'], 'must be listed in settings.properties');
     if (template.source === 'constant' && isEmpty(template.value))
-      return fault([...path, 'constant'], 'must not be null or empty: tools read that as no restriction');
+      return violation([...path, 'constant'], 'must not be null or empty: tools read that as no restriction');
     return [];
   });
 }

@@ -137,7 +137,7 @@ export function invalidField(pointer: string, detail: string): Problem {
 /** A check of a single value, such as a parameter: returns what is wrong with it, or null. */
 export function valueCheck(schema: object): (value: unknown) => string | null {
   const check = ajv.compile(schema);
-  return (value) => (check(value) ? null : faultOf(check.errors!.find(isFault)!).detail);
+  return (value) => (check(value) ? null : violationOf(check.errors!.find(isViolation)!).detail);
 }
 
 /** A check of a part of a body by another schema: returns what is wrong with the value at the path. */
@@ -145,8 +145,8 @@ export function partCheck(schema: object): (value: unknown, path: readonly strin
   const check = ajv.compile(schema);
   return (value, path) => {
     if (check(value)) return [];
-    const faults = check.errors!.filter(isFault).slice(0, MAX_ERRORS).map(faultOf);
-    return faults.map(({ pointer, detail }) => ({ pointer: pointerOf(path) + pointer, detail }));
+    const violations = check.errors!.filter(isViolation).slice(0, MAX_ERRORS).map(violationOf);
+    return violations.map(({ pointer, detail }) => ({ pointer: pointerOf(path) + pointer, detail }));
   };
 }
 
@@ -154,7 +154,7 @@ interface BodyDefinition<Body> {
   name: string;
   fields: Record<string, object>;
   required: readonly string[];
-  /** What determines the environment, for a caller that sends one in the body; the API token if absent. */
+  /** Source of the environment, for a caller that sends one in the body; the API token if absent. */
   environmentSource?: string;
   /** A better message than the schema's for a known mistake. */
   hint?: (value: object) => string | undefined;
@@ -203,16 +203,16 @@ function refusal(
 ): Problem {
   const known = Object.keys(fields);
   const hint = typeof value === 'object' && value !== null ? hintOf?.(value) : undefined;
-  const faults = errors.filter(isFault);
-  const ofBody = faults.filter(({ instancePath }) => instancePath === '');
-  const ofFields = faults.filter(({ instancePath }) => instancePath !== '');
+  const violations = errors.filter(isViolation);
+  const ofBody = violations.filter(({ instancePath }) => instancePath === '');
+  const ofFields = violations.filter(({ instancePath }) => instancePath !== '');
   const shown = [
-    ...ofBody.slice(0, MAX_ERRORS).map(faultOf),
+    ...ofBody.slice(0, MAX_ERRORS).map(violationOf),
     ...unknown.slice(0, MAX_ERRORS).map((key) => unknownField(key, known, environmentSource)),
-    ...ofFields.slice(0, MAX_ERRORS).map(faultOf),
+    ...ofFields.slice(0, MAX_ERRORS).map(violationOf),
   ].slice(0, MAX_ERRORS);
   const code = unknown.length > 0 && hint === undefined ? 'unknown_field' : 'invalid_request';
-  return invalid(code, shown, { more: faults.length + unknown.length - shown.length, hint });
+  return invalid(code, shown, { more: violations.length + unknown.length - shown.length, hint });
 }
 
 function unknownField(key: string, known: readonly string[], environmentSource?: string): Violation {
@@ -221,7 +221,7 @@ function unknownField(key: string, known: readonly string[], environmentSource?:
 }
 
 /** Excludes errors that only accompany another, for an invalid key. */
-function isFault({ keyword }: ErrorObject): boolean {
+function isViolation({ keyword }: ErrorObject): boolean {
   return keyword !== 'propertyNames';
 }
 
@@ -244,7 +244,7 @@ function invalid(
   return new Problem(code, hint ?? `${details.join('; ')}.`, { errors });
 }
 
-function faultOf(error: ErrorObject): Violation {
+function violationOf(error: ErrorObject): Violation {
   const path = pathOf(error.instancePath);
   const pointer = pointerOf(path);
   const { params, schema, data, propertyName } = error;

@@ -24,7 +24,7 @@ export function similarName(unknown: string, known: readonly string[]): string |
   return best;
 }
 
-/** Like `suggest`, for fields and parameters. No request sets the environment, so no known name is similar to it. */
+/** Suggests a field or a parameter. No request sets the environment, so no known name is similar to it. */
 export function suggestField(
   unknown: string,
   known: readonly string[],

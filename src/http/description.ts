@@ -1,4 +1,4 @@
-// What an endpoint says about itself for the API description. The document is built in `openapi/`.
+// The description that an endpoint gives of itself. The document is built in `openapi/`.
 
 import type { ProblemCode } from '../problem.ts';
 import type { ResponseHeader } from './response/response-header.ts';
@@ -40,7 +40,7 @@ export interface EndpointDescription {
   text: string;
   /** Valid request bodies. */
   requests?: Examples;
-  /** By status. */
+  /** Responses by status. */
   responses: Readonly<Record<number, ResponseDescription>>;
   /** Codes specific to this endpoint, in addition to those that follow from its method, body and parameters. */
   problems?: readonly ProblemCode[];

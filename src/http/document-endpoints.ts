@@ -55,7 +55,7 @@ export interface DocumentKindApi<Body> {
     id: string,
     precondition: Precondition | undefined,
   ): Promise<void>;
-  /** Of the secret that the response to a create shows. */
+  /** Name of the secret that the response to a create shows. */
   secretSchema?: Schema;
   exampleSecret?: string;
 }

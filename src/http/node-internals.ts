@@ -9,11 +9,11 @@ interface HttpSocket extends Socket {
   parser?: { incoming?: IncomingMessage | null } | null;
 }
 
-/** What Node's parser reports with `clientError`. */
+/** Error that Node's parser reports with `clientError`. */
 export interface ParserError extends NodeJS.ErrnoException {
   reason?: string;
   rawPacket?: Buffer;
-  /** Where in `rawPacket` parsing failed. */
+  /** Offset in `rawPacket` at which parsing failed. */
   bytesParsed?: number;
 }
 

@@ -20,7 +20,7 @@ export class Histogram<Label extends string> {
   constructor(registry: Registry, options: HistogramOptions<Label>) {
     this.name = options.name;
     this.#options = options;
-    // Of a metric, the registry uses `name` and `get`.
+    // The registry uses `name` and `get` of a metric.
     registry.registerMetric(this as unknown as Metric);
   }
 

@@ -16,15 +16,15 @@ const METHODS = ['_OTHER', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPT
 const MAX_STATUS = 999;
 const FAILURES: readonly AuthenticationFailure[] = ['missing', 'unknown', 'expired', 'revoked'];
 
-/** By method and status. */
+/** Counts by method and status. */
 type SeriesOfRoute = Map<number, Series>;
 
 export class HttpMetrics implements ServerMetrics {
   readonly #registry: Registry;
   readonly #durations: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>;
-  /** By route. */
+  /** Series by route. */
   readonly #series = new Map<string, SeriesOfRoute>();
-  /** By the index of the method. */
+  /** Series by the index of the method. */
   readonly #active: number[] = METHODS.map(() => 0);
   readonly #rejections: Counter<'code'>;
   readonly #authenticationFailures: Counter<'reason'>;

@@ -6,7 +6,7 @@ import type { WebhookObserver } from '../webhooks/observer.ts';
 import { Histogram } from './histogram.ts';
 
 const SECONDS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 15];
-/** By the state of the delivery after the attempt. */
+/** Outcomes by the state of the delivery after the attempt. */
 const OUTCOMES = { delivered: 'delivered', pending: 'retried', failed: 'failed' } as const satisfies Record<
   DeliveryState,
   string

@@ -3,7 +3,7 @@
 
 import type { Batcher, Cooldown } from './batcher.ts';
 
-/** What a request needs from the store; `either`: it reads, and may then have to write. */
+/** Access to the store that a request needs; `either`: it reads, and may then have to write. */
 export type Access = 'read' | 'list' | 'write' | 'either';
 
 /** New work is rejected if it would wait longer: a longer queue raises latency but not throughput. */

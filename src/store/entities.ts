@@ -60,7 +60,7 @@ export function toUserGroupWithKey(key: UserGroupKey, row: readonly unknown[], i
   return { ...USER_GROUP_BESIDE_KEY.read(row, index), bucket, workspaceId, environment, providedId };
 }
 
-/** What every schema stores of a token. */
+/** The columns of a token in every schema. */
 export const STORED_TOKEN = new Entity<StoredToken>((column) => ({
   workspaceId: column.bigint('workspace_id'),
   environment: column.text('environment'),

@@ -6,7 +6,7 @@ import type { EventPage, EventSearch } from './port.ts';
 
 export interface EventCandidate extends EventPosition {
   type: EventType;
-  /** Of its changes. */
+  /** Size of its changes. */
   bytes: number;
 }
 

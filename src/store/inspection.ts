@@ -14,7 +14,7 @@ export interface Inspection {
   /** Says that a newer version has migrated the database; null if none has. */
   newerVersion(): Promise<string | null> | string | null;
   /** Whatever prevents the service from using the database, or endangers its data. */
-  faults(): Promise<Fault[]> | Fault[];
+  findings(): Promise<Finding[]> | Finding[];
   /** How far the clock of the database is ahead of ours; null if both have the same clock. */
   clockAheadMs(): Promise<number> | null;
   /** The ids of the keys that stored tokens may be encrypted with. */
@@ -25,7 +25,7 @@ export interface Inspection {
   sampleTokens(keyId: string, limit: number): Promise<StoredToken[]> | StoredToken[];
 }
 
-export interface Fault {
+export interface Finding {
   subject: 'server' | 'privileges' | 'durability';
   /** Whether the service cannot work with it. */
   isFatal: boolean;

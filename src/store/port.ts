@@ -70,7 +70,7 @@ export interface StoreObserver {
 interface Queries {
   /** null if there is none. */
   findApiToken: { query: { digest: TokenDigest }; result: FoundApiToken | null };
-  /** Of any workspace. */
+  /** Searches every workspace. */
   findApiTokenById: { query: { apiTokenId: number }; result: ApiToken | null };
   findUserGroup: { query: { key: UserGroupKey }; result: UserGroup | null };
   /** The group whose current or last replaced token has this digest; null if there is none. */
@@ -97,7 +97,7 @@ interface Queries {
   };
   /** The group of each key; null if there is none. */
   findUserGroups: { query: { keys: readonly UserGroupKey[] }; result: (UserGroup | null)[] };
-  /** Of the installation, or of one workspace and environment. */
+  /** The installation, or one workspace and environment. */
   countUserGroups: {
     query: { of: Tenant | null };
     result: number;
@@ -370,7 +370,7 @@ export interface ApiTokenRotation extends Recorded {
   apiTokenId: number;
   currentDigest: TokenDigest;
   digest: TokenDigest;
-  /** null: the replaced text is dead immediately. */
+  /** null: the replaced text is no longer valid. */
   previousExpiresAt: number | null;
 }
 
@@ -406,7 +406,7 @@ export interface NewUserGroup extends Recorded {
 export interface ImportedUserGroup extends NewUserGroup {
   /** The marked digest of its token: of two imports of one token the first wins. null for a new token. */
   claim: TokenDigest | null;
-  /** Where a token of this form is that was issued here; null for one of another form. */
+  /** Address that the text of an issued token encodes; null for a text of another form. */
   issued: TokenAddress | null;
 }
 
@@ -465,7 +465,7 @@ export interface TokenRotation extends Recorded {
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;
   precondition?: Precondition | undefined;
-  /** null: the replaced token is dead immediately. */
+  /** null: the replaced token is no longer valid. */
   previousTokenExpiresAt: number | null;
   now: number;
 }

@@ -1,4 +1,4 @@
-// What an update changes in a stored group.
+// The changes that an update makes to a stored group.
 
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import type { UserGroupUpdate } from './port.ts';

@@ -78,7 +78,7 @@ describeOnEachDatabase('The catalogue', (database) => {
     assert.equal(resolved.data_sources[40].name, 'Named like a number');
   });
 
-  it('reports references that lead nowhere, and replaces none by the default of the schema', async () => {
+  it('reports dangling references, and replaces none by the default of the schema', async () => {
     await putSource('default');
     await putSchema('42', { default_data_source: 'of-42' });
     await putSource('of-42', { schema_id: '42' });

@@ -116,7 +116,7 @@ describeOnEachDatabase('group', (database) => {
       [null, 404, 200],
     );
     const human = await group('rotate', 'rotate', '--grace-period', '0');
-    assert.equal(human.stdout, 'Rotated the token of user group rotate. The old token is dead.\n');
+    assert.equal(human.stdout, 'Rotated the token of user group rotate. The old token is no longer valid.\n');
     assert.equal(await resolve(token), 404);
     assert.equal((await group('rotate', 'rotate', '--grace-period', '31d')).code, 2);
     const keyless = await withoutKeyRing('rotate', 'rotate');

@@ -93,7 +93,7 @@ describeOnEachDatabase('The client', (database) => {
     );
   });
 
-  it('resolves to data sources, and to references that lead nowhere', async () => {
+  it('resolves to data sources, and to dangling references', async () => {
     const { data_source } = await client.dataSources.read('a/1');
     const { user_group } = await client.getOrCreate({ user_group_id: 'a' });
     await client.patch('a', { mapping: { 41: 'gone', 42: 7 } });

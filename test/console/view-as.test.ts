@@ -105,7 +105,7 @@ describeOnEachDatabase('View as a user group', (database) => {
     assert.match(text, /There is no catalogue.* \{ "40": 213, "41": "own" \}/);
   });
 
-  it('shows the effective data sources, and references that lead nowhere as errors', async () => {
+  it('shows the effective data sources, and dangling references as errors', async () => {
     const put = (at: string, body: object) => site.asAdmin('PUT', at, body);
     await put('/v1/schemas/40', { name: 'Orders' });
     await put('/v1/data-sources/own', { schema_id: '40', name: 'Own', attributes: { host: 'db-7' } });

@@ -90,7 +90,7 @@ function integersOf(a: Decimal, b: Decimal): [bigint, bigint] {
 }
 
 function accepts(schema: string, value: string): boolean {
-  const check = compileSchema(parseExactly(schema), { maxFaults: 1, step: () => {} });
+  const check = compileSchema(parseExactly(schema), { maxViolations: 1, step: () => {} });
   return check(parseExactly(value)).length === 0;
 }
 
@@ -173,7 +173,8 @@ describe('A property schema', () => {
 
   it('shows the digits of the schema in its messages', () => {
     const messageOf = (schema: string, value: string) =>
-      compileSchema(parseExactly(schema), { maxFaults: 1, step: () => {} })(parseExactly(value))[0]!.detail;
+      compileSchema(parseExactly(schema), { maxViolations: 1, step: () => {} })(parseExactly(value))[0]!
+        .detail;
     assert.equal(messageOf('{"maximum":9007199254740993}', '1e400'), 'must be <= 9007199254740993');
     assert.equal(messageOf('{"enum":["a",1.00e400]}', '1'), 'must be one of ["a",1.00e400]');
     assert.equal(messageOf('{"const":{"a":1.00e400}}', '1'), 'must be {"a":1.00e400}');

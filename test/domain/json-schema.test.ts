@@ -15,7 +15,8 @@ interface SchemaCase {
 const file = new URL('../support/domain/json-schema/cases.json', import.meta.url);
 const cases = parseExactly(readFileSync(file, 'utf8')) as SchemaCase[];
 
-const compile = (schema: unknown, maxFaults = 20) => compileSchema(schema, { maxFaults, step: () => {} });
+const compile = (schema: unknown, maxViolations = 20) =>
+  compileSchema(schema, { maxViolations, step: () => {} });
 const faultsOf = (schema: unknown, value: unknown) => compile(schema)(value);
 
 describe('JSON Schema', () => {

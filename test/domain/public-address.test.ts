@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import {
   isPublicAddress,
   isPublicHost,
-  urlFault,
+  urlViolation,
 } from '../../src/domain/webhook-endpoint/webhook-address.ts';
 
 describe('the URL of a webhook', () => {
@@ -16,39 +16,39 @@ describe('the URL of a webhook', () => {
       'HTTPS://example.com/ä',
       'http://[2606:4700::1111]/',
     ])
-      assert.equal(urlFault(url, false), null, url);
+      assert.equal(urlViolation(url, false), null, url);
     for (const url of ['', 'example.com', 'ftp://example.com', 'xhttp://example.com', 'httpx://example.com'])
-      assert.match(urlFault(url, true)!, /http URL/, url);
+      assert.match(urlViolation(url, true)!, /http URL/, url);
   });
 
   it('has no white space or control character', () => {
     for (const character of ['\0', '\t', '\n', ' ', '\u007f', '\u0080', '\u009f', '\u00a0'])
       for (const url of [`https://example.com/${character}`, `${character}https://example.com/`])
-        assert.match(urlFault(url, true)!, /http URL/, JSON.stringify(url));
+        assert.match(urlViolation(url, true)!, /http URL/, JSON.stringify(url));
     for (const character of ['!', '~', '¡', '\u{10ffff}'])
-      assert.equal(urlFault(`https://example.com/${character}`, false), null);
+      assert.equal(urlViolation(`https://example.com/${character}`, false), null);
   });
 
   it('has no user name, password or fragment', () => {
     for (const url of ['https://u@example.com', 'https://:p@example.com', 'https://u:p@example.com'])
-      assert.match(urlFault(url, true)!, /user name or password/, url);
+      assert.match(urlViolation(url, true)!, /user name or password/, url);
     for (const url of ['https://example.com/#', 'https://example.com/#a'])
-      assert.match(urlFault(url, true)!, /fragment/);
+      assert.match(urlViolation(url, true)!, /fragment/);
   });
 
   it('has a port of HTTP, or one that is not reserved', () => {
     for (const port of [80, 443, 1_024, 8_080, 65_535]) {
-      assert.equal(urlFault(`http://example.com:${port}/`, false), null);
-      assert.equal(urlFault(`https://example.com:${port}/`, false), null);
+      assert.equal(urlViolation(`http://example.com:${port}/`, false), null);
+      assert.equal(urlViolation(`https://example.com:${port}/`, false), null);
     }
     for (const port of [0, 22, 25, 79, 81, 442, 444, 1_023])
-      assert.match(urlFault(`https://example.com:${port}/`, true)!, /must have port/, String(port));
+      assert.match(urlViolation(`https://example.com:${port}/`, true)!, /must have port/, String(port));
   });
 
   it('has a public address, unless private ones are allowed', () => {
     for (const host of ['127.0.0.1', '[::1]', 'localhost', 'a.localhost', 'LOCALHOST.', '168.63.129.16']) {
-      assert.match(urlFault(`https://${host}/`, false)!, /public address/, host);
-      assert.equal(urlFault(`https://${host}/`, true), null, host);
+      assert.match(urlViolation(`https://${host}/`, false)!, /public address/, host);
+      assert.equal(urlViolation(`https://${host}/`, true), null, host);
     }
   });
 });

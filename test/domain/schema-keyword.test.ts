@@ -221,9 +221,9 @@ describe('JSON Schema has the verdict of Ajv', () => {
       // Ajv does not compile the empty enum.
       const isValid =
         JSON.stringify(schema) === '{"enum":[]}' ? () => false : ajv.compile(schema as object | boolean);
-      const faultsOf = compileSchema(schema, { maxFaults: 20, step: () => {} });
+      const faultsOf = compileSchema(schema, { maxViolations: 20, step: () => {} });
       // With a limit of one fault, evaluation stops early.
-      const faultOf = compileSchema(schema, { maxFaults: 1, step: () => {} });
+      const faultOf = compileSchema(schema, { maxViolations: 1, step: () => {} });
       for (const value of VALUES) {
         const expected = isValid(value);
         assert.equal(faultsOf(value).length === 0, expected, JSON.stringify(value));
@@ -270,7 +270,7 @@ describe('A violation of a schema', () => {
   ];
   for (const [schema, value, ...faults] of details) {
     it(`in ${JSON.stringify(value)} by ${JSON.stringify(schema)}:${faults.join(',')}`, () => {
-      const found = compileSchema(schema, { maxFaults: 20, step: () => {} })(value);
+      const found = compileSchema(schema, { maxViolations: 20, step: () => {} })(value);
       assert.deepEqual(
         found.map(({ pointer, detail }) => `${pointer} ${detail}`),
         faults,
@@ -363,7 +363,7 @@ describe('A schema cannot be used', () => {
   for (const [schema, pointer, message] of invalid) {
     it(`${JSON.stringify(schema)} at ${pointer}`, () => {
       assert.throws(
-        () => compileSchema(schema, { maxFaults: 1, step: () => {} }),
+        () => compileSchema(schema, { maxViolations: 1, step: () => {} }),
         (error) => error instanceof SchemaInvalid && error.pointer === pointer && message.test(error.message),
       );
     });
@@ -372,7 +372,7 @@ describe('A schema cannot be used', () => {
 
 describe('A dynamic reference', () => {
   const isValid = (schema: unknown, value: unknown) =>
-    compileSchema(schema, { maxFaults: 20, step: () => {} })(value).length === 0;
+    compileSchema(schema, { maxViolations: 20, step: () => {} })(value).length === 0;
   const tree = {
     $id: 'tree',
     $dynamicAnchor: 'node',
@@ -432,7 +432,7 @@ describe('A schema that is compiled and checked', () => {
       const step = () => {
         if (++steps > limit) throw new Error('stopped');
       };
-      compileSchema(schema, { maxFaults: 20, step })(value);
+      compileSchema(schema, { maxViolations: 20, step })(value);
     };
     run(Infinity);
     const all = steps;
@@ -443,7 +443,7 @@ describe('A schema that is compiled and checked', () => {
   it('takes the items that contains has found as evaluated, unlike Ajv', () => {
     const check = compileSchema(
       { contains: string, unevaluatedItems: integer },
-      { maxFaults: 9, step: () => {} },
+      { maxViolations: 9, step: () => {} },
     );
     assert.deepEqual(check([1, 'a', 2, 'b']), []);
     assert.deepEqual(
@@ -454,7 +454,7 @@ describe('A schema that is compiled and checked', () => {
 
   it('compares long numbers exactly', () => {
     const check = compileSchema(parseExactly('{"enum":[12345678901234567890,{"a":0}]}'), {
-      maxFaults: 1,
+      maxViolations: 1,
       step: () => {},
     });
     for (const [text, isValid] of [
@@ -465,7 +465,7 @@ describe('A schema that is compiled and checked', () => {
       ['{"a":0.0}', true],
     ] as const)
       assert.equal(check(parseExactly(text)).length === 0, isValid, text);
-    const types = compileSchema({ type: ['integer', 'object'] }, { maxFaults: 1, step: () => {} });
+    const types = compileSchema({ type: ['integer', 'object'] }, { maxViolations: 1, step: () => {} });
     assert.equal(types(parseExactly('12345678901234567890')).length, 0);
     assert.equal(types(parseExactly('1234567890123456789.5')).length, 1);
   });

@@ -252,7 +252,7 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
       assert.ok(token.length > 2_500 && token.length <= 4_096);
     });
 
-    it('for a token that is dead, unknown, an embed token or of another environment', async () => {
+    it('for a token that is no longer valid, unknown, an embed token or of another environment', async () => {
       const rotated = await site.createGroup({
         user_group_id: 'rotated',
         name: 'R',

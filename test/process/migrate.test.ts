@@ -9,7 +9,7 @@ import { Folder, run } from '../support/process.ts';
 
 const STORES = new URL('../../src/store/', import.meta.url);
 const MIGRATIONS = migrationsOf('sqlite');
-const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres/schema', Citus: 'postgres/schema' };
+const FOLDERS = { SQLite: 'sqlite', PostgreSQL: 'postgres', Citus: 'postgres' };
 const PROCESSES = 20;
 
 describe('migrate', () => {
@@ -65,5 +65,5 @@ describeOnEachDatabase(`${PROCESSES} processes that migrate concurrently`, (kind
 });
 
 function migrationsOf(store: string): string[] {
-  return readdirSync(new URL(`${store}/migrations/`, STORES)).sort();
+  return readdirSync(new URL(`${store}/schema/migrations/`, STORES)).sort();
 }

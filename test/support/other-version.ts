@@ -8,7 +8,7 @@ import { Folder } from './process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAX_ARCHIVE_BYTES = 2 ** 28;
-const SCHEMAS = ['src/store/sqlite', 'src/store/postgres/schema'];
+const SCHEMAS = ['src/store/sqlite/schema', 'src/store/postgres/schema'];
 
 export class OtherVersion implements Disposable {
   readonly #folder: Folder;

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { after, before, describe, it } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { isPublicAddress, urlFault } from '../../src/domain/webhook-endpoint/webhook-address.ts';
+import { isPublicAddress, urlViolation } from '../../src/domain/webhook-endpoint/webhook-address.ts';
 import { NoPublicAddress, publicLookup } from '../../src/webhooks/public-lookup.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
 import { sqlite } from '../support/database.ts';
@@ -147,9 +147,9 @@ describe('The URL of a webhook endpoint', () => {
         assert.equal(response.json.errors[0].pointer, '/url', url);
         assert.match(response.json.detail, /must have a public address/, url);
       }
-      assert.equal(urlFault(`https://${host}/`, true), null, host);
+      assert.equal(urlViolation(`https://${host}/`, true), null, host);
     }
-    for (const host of PUBLIC_HOSTS) assert.equal(urlFault(`https://${host}/`, false), null, host);
+    for (const host of PUBLIC_HOSTS) assert.equal(urlViolation(`https://${host}/`, false), null, host);
   });
 
   it('must be http or https, without credentials or fragment, with a usual port', async () => {
@@ -174,7 +174,7 @@ describe('An address is not public', () => {
 
   it('if it is the metadata service of a cloud', () => {
     for (const address of CLOUD_SERVICES) assert.equal(isPublicAddress(address), false, address);
-    assert.match(urlFault('http://168.63.129.16/metadata', false)!, /must have a public address/);
+    assert.match(urlViolation('http://168.63.129.16/metadata', false)!, /must have a public address/);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { inspectDatabase } from '../../database.ts';
 import { keyFileOf, readKeyRing } from '../../key-ring-source.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
-import type { Fault, Inspection } from '../../store/inspection.ts';
+import type { Finding, Inspection } from '../../store/inspection.ts';
 import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 
 const TOKENS_PER_KEY = 20;
@@ -43,11 +43,11 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
     ok('database', `${await inspection.version()} responds`),
   );
   if (database.status === 'failed') return [database];
-  const faults = (await inspection.faults()).map(toCheck);
-  const isUsable = !faults.some(({ status }) => status === 'failed');
+  const findings = (await inspection.findings()).map(toCheck);
+  const isUsable = !findings.some(({ status }) => status === 'failed');
   return [
     database,
-    ...faults,
+    ...findings,
     ...(isUsable ? [ok('privileges', 'the service can read and write')] : []),
     await attempt(
       'schema',
@@ -61,7 +61,7 @@ async function inspect(config: Config, inspection: Inspection): Promise<Check[]>
   ];
 }
 
-function toCheck({ subject, isFatal, message, remedy }: Fault): Check {
+function toCheck({ subject, isFatal, message, remedy }: Finding): Check {
   return (isFatal ? failed : warning)(subject, message, remedy);
 }
 

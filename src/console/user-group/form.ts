@@ -63,11 +63,11 @@ export function fieldsOf(
   { name, mapping, properties }: TypedGroup,
   stored: JsonText | null,
 ): GroupFields {
-  const faults: Violation[] = [];
+  const violations: Violation[] = [];
   const fields = {
     name,
-    mapping: jsonTextOf(mapping, ['mapping'], faults),
-    properties: propertiesText(properties, stored, faults),
+    mapping: jsonTextOf(mapping, ['mapping'], violations),
+    properties: propertiesText(properties, stored, violations),
   };
   const body =
     `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},` +
@@ -75,10 +75,10 @@ export function fieldsOf(
   try {
     userGroupBody.read(Buffer.from(body));
   } catch (error) {
-    if (!(error instanceof Problem) || faults.length === 0) throw error;
-    faults.push(...error.errors);
+    if (!(error instanceof Problem) || violations.length === 0) throw error;
+    violations.push(...error.errors);
   }
-  refuseFields(faults);
+  refuseFields(violations);
   return fields;
 }
 

@@ -69,42 +69,42 @@ export function readProperties(form: Form, schema: JsonText | null): TypedProper
 }
 
 /**
- * The exact text, with the members that `stored` has in their order; null if nothing was typed. Adds to `faults` what is
+ * The exact text, with the members that `stored` has in their order; null if nothing was typed. Adds to `violations` what is
  * not JSON.
  */
 export function propertiesText(
   { inputs, other }: TypedProperties,
   stored: JsonText | null,
-  faults: Violation[],
+  violations: Violation[],
 ): JsonText | null {
-  const text = jsonTextOf(other, ['properties'], faults);
+  const text = jsonTextOf(other, ['properties'], violations);
   if (inputs.length === 0) return text;
   if (text !== null && text[0] !== '{') {
-    faults.push({ pointer: '/properties', detail: 'must be an object' });
+    violations.push({ pointer: '/properties', detail: 'must be an object' });
     return null;
   }
   const typed = new Map<string, string>();
   for (const input of inputs) {
-    const value = valueTextOf(input, faults);
+    const value = valueTextOf(input, violations);
     if (value !== null) typed.set(JSON.stringify(input.key), value);
   }
   for (const [key, value] of text === null ? [] : (treeOf(text) as JsonObject).members) {
-    if (typed.has(key)) faults.push(inOther(key));
+    if (typed.has(key)) violations.push(inOther(key));
     typed.set(key, textOf(value));
   }
   if (typed.size === 0) return text;
   return objectOf(inOrderOf(stored, typed));
 }
 
-/** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `faults`. */
-export function jsonTextOf(typed: string, path: readonly string[], faults: Violation[]): JsonText | null {
+/** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `violations`. */
+export function jsonTextOf(typed: string, path: readonly string[], violations: Violation[]): JsonText | null {
   if (typed.trim() === '') return null;
   try {
     parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const at = pointerOf(path);
-    faults.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
+    violations.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
     return null;
   }
   // Only members of an object have their exact text.
@@ -206,18 +206,21 @@ function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonT
 }
 
 /** The text of JSON; null if the member is absent or not valid. */
-function valueTextOf({ key, kind, value }: Input, faults: Violation[]): string | null {
+function valueTextOf({ key, kind, value }: Input, violations: Violation[]): string | null {
   if (value.trim() === '') return null;
   switch (kind) {
     case 'text':
       return JSON.stringify(value);
     case 'number':
       if (NUMBER.test(value.trim())) return value.trim();
-      faults.push({ pointer: pointerOf(['properties', key]), detail: 'must be a number, such as 25 or 0.5' });
+      violations.push({
+        pointer: pointerOf(['properties', key]),
+        detail: 'must be a number, such as 25 or 0.5',
+      });
       return null;
     case 'choice':
     case 'json':
-      return jsonTextOf(value, ['properties', key], faults);
+      return jsonTextOf(value, ['properties', key], violations);
     default:
       return kind satisfies never;
   }

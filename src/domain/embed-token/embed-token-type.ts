@@ -1,4 +1,4 @@
-// What a type of embed token defines.
+// The definition of a type of embed token: everything about one dashboard tool.
 
 import type { Problem, Violation } from '../../problem.ts';
 import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
@@ -45,11 +45,11 @@ export interface EmbedTokenType<Settings> {
   signature(settings: Settings): Signature;
   /** The templates outside `claims`. */
   templates?(integration: Integration<Settings>): readonly PlacedTemplate[];
-  /** What the schema cannot express. */
-  faults?(integration: Integration<Settings>): readonly Violation[];
+  /** Violations that the schema cannot express. */
+  violations?(integration: Integration<Settings>): readonly Violation[];
   /** The payload of the token. Throws `claim_missing` and `claim_invalid`. */
   payload(minting: Minting<Settings>): JsonText;
-  /** Where the viewer's browser opens the token. */
+  /** URL at which the viewer's browser opens the token. */
   url?(settings: Settings, resource: JsonText, token: string): string;
 }
 
@@ -77,7 +77,7 @@ export const propertiesSetting = {
   description: 'The properties of user groups that may leave the service with a token.',
 } as const;
 
-/** What tokens may be for. */
+/** The resources that tokens may be for. */
 export function resourcesSetting(items: object, description: string): object {
   return { type: 'array', minItems: 1, maxItems: 100, uniqueItems: true, items, description };
 }

@@ -1,6 +1,6 @@
 // A JWT that names the user group, verified with the published keys: for Cube, Grafana and gateways.
 
-import { fault } from '../integration.ts';
+import { violation } from '../integration.ts';
 import { type JsonArray, textOf } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
@@ -51,10 +51,10 @@ export const jwt: EmbedTokenType<JwtSettings> = {
   hasResources: false,
   namesGroup: true,
   signature: ({ algorithm = 'ES256' }) => algorithm,
-  faults: ({ claims }) =>
+  violations: ({ claims }) =>
     claims
       .filter(({ name }) => RESERVED.includes(name))
-      .map(({ path }) => fault(path, 'is a claim that the service determines')),
+      .map(({ path }) => violation(path, 'is a claim that the service determines')),
   // Written as text: with objects, the payload took a fifth of the time of a token.
   payload: ({ integration: { settingsTree }, values, claims, viewer, issuer, issuedAt, expiresAt }) => {
     const providedId = JSON.stringify(values.userGroup.providedId);

@@ -6,14 +6,14 @@ import {
   type Claim,
   claimInvalid,
   claimMissing,
-  fault,
   type Integration,
   type IntegrationBody,
   type IntegrationType,
   integrationOf,
   integrationText,
   type PlacedTemplate,
-  templateFaults,
+  templateViolations,
+  violation,
 } from '../integration.ts';
 import { type JsonArray, sameJson, textOf } from '../json/json-tree.ts';
 import { type JsonDocument, type JsonText, pointerOf } from '../json/strict-json.ts';
@@ -59,26 +59,26 @@ export function parseIntegration({ value, members }: JsonDocument): IntegrationB
   const integration = integrationOf({ body: text });
   const isSigned = signatureOf(integration) !== 'secret';
   refuseFields([
-    ...faultsOf(integration),
+    ...violationsOf(integration),
     ...(isSigned && secret !== undefined
-      ? [fault(['secret'], 'must be absent: these tokens are signed with a key of the service')]
+      ? [violation(['secret'], 'must be absent: these tokens are signed with a key of the service')]
       : []),
   ]);
   return { integration, text, secret: secret === undefined ? null : new Secret(secret) };
 }
 
-function faultsOf(integration: Integration): Violation[] {
+function violationsOf(integration: Integration): Violation[] {
   const type = typeOf(integration);
   const templates = templatesOf(integration);
   const { properties = [] } = integration.settings as CommonSettings;
   const isRestricted = type.namesGroup || templates.some(({ template }) => isOfGroup(template));
   return [
-    ...(type.faults?.(integration) ?? []),
-    ...templateFaults(templates, properties),
+    ...(type.violations?.(integration) ?? []),
+    ...templateViolations(templates, properties),
     ...(isRestricted || integration.isUnrestricted
       ? []
       : [
-          fault(
+          violation(
             ['unrestricted'],
             'must be true for tokens without a value that depends on the user group: with them every user group sees the same data',
           ),

@@ -67,7 +67,7 @@ function numberLiteral(text: string): string {
   throw new NotQuotable('must be a number without an exponent, for a column of the type number');
 }
 
-/** Of a number too: MySQL compares a text column with a number by the digits that the text starts with. */
+/** Quotes a number too: MySQL compares a text column with a number by the digits that the text starts with. */
 function textLiteral(text: string, escapes: ClauseColumn['escapes']): string {
   const broken = literalRules.find(({ pattern }) => pattern.test(text));
   if (broken !== undefined) throw new NotQuotable(broken.detail);

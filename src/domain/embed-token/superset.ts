@@ -1,6 +1,6 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
-import { fault, type Integration } from '../integration.ts';
+import { type Integration, violation } from '../integration.ts';
 import type { JsonArray, JsonObject } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import {
@@ -130,9 +130,11 @@ export const superset: EmbedTokenType<SupersetSettings> = {
       path: ['settings', 'row_level_security', index, 'value'],
       template,
     })),
-  faults: ({ claims, settings }) => [
-    ...claims.map(({ path }) => fault(path, 'is not possible for superset: use settings.row_level_security')),
-    ...(settings.row_level_security ?? []).flatMap((rule, index) => ruleFaults(rule, index)),
+  violations: ({ claims, settings }) => [
+    ...claims.map(({ path }) =>
+      violation(path, 'is not possible for superset: use settings.row_level_security'),
+    ),
+    ...(settings.row_level_security ?? []).flatMap((rule, index) => ruleViolations(rule, index)),
   ],
   payload: (minting) => {
     const { integration, viewer, resource, issuedAt, expiresAt } = minting;
@@ -155,13 +157,13 @@ function nameOfGuest({ values }: Minting): string {
   return providedId;
 }
 
-function ruleFaults({ dataset, all_datasets, column }: Rule, index: number) {
+function ruleViolations({ dataset, all_datasets, column }: Rule, index: number) {
   const path = ['settings', 'row_level_security', index];
   return [
     ...((dataset === undefined) === (all_datasets === undefined)
-      ? [fault(path, 'must have either dataset or "all_datasets": true')]
+      ? [violation(path, 'must have either dataset or "all_datasets": true')]
       : []),
-    ...(isReserved(column) ? [fault([...path, 'column'], 'must not be a reserved word of SQL')] : []),
+    ...(isReserved(column) ? [violation([...path, 'column'], 'must not be a reserved word of SQL')] : []),
   ];
 }
 

@@ -24,10 +24,10 @@ interface Place {
   resource: Resource;
 }
 
-/** Throws `SchemaInvalid`. The result returns the first faults of a value. Both call `step` at every step. */
+/** Throws `SchemaInvalid`. The result returns the first violations of a value. Both call `step` at every step. */
 export function compileSchema(schema: unknown, limits: EvaluationLimits): (value: unknown) => Violation[] {
   const compiled = new CompiledSchema(schema, limits);
-  return (value) => compiled.faultsOf(value);
+  return (value) => compiled.violationsOf(value);
 }
 
 class CompiledSchema {
@@ -49,12 +49,12 @@ class CompiledSchema {
       resolve();
   }
 
-  faultsOf(value: unknown): Violation[] {
+  violationsOf(value: unknown): Violation[] {
     const evaluation = new Evaluation(this.#tracks, this.#limits);
     // A stack overflow may have left it as it was.
     this.#scope = [];
     this.#assertion(value, evaluation, this.#tracks ? new Set() : null);
-    return evaluation.faults;
+    return evaluation.violations;
   }
 
   #compile(place: Place): Assertion {

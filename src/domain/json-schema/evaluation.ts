@@ -11,35 +11,35 @@ export type Evaluated = Set<string | number> | null;
 export type Assertion = (value: unknown, evaluation: Evaluation, evaluated: Evaluated) => boolean;
 
 export interface EvaluationLimits {
-  maxFaults: number;
+  maxViolations: number;
   step: () => void;
 }
 
 export class Evaluation {
-  readonly faults: Violation[] = [];
+  readonly violations: Violation[] = [];
   /** Whether `unevaluatedProperties` or `unevaluatedItems` occur. */
   readonly tracks: boolean;
   /** Called at every step; it may throw to stop the evaluation. */
   readonly step: () => void;
-  readonly #maxFaults: number;
+  readonly #maxViolations: number;
   readonly #path: (string | number)[] = [];
   #quiet = 0;
 
-  constructor(tracks: boolean, { maxFaults, step }: EvaluationLimits) {
+  constructor(tracks: boolean, { maxViolations, step }: EvaluationLimits) {
     this.tracks = tracks;
     this.step = step;
-    this.#maxFaults = maxFaults;
+    this.#maxViolations = maxViolations;
   }
 
-  /** Whether further faults of the value would not be reported. */
+  /** Whether further violations of the value would not be reported. */
   get isDecided(): boolean {
-    return this.#quiet > 0 || this.faults.length >= this.#maxFaults;
+    return this.#quiet > 0 || this.violations.length >= this.#maxViolations;
   }
 
-  /** Records a fault, of a member if `keys` are given. Returns false. */
+  /** Records a violation, of a member if `keys` are given. Returns false. */
   fail(detail: string, ...keys: (string | number)[]): false {
     if (!this.isDecided)
-      this.faults.push({ pointer: pointerOf([...this.#path, ...keys]), detail: truncate(detail) });
+      this.violations.push({ pointer: pointerOf([...this.#path, ...keys]), detail: truncate(detail) });
     return false;
   }
 
@@ -53,7 +53,7 @@ export class Evaluation {
     }
   }
 
-  /** Without recording faults. */
+  /** Without recording violations. */
   quietly(value: unknown, assertion: Assertion, evaluated: Evaluated): boolean {
     this.#quiet++;
     try {

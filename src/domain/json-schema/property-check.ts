@@ -5,9 +5,9 @@ import type { Violation } from '../../problem.ts';
 import { compileSchema } from './compile.ts';
 
 export const SCHEMA_BYTES = 64 * 1024;
-const MAX_FAULTS = 20;
+const MAX_VIOLATIONS = 20;
 
-/** What the properties violate, each with its place in them. */
+/** Violations of the properties, each with its place in them. */
 export type PropertyCheck = (properties: unknown) => Violation[];
 
 /**
@@ -15,5 +15,5 @@ export type PropertyCheck = (properties: unknown) => Violation[];
  * which may throw to stop them. The schema and the properties are values of `parseExactly`. Throws `SchemaInvalid`.
  */
 export function compilePropertySchema(schema: unknown, step: () => void): PropertyCheck {
-  return compileSchema(schema, { maxFaults: MAX_FAULTS, step });
+  return compileSchema(schema, { maxViolations: MAX_VIOLATIONS, step });
 }

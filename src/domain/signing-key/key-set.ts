@@ -126,7 +126,7 @@ export function keySetText({ issuerId, keys }: KeySet): JsonText {
   return JSON.stringify(stored) as JsonText;
 }
 
-/** By key id. */
+/** Private keys by key id. */
 export type PrivateKeys = Readonly<Record<string, string>>;
 
 export function privateKeysText(keys: PrivateKeys): Secret {

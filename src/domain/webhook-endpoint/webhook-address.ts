@@ -13,7 +13,7 @@ const CLOUD_SERVICES = new Set(['168.63.129.16']);
 const GLOBAL_UNICAST_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /** Describes the rule that the URL of an endpoint breaks, or null. Names are resolved and checked on connecting. */
-export function urlFault(text: string, allowsPrivate: boolean): string | null {
+export function urlViolation(text: string, allowsPrivate: boolean): string | null {
   const url = INVISIBLE.test(text) ? null : URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an https or http URL';
   if (url.username !== '' || url.password !== '') return 'must not have a user name or password';

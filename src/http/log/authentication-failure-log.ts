@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { AuthenticationFailure } from '../../operations/api-token/authenticate.ts';
 
 const INTERVAL_MS = 10_000;
-/** Of further addresses in an interval, only the failures are counted. */
+/** Addresses that are told apart in an interval; the failures of further ones are only counted. */
 const MAX_ADDRESSES = 1_000;
 
 export class AuthenticationFailureLog {

@@ -23,7 +23,7 @@ export function requestIds(): (message?: IncomingMessage) => string {
 
 function isAdoptable(id: string): boolean {
   if (!ADOPTABLE.test(id)) return false;
-  // As it stands in the log.
+  // The text that the log shows.
   const member = `"requestId":"${id}"`;
   return redact(member) === member;
 }

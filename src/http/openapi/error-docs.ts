@@ -43,7 +43,7 @@ interface ProblemDescription {
   occurrence: Occurrence;
   meaning: string;
   remedy: string;
-  /** As the service throws it. */
+  /** An example that the service throws. */
   example: Problem;
 }
 

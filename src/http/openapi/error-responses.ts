@@ -22,7 +22,7 @@ const headersOfStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
   503: ['Retry-After'],
 };
 
-/** Of responses to requests with a valid API token. */
+/** Headers of responses to requests with a valid API token. */
 export const RATE_LIMIT_HEADERS: readonly ResponseHeader[] = ['RateLimit', 'RateLimit-Policy'];
 
 export const problemSchema: NamedSchema = {

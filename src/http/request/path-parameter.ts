@@ -5,7 +5,7 @@ import { userGroupId } from '../../domain/field.ts';
 import { valueCheck } from '../../domain/request-body.ts';
 import { Problem } from '../../problem.ts';
 
-/** By the name in the route, for the API description. */
+/** Path parameters by their name in the route, for the API description. */
 export const pathParameters = {
   user_group_id: {
     schema: userGroupId,
@@ -49,7 +49,7 @@ export const pathParameters = {
   },
 } as const;
 
-const faultOf = valueCheck(userGroupId);
+const violationOf = valueCheck(userGroupId);
 
 /** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
 export function userGroupIdOf({ params }: FastifyRequest): string {
@@ -63,9 +63,9 @@ export function pathIdOf({ params }: FastifyRequest, name: keyof typeof pathPara
 
 function checkedId(name: keyof typeof pathParameters, params: unknown): string {
   const id = (params as Record<string, string>)[name]!;
-  const fault = faultOf(id);
-  if (fault === null) return id;
-  throw new Problem('invalid_request', `The ${name} in the path ${fault}.`);
+  const violation = violationOf(id);
+  if (violation === null) return id;
+  throw new Problem('invalid_request', `The ${name} in the path ${violation}.`);
 }
 
 /** Throws `invalid_request` if the id is not valid. */

@@ -42,8 +42,8 @@ export function queryType<Query>(definition: {
       }
       if (name in values) throw invalid(`Duplicate parameter ${name}.`);
       const value = parse(parameter.schema.type, text);
-      const fault = parameter.check(value);
-      if (fault !== null) throw invalid(`The parameter ${name} ${fault}.`);
+      const violation = parameter.check(value);
+      if (violation !== null) throw invalid(`The parameter ${name} ${violation}.`);
       values[name] = value;
     }
     return convert(values);

@@ -17,7 +17,7 @@ export class Html {
   }
 }
 
-/** What a template inserts: text and numbers are escaped. */
+/** A value that a template inserts: text and numbers are escaped. */
 export type Insertion = Html | readonly Html[] | string | number;
 
 const SPECIAL = /["&'<=>`]/;

@@ -25,7 +25,7 @@ export interface SchemaBody {
 export interface DataSourceBody {
   schemaId: string;
   name: string;
-  /** As it was sent. */
+  /** Text as it was sent. */
   attributes: JsonText;
 }
 

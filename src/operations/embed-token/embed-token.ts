@@ -38,7 +38,7 @@ export interface EmbedToken {
   url: Secret | null;
 }
 
-/** What a token is made from. */
+/** Everything that a token is made from. */
 export interface TokenContent {
   config: EnvironmentConfig;
   found: FoundIntegration;

@@ -63,6 +63,6 @@ export async function putIntegration(
   if (stored === undefined || stored.secret === null || integrationOf(stored).type !== integration.type) {
     throw invalidField('/secret', `is required for a new integration of the type ${integration.type}`);
   }
-  // It must not be created anew in between, without a secret.
+  // It must not be created again in between, without a secret.
   return putDocument(context, caller, definition, id, { body: text }, { ifMatch: '*', ...precondition });
 }

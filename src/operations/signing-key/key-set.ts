@@ -121,7 +121,7 @@ export async function rotateKeySet(
 
 interface Change extends KeySet {
   newKeys: readonly NewKey[];
-  /** Of the other keys. */
+  /** Private keys that stay. */
   privateKeys: PrivateKeys;
 }
 

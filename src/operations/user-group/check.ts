@@ -12,7 +12,8 @@ import { violationsOf } from './violations.ts';
 export interface CheckedPage {
   /** User groups checked so far. */
   checked: number;
-  violations: readonly { userGroup: UserGroup; faults: readonly Violation[] }[];
+  /** User groups of the page with violations. */
+  invalid: readonly { userGroup: UserGroup; violations: readonly Violation[] }[];
 }
 
 export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncGenerator<CheckedPage> {
@@ -22,12 +23,12 @@ export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncG
   let checked = 0;
   try {
     for await (const page of userGroupPages(store, of)) {
-      const faults = await violationsOf({ propertyValidator }, of, config, page);
-      const violations = page
-        .map((userGroup, index) => ({ userGroup, faults: faults[index]! }))
-        .filter((each) => each.faults.length > 0);
+      const violations = await violationsOf({ propertyValidator }, of, config, page);
+      const invalid = page
+        .map((userGroup, index) => ({ userGroup, violations: violations[index]! }))
+        .filter((each) => each.violations.length > 0);
       checked += page.length;
-      yield { checked, violations };
+      yield { checked, invalid };
     }
   } finally {
     await propertyValidator.close();

@@ -11,7 +11,7 @@ type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 const MAX_EVENTS = 100;
 
 /**
- * Deletes the group: its token is dead immediately, its id can be used again, its events have no values. Throws
+ * Deletes the group: its token is no longer valid immediately, its id can be used again, its events have no values. Throws
  * `user_group_not_found`, and `version_mismatch` if the precondition is not met.
  */
 export async function deleteUserGroup(

@@ -42,7 +42,7 @@ export async function rotateToken(
       minted,
     });
     if (rotated !== null) return rotated;
-    // Concurrently changed: it has another version, or the token was replaced or is dead.
+    // Concurrently changed: it has another version, or the token was replaced or is no longer valid.
   }
   throw new Problem('overloaded', 'The token of this user group is being rotated too often.', {
     retryAfterSeconds: 1,

@@ -1,4 +1,4 @@
-// What a dashboard is told about a user group: its data sources, and what every integration would mint for it. A
+// Preview of what a dashboard gets for a user group: its data sources, and the token of every integration. A
 // read-only preview: it does not update `last_seen_at` and returns no token.
 
 import type { Caller } from '../../domain/api-token.ts';
@@ -33,7 +33,7 @@ export interface Preview {
   resources: readonly JsonText[];
   /** The first resource, if there are any. */
   resource: JsonText | null;
-  /** What the API would respond with. */
+  /** The response of the API. */
   outcome: DecodedToken | Problem;
 }
 

@@ -38,8 +38,8 @@ async function checkRules(
   if (mapping !== undefined && config.mappingMode !== 'off')
     apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));
   if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off') {
-    const faults = await enforcedViolations(context, caller, config.propertySchema, properties);
-    apply(context, config.propertySchema.mode, 'properties_invalid', faults);
+    const found = await enforcedViolations(context, caller, config.propertySchema, properties);
+    apply(context, config.propertySchema.mode, 'properties_invalid', found);
   }
 }
 
@@ -51,8 +51,8 @@ async function enforcedViolations(
   properties: JsonText | null,
 ): Promise<Violation[]> {
   try {
-    const [faults] = await propertyViolations(propertyValidator, caller, propertySchema, [properties]);
-    return faults!;
+    const [found] = await propertyViolations(propertyValidator, caller, propertySchema, [properties]);
+    return found!;
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     if (error.isRepeated) timedOutSchemas.report(caller, propertySchema);
@@ -82,15 +82,15 @@ function apply(
   { violations }: PolicyContext,
   mode: PolicyMode,
   code: 'mapping_invalid' | 'properties_invalid',
-  faults: readonly Violation[],
+  found: readonly Violation[],
 ): void {
-  if (faults.length === 0) return;
+  if (found.length === 0) return;
   if (mode === 'report') {
-    violations.push(...faults);
+    violations.push(...found);
     return;
   }
-  const details = faults.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
-  throw new Problem(code, `${details.join('; ')}.`, { errors: faults });
+  const details = found.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  throw new Problem(code, `${details.join('; ')}.`, { errors: found });
 }
 
 function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null): Violation[] {
@@ -129,8 +129,8 @@ async function propertyViolations(
 ): Promise<Violation[][]> {
   const texts = properties.map((text) => text ?? '{}');
   const all = await validator.check(workspaceId, schema, texts);
-  return all.map((faults) =>
-    faults.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),
+  return all.map((found) =>
+    found.map(({ pointer, detail }) => ({ pointer: `/properties${pointer}`, detail })),
   );
 }
 

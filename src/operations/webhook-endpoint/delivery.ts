@@ -74,7 +74,7 @@ async function inBatches(change: (limit: number) => Promise<number>): Promise<vo
   for (;;) if ((await change(CHANGED_PER_COMMAND)) < CHANGED_PER_COMMAND) return;
 }
 
-/** What the receiver did. */
+/** Reaction of the receiver. */
 export interface Outcome {
   /** null without a response. */
   status: number | null;

@@ -8,7 +8,7 @@ import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import type { Delivery, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
-import { urlFault } from '../../domain/webhook-endpoint/webhook-address.ts';
+import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {
   type WebhookEndpointBody,
   webhookEndpointDefinition,
@@ -52,8 +52,8 @@ export async function putWebhookEndpoint(
   body: WebhookEndpointBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument & { secret: Secret | null }> {
-  const fault = urlFault(body.url, context.allowsPrivateWebhooks);
-  if (fault !== null) throw invalidField('/url', fault);
+  const violation = urlViolation(body.url, context.allowsPrivateWebhooks);
+  if (violation !== null) throw invalidField('/url', violation);
   const secrets = mintWebhookSecrets();
   const sealed = context.keyRing.seal(webhookSecretsText(secrets), documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };

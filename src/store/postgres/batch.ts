@@ -3,7 +3,7 @@
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Recording } from './event/event.ts';
 
-/** What the parts of one transaction share. */
+/** State that the parts of one transaction share. */
 export interface Transaction {
   /** The user groups that earlier parts have changed, and thereby locked, by key. */
   locked: Map<string, UserGroup>;

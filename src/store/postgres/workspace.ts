@@ -46,7 +46,7 @@ export const FIND_EVENT: Statement = {
   sql: 'select 1 from events where workspace_id = $1 limit 1',
 };
 
-/** What belongs to a workspace besides user groups. */
+/** Rows that belong to a workspace besides user groups. */
 const TABLES = [
   'api_tokens',
   'documents',

@@ -13,7 +13,7 @@ const HAS_USER_GROUP = 'select 1 from user_groups where workspace_id = ? limit 1
 const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
   and (revoked_at is null or revoked_at >= ?2) and (expires_at is null or expires_at >= ?2) limit 1`;
 const HAS_EVENT = 'select 1 from events where workspace_id = ? limit 1';
-/** What belongs to a workspace besides user groups. */
+/** Rows that belong to a workspace besides user groups. */
 const TABLES = ['api_tokens', 'documents', 'environments', 'deliveries', 'failing_webhook_endpoints'];
 
 export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {

@@ -13,7 +13,7 @@ export function effectiveMappingMembers(effective: EffectiveMapping | null) {
   return { data_sources: dataSourcesJson(effective), unresolved: unresolvedJson(effective) };
 }
 
-/** By schema id. */
+/** Data sources by schema id. */
 function dataSourcesJson({ dataSources }: EffectiveMapping): Json {
   let members = '';
   for (const { member } of dataSources.values()) members += members === '' ? member : `,${member}`;

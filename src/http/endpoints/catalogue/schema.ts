@@ -41,7 +41,7 @@ const endpoints = documentEndpoints({
   texts: {
     put:
       'Stores a schema under the id that mappings use. `default_data_source` is the data source of user groups whose ' +
-      'mapping has no entry for this schema; it never replaces an entry that leads nowhere.',
+      'mapping has no entry for this schema; it never replaces a dangling reference.',
     read: 'Returns the schema.',
     list: 'The schemas of the workspace and environment. Request the next page with `next_cursor` until it is null.',
     remove: 'Deletes the schema. Entries of mappings for it are reported as unresolved from then on.',

@@ -13,7 +13,7 @@ import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER, viewerTokenOf } from '../../r
 
 /** Proxies and servers accept about 100 headers (HAProxy: 101, gunicorn and Apache: 100), including those of others. */
 export const MAX_DATA_SOURCES = 64;
-/** Of all names and values. Proxies buffer 16 KiB, or can be configured to. */
+/** Maximum size of all names and values. Proxies buffer 16 KiB, or can be configured to. */
 export const MAX_HEADER_BYTES = 8 * 1024;
 const DATA_SOURCE_HEADER = 'X-User-Group-Data-Source-';
 

@@ -30,9 +30,9 @@ export interface ValidatorRequest {
   limits: TimeLimits;
 }
 
-/** The faults of each properties, or why the schema cannot be used, or that it took too long. */
+/** The violations of each properties, or why the schema cannot be used, or that it took too long. */
 export type Verdict =
-  | { faults: Violation[][] }
+  | { violations: Violation[][] }
   | { pointer: string; invalid: string }
   | { exceeded: 'compile' | 'check' };
 
@@ -96,7 +96,7 @@ function verdictOf(request: ValidatorRequest): Verdict {
     step = 'check';
     if (request.properties === null) tryExamples(schema, check, request.limits);
     stopwatch.start(request.limits.checkMs);
-    return { faults: (request.properties ?? []).map((text) => check(parseExactly(text))) };
+    return { violations: (request.properties ?? []).map((text) => check(parseExactly(text))) };
   } catch (error) {
     if (error instanceof TimeExceeded) return { exceeded: step };
     if (error instanceof SchemaInvalid) return { pointer: error.pointer, invalid: error.message };

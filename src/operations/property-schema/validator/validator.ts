@@ -49,11 +49,11 @@ export class PropertyValidator {
   /** Compiles the schema, and tries it with examples. Throws `PropertySchemaInvalid`. */
   async compile(tenant: number, schema: string): Promise<void> {
     const outcome = await this.#runSlowly({ tenant, schema, properties: null }, deadline());
-    faultsIn(outcome);
+    violationsIn(outcome);
   }
 
   /**
-   * The faults of each of the properties. `tenant` is the workspace that the schema belongs to. Throws
+   * The violations of each of the properties. `tenant` is the workspace that the schema belongs to. Throws
    * `PropertySchemaInvalid` if the schema takes too long for all of them.
    */
   async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
@@ -61,11 +61,11 @@ export class PropertyValidator {
     const startBy = deadline();
     const fast = this.#isFast(check) ? await this.#fast.run(check, { isLast: false, startBy }) : null;
     if (fast !== null) this.#charge(tenant, fast);
-    if (fast !== null && !isUndecided(fast)) return faultsIn(fast);
+    if (fast !== null && !isUndecided(fast)) return violationsIn(fast);
     const outcome = await this.#runSlowly(check, startBy);
     if (properties.length === 1) this.#charge(tenant, outcome);
     const isRepeated = 'exceeded' in outcome && this.#countTimeout(check);
-    return faultsIn(outcome, isRepeated);
+    return violationsIn(outcome, isRepeated);
   }
 
   async close(): Promise<void> {
@@ -116,8 +116,8 @@ function isUndecided(outcome: Outcome): boolean {
 }
 
 /** Throws `PropertySchemaInvalid`, and another error if the outcome says nothing about the schema. */
-function faultsIn(outcome: Outcome, isRepeated = false): Violation[][] {
-  if ('faults' in outcome) return outcome.faults;
+function violationsIn(outcome: Outcome, isRepeated = false): Violation[][] {
+  if ('violations' in outcome) return outcome.violations;
   if ('stalled' in outcome) throw OVERLOADED;
   if ('failure' in outcome) throw outcome.failure;
   if ('exceeded' in outcome) throw new PropertySchemaInvalid('', EXCEEDED[outcome.exceeded], isRepeated);

@@ -46,7 +46,7 @@ export function clientConfig(
   };
 }
 
-// By default PostgreSQL replans each batch of up to ten keys, because it estimates ten for the generic plan. Planning
+// PostgreSQL replans each batch of up to ten keys by default, because it estimates ten for the generic plan. Planning
 // takes longer than the lookup (a batch of one: 300 instead of 120 microseconds). Citus needs the actual buckets to
 // choose shards, so it has no generic plan.
 const ONE_PLAN = 'plan_cache_mode=force_generic_plan';

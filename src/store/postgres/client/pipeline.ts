@@ -26,7 +26,7 @@ export const NUMBER_TYPES: readonly number[] = [23, 20];
 const NEEDS_ESCAPE = /["\\]/;
 /** Everything else is escaped in JSON as it is in arrays, in a third of the time. */
 const DIFFERS_IN_JSON = /[\p{Cc}\p{Cs}]/u;
-/** By statement text: the indexes of numeric columns, which never change. */
+/** Indexes of numeric columns by statement text, which never change. */
 const numberColumns = new Map<string, readonly number[]>();
 
 /** Implements the `Submittable` interface of `pg`, as its own queries do. */
@@ -38,7 +38,7 @@ export class Pipeline implements pg.Submittable {
   /** `pg` wraps it to learn when the pipeline ends. */
   callback!: (error: unknown, results?: unknown[][][]) => void;
   readonly query_timeout: number;
-  /** What the server confirmed of the last statement. */
+  /** The server's confirmation of the last statement. */
   command = '';
   /** The rows of each statement, each row an array of its columns. Rejects if one fails; then none is applied. */
   readonly results: Promise<unknown[][][]>;

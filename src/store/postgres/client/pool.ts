@@ -107,7 +107,7 @@ export class ConnectionPool {
     return this.#tryOnConnections((client, attempt) => work(this.#session(client, attempt)), true);
   }
 
-  /** Like `run`, in one transaction. It is retried if nothing was applied, or if `isRepeatable`. */
+  /** Runs in one transaction. It is retried if nothing was applied, or if `isRepeatable`. */
   transaction<Result>(work: Work<Result>, isRepeatable: boolean): Promise<Result> {
     return this.#tryOnConnections((client, attempt) => this.#transact(client, attempt, work), isRepeatable);
   }

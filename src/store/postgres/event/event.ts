@@ -181,7 +181,7 @@ interface Listing {
   list: Statement;
 }
 
-// By range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
+// Selected by range, because events of other pages may have the same position, and by positions: of the range alone PostgreSQL
 // expects a ninth of all events, and among many it starts parallel workers, which takes 10 milliseconds.
 export const FEED_NEWEST: Listing = {
   scan: {

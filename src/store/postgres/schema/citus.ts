@@ -30,7 +30,7 @@ export async function distributeTables(session: SchemaSession): Promise<void> {
   for (const [table, sql] of Object.entries(DISTRIBUTE)) {
     if (await isDistributed(session, table)) continue;
     await change(BEGIN_WITHOUT_LIMITS);
-    // Of processes that start at the same time, one distributes; the others wait here and find it done.
+    // One of the processes that start at the same time distributes; the others wait here and find it done.
     await change('lock table schema_migrations in exclusive mode');
     if (!(await isDistributed(session, table))) await change(sql);
     await change('commit');

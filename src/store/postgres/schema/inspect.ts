@@ -2,7 +2,7 @@
 
 import type { StoredToken } from '../../../domain/key-ring.ts';
 import { STORED_TOKEN } from '../../entities.ts';
-import type { Fault, Inspection } from '../../inspection.ts';
+import type { Finding, Inspection } from '../../inspection.ts';
 import type { PostgresOptions } from '../client/options.ts';
 import { findDurabilityRisks } from './durability-check.ts';
 import { checkServer, migrations, ServerUnfit } from './migrate.ts';
@@ -62,13 +62,13 @@ class PostgresInspection implements Inspection {
     return row?.[0] as number;
   }
 
-  async faults(): Promise<Fault[]> {
+  async findings(): Promise<Finding[]> {
     return [
-      ...(await this.#serverFaults()),
-      ...(await this.#readOnlyFaults()),
-      ...(await this.#privilegeFaults()),
-      ...(await this.#maintainFaults()),
-      ...(await this.#durabilityFaults()),
+      ...(await this.#serverFindings()),
+      ...(await this.#readOnlyFindings()),
+      ...(await this.#privilegeFindings()),
+      ...(await this.#maintainFindings()),
+      ...(await this.#durabilityFindings()),
     ];
   }
 
@@ -95,7 +95,7 @@ class PostgresInspection implements Inspection {
     return (await this.#session.change(sql, [keyId, limit])).map((row) => STORED_TOKEN.read(row));
   }
 
-  async #serverFaults(): Promise<Fault[]> {
+  async #serverFindings(): Promise<Finding[]> {
     try {
       await checkServer(this.#session);
       return [];
@@ -112,14 +112,14 @@ class PostgresInspection implements Inspection {
     }
   }
 
-  async #readOnlyFaults(): Promise<Fault[]> {
+  async #readOnlyFindings(): Promise<Finding[]> {
     const [row] = await this.#session.ask('show transaction_read_only');
     if (row?.[0] !== 'on') return [];
     const remedy = 'set default_transaction_read_only to off for the user of the service';
     return [{ subject: 'server', isFatal: true, message: 'transactions are read-only', remedy }];
   }
 
-  async #privilegeFaults(): Promise<Fault[]> {
+  async #privilegeFindings(): Promise<Finding[]> {
     const rows = (await this.#session.ask(PRIVILEGES)) as [string, string, string][];
     const missing = rows.filter(([, , granted]) => granted !== 't');
     return Array.from(
@@ -136,7 +136,7 @@ class PostgresInspection implements Inspection {
     );
   }
 
-  async #maintainFaults(): Promise<Fault[]> {
+  async #maintainFindings(): Promise<Finding[]> {
     const { ask } = this.#session;
     const [version] = await ask("select current_setting('server_version_num')::integer / 10000");
     if ((version?.[0] as number) < MAINTAIN_SINCE || !(await this.isInitialized())) return [];
@@ -147,7 +147,7 @@ class PostgresInspection implements Inspection {
     return [{ subject: 'privileges', isFatal: false, message, remedy }];
   }
 
-  async #durabilityFaults(): Promise<Fault[]> {
+  async #durabilityFindings(): Promise<Finding[]> {
     const risks = await findDurabilityRisks(this.#session);
     return risks.map((message) => ({
       subject: 'durability',

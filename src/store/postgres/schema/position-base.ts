@@ -4,7 +4,7 @@
 import { POSITIONS } from '../event/event.ts';
 import type { SchemaSession } from './session.ts';
 
-/** Where a role may not read the identifier of the cluster. */
+/** Identifier of the cluster, if the role may not read it. */
 const UNKNOWN = '';
 
 export async function updatePositionBase(session: SchemaSession): Promise<void> {

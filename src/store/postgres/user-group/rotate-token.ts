@@ -71,7 +71,7 @@ export async function rotateTokens(
   session: Session,
   commands: readonly TokenRotation[],
 ): Promise<(UserGroup | null)[]> {
-  // Of rotations of the same token the first one wins.
+  // The first of several rotations of one token wins.
   const sorted = firstOfEach(commands, ({ currentDigest }) => currentDigest).sort(
     (a, b) => a.bucket - b.bucket || (a.currentDigest < b.currentDigest ? -1 : 1),
   );

@@ -58,7 +58,7 @@ export function listEvents(connection: Connection, search: EventSearch): EventPa
   const { sql, values } = statementOf(search);
   const events: StoredEvent[] = [];
   const { last, isEnd } = pageOf(candidates(connection.iterate(sql, values), search, events), search);
-  // Of the event after the page `pageOf` only needs to know that it exists.
+  // `pageOf` only needs to know that an event follows the page.
   return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
 }
 

@@ -123,7 +123,7 @@ export class Connection {
       this.#pragma(`pragma busy_timeout = ${SHORT_BUSY_TIMEOUT_MS}`);
       this.#pragma('pragma wal_checkpoint(truncate)');
     } catch {
-      // What is committed stays committed; the next checkpoint tries again.
+      // Committed changes stay committed; the next checkpoint tries again.
     } finally {
       this.#pragma(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }

@@ -28,7 +28,7 @@ const FILE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
 const NOT_WRITABLE_CODES: ReadonlySet<number | null> = new Set([8, 14]);
 
 const CHUNK_BYTES = 262_144;
-/** What a disk must accept to count as writable: several changes of the largest size. */
+/** Bytes that a disk must accept to count as writable: several changes of the largest size. */
 const REQUIRED_FREE_BYTES = 1_048_576;
 const FULL_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 

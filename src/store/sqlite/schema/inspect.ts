@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { StoredToken } from '../../../domain/key-ring.ts';
 import { STORED_TOKEN } from '../../entities.ts';
-import type { Fault, Inspection } from '../../inspection.ts';
+import type { Finding, Inspection } from '../../inspection.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { guard, requireRegularFile } from '../file/file.ts';
 import { migrations } from './migrate.ts';
@@ -60,7 +60,7 @@ export class SqliteInspection implements Inspection {
     return this.#rows('select coalesce(max(number), 0) from schema_migrations')[0]![0] as number;
   }
 
-  faults(): Fault[] {
+  findings(): Finding[] {
     try {
       guard(() => this.#checkWritable(), this.#path);
       return [];

@@ -17,7 +17,7 @@ import { lockForCreating } from '../file/lock.ts';
 import { inspectFile, type SqliteInspection } from './inspect.ts';
 
 const CHUNK_BYTES = 4_194_304;
-/** What SQLite keeps beside a database. Those of another database would destroy the restored one. */
+/** Files that SQLite keeps beside a database. Those of another database would destroy the restored one. */
 const COMPANIONS = ['-journal', '-wal', '-shm'];
 
 /** The file is not an intact database of this service. */
