@@ -5,9 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { USER_GROUP_KEY } from '../../src/store/entities.ts';
 import type { Statement } from '../../src/store/postgres/client/pool.ts';
-import { isSent } from '../../src/store/postgres/sent-rows.ts';
 
 /**
  * SQL that is not portable, with an example and the reason. Excluded are `citus.ts`, which is specific to Citus, and
@@ -150,7 +148,8 @@ const statements: Sql[] = [
   ...SOURCES.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(STATEMENT)].map(([, , text]) => ({
       file,
-      text: text!.replaceAll('${isSent(USER_GROUP_KEY)}', isSent(USER_GROUP_KEY)),
+      // The prepared statement has the columns.
+      text: text!.replace(/\$\{isSent\(\w+\)\}/g, 'stored.bucket = sent.bucket'),
     })),
   ),
   ...globSync('src/store/postgres/schema/migrations/*.sql').flatMap((file) =>
