@@ -309,5 +309,5 @@ function choiceOf(values: readonly string[]): string {
 function nameOfType(type: string | undefined): string {
   if (type === 'null') return 'null';
   if (type === 'boolean') return 'true or false';
-  return type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`;
+  return /^[aio]/.test(type ?? '') ? `an ${type}` : `a ${type}`;
 }

@@ -1,4 +1,4 @@
-// What is wrong with a request body: every violation with its pointer, in words for the caller.
+// Violations of a request body, each with its pointer, in words for the caller.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -77,6 +77,7 @@ describe('A violation of a field', () => {
     [{ list: [] }, '/list must have at least 1 entry'],
     [{ list: [1, 2, 3] }, '/list must have at most 2 entries'],
     [{ list: [1, 1] }, '/list must not have duplicate entries'],
+    [{ list: 1 }, '/list must be an array'],
     [{ list: [1, 'a'] }, '/list/1 must be an integer'],
     [{ object: {} }, '/object must have at least 1 entry'],
     [{ object: { a: 1, b: 2, c: 3 } }, '/object must have at most 2 entries'],

@@ -90,7 +90,7 @@ const SCHEMAS: unknown[] = [
     { not: { patternProperties: { '^a': integer } } },
     { $schema: DIALECT, type: 'string' },
   ],
-  // What other keywords evaluated.
+  // Members and items that other keywords evaluated.
   ...[
     { unevaluatedProperties: false },
     { unevaluatedProperties: integer },

@@ -1,4 +1,4 @@
-// What the event of a change stores: only what differs, with the smallest values first if not all fit.
+// The stored form of a change in an event: only the differences, the smallest values first if not all fit.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
