@@ -260,11 +260,11 @@ describe('The feed of events on PostgreSQL', () => {
     await client.query(INSERT_FOR_TOKENS.sql, [
       [bucket],
       [token_digest],
-      'user_group.created',
       ['evt_0'],
       [actor],
       [null],
       [null],
+      'user_group.created',
     ]);
     await client.query('commit');
     const history = await service.call(
