@@ -139,13 +139,13 @@ function problemRows(): string[] {
 
 /** Rows of the metrics of a service on either database. */
 async function describeMetrics(): Promise<string[]> {
-  const metrics = new Metrics({ version: '', database: 'SQLite' });
+  const metrics = new Metrics({ version: '', database: 'SQLite' }, null);
   metrics.watchQueues(() => ({}));
   metrics.watchDeliveries(async () => 0);
   metrics.watchConnections(() => ({ open: 0, idle: 0, waiting: 0, max: 0 }));
   metrics.watchStorage(async () => ({ databaseBytes: 0, logBytes: 0, diskFreeBytes: 0, backedUpAt: null }));
   metrics.events.watchRetention(() => ({ isFailing: false, lagMs: 0 }));
-  metrics.http.watch(Object.assign(createServer(), { maxConnections: 1 }));
+  metrics.http.watch(createServer(), 1);
   const described = (await metrics.render()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm);
   return [...described]
     .filter(([, name]) => !/^(?:nodejs|process)_/.test(name!))

@@ -1,61 +1,64 @@
 // The composition root: builds a running service from the settings.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import { addConsole } from './console/routes.ts';
+import { type Config, configMessage } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
-import { demoDirectoryOf } from './demo/sample-file.ts';
 import type { Tenant } from './domain/event/event.ts';
 import type { KeyRing } from './domain/key-ring.ts';
-import { BodyAdmission } from './http/limits/body-admission.ts';
-import { InFlight } from './http/limits/in-flight.ts';
-import { PublicLimit } from './http/limits/public-limit.ts';
-import { rateLimit } from './http/limits/rate-limit.ts';
-import { UnreadResponses } from './http/limits/response-backpressure.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
-import { Prefetcher } from './http/prefetch.ts';
-import { addRoutes } from './http/routes.ts';
-import { createServer, type Phase } from './http/server.ts';
 import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
+import { writeLine } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { MigrationLog } from './migration-log.ts';
 import { ensureBootstrapApiToken } from './operations/api-token/bootstrap.ts';
-import { type Context, createContext } from './operations/context.ts';
+import type { Context } from './operations/context.ts';
 import { EnvironmentConfigs } from './operations/document/environment-config.ts';
 import { EventRetention } from './operations/event/retention.ts';
-import { Problem } from './problem.ts';
+import { PropertyValidator } from './operations/property-schema/validator/validator.ts';
 import { ReducedEventLog } from './reduced-event-log.ts';
-import { withDeadline } from './scheduling/timeout.ts';
-import type { Migrations } from './store/migration.ts';
+import { SharedClock } from './scheduling/shared-clock.ts';
+import { allocateSharedMemory, createServing, queueLengthsOf, type Serving, type Thread } from './serving.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
+import { validate } from './threads/remote-validator.ts';
+import { ServingThreads } from './threads/serving-threads.ts';
 import { readVersion } from './version.ts';
 import { WebhookDispatcher } from './webhooks/dispatcher.ts';
 import { WebhookEndpointLog } from './webhooks/endpoint-log.ts';
 
-/** A readiness check that takes longer fails. */
-const READY_TIMEOUT_MS = 2_000;
-const IDLE_CHECK_MS = 50;
-/**
- * Length of the queue of connections that the process has not accepted yet; the Linux default limit is the same. With
- * Node's default of 511, a burst overflows the queue and clients wait a second until TCP retransmits the SYN.
- */
-const BACKLOG = 4_096;
+/** Elsewhere, several listeners cannot share a port. */
+const REUSES_PORTS = process.platform === 'linux' || process.platform === 'freebsd';
+/** One that reads, and one that writes. */
+const MIN_CONNECTIONS = 2;
+const MAIN_THREAD = 0;
 
 export interface App {
   /** The URL it listens on, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** The URL of the metrics; null if they are off. */
   readonly metricsUrl: string | null;
+  /** How many threads serve requests. */
+  readonly threads: number;
   /** Directory of the sample files of the demo; null on PostgreSQL. */
   readonly demoDirectory: string | null;
   readonly context: Context;
   readonly eventRetention: EventRetention;
   readonly webhooks: WebhookDispatcher;
+  /** Never resolves; rejects with the error that ended a serving thread: what remains is to close. */
+  readonly failed: Promise<never>;
   /** Shuts down gracefully: reports not ready, refuses new requests, drains requests in flight, closes the database. */
   close(): Promise<void>;
+  /** After a bug in the main thread: closes its connections, and drains the other threads. */
+  abandon(): Promise<void>;
+}
+
+export interface AppOptions {
+  clock?: SharedClock;
+  /** Cancels the start. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -63,18 +66,36 @@ export interface App {
  * it cannot listen on the port. When `signal` aborts, rejects promptly with any error.
  */
 export async function startApp(
-  config: Config,
+  wanted: Config,
   log: Logger,
-  clock: () => number = Date.now,
-  signal: AbortSignal = new AbortController().signal,
+  { clock: sharedClock = new SharedClock(), signal = new AbortController().signal }: AppOptions = {},
 ): Promise<App> {
+  const config = { ...wanted, threads: possibleThreads(wanted, log) };
+  const clock = () => sharedClock.now();
   const metrics = await startMetrics(config, log);
   try {
-    return await startWith(metrics, config, log, clock, signal);
+    return await startWith({ config, log, clock, sharedClock, metrics }, signal);
   } catch (error) {
     await metrics?.server.close();
     throw error;
   }
+}
+
+function possibleThreads({ threads, databaseUrl, postgresPoolSize }: Config, log: Logger): number {
+  if (threads > 1 && !REUSES_PORTS) {
+    log.warn(
+      { threads: 1 },
+      'this system cannot share a port between threads: one thread serves all requests',
+    );
+    return 1;
+  }
+  const connected = Math.max(1, Math.floor(postgresPoolSize / MIN_CONNECTIONS));
+  if (databaseUrl.engine === 'sqlite' || threads <= connected) return threads;
+  log.warn(
+    { threads: connected },
+    `UGS_POSTGRES_POOL_SIZE has ${MIN_CONNECTIONS} connections for each of fewer threads than UGS_THREADS`,
+  );
+  return connected;
 }
 
 interface ServedMetrics {
@@ -84,42 +105,61 @@ interface ServedMetrics {
 
 /** Metrics are available while the service waits for its database. Returns null if they are off: nothing is counted. */
 async function startMetrics(
-  { metricsAddress, databaseUrl }: Config,
+  { metricsAddress, databaseUrl, threads }: Config,
   log: Logger,
 ): Promise<ServedMetrics | null> {
   if (metricsAddress === null) return null;
   const { Metrics } = await import('./metrics/metrics.ts');
-  const metrics = new Metrics({ version: readVersion(), database: databaseUrl.engine });
+  const build = { version: readVersion(), database: databaseUrl.engine };
+  const metrics = new Metrics(build, threads === 1 ? null : MAIN_THREAD);
   return { metrics, server: await startMetricsServer(metricsAddress, metrics, log) };
 }
 
+interface Start {
+  config: Config;
+  log: Logger;
+  clock: () => number;
+  sharedClock: SharedClock;
+  metrics: ServedMetrics | null;
+  onReducedEvent: (tenant: Tenant) => void;
+  /** Besides the main thread. */
+  threads: ServingThreads;
+  thread: Thread;
+}
+
 async function startWith(
-  metrics: ServedMetrics | null,
-  config: Config,
-  log: Logger,
-  clock: () => number,
+  options: Omit<Start, 'onReducedEvent' | 'threads' | 'thread'>,
   signal: AbortSignal,
 ): Promise<App> {
-  const observer = new OutageLog(log);
-  const batches = metrics?.metrics.batches;
+  const { config, log, clock, metrics } = options;
   const reducedEvents = new ReducedEventLog(log);
   const onReducedEvent = (tenant: Tenant) => {
     reducedEvents.add(tenant);
     metrics?.metrics.events.reduced();
   };
-  const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
-    open(config, clock, {
-      observer,
-      signal,
-      batches,
-      onReducedEvent,
-      migrationObserver: new MigrationLog(log),
-    }),
-  );
+  const observer = new OutageLog(log);
+  const thread = { number: MAIN_THREAD, memory: allocateSharedMemory(config) };
+  const threads = new ServingThreads(config.threads - 1);
   try {
-    return await serve(config, log, clock, opened, metrics);
+    const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
+      open(config, clock, {
+        observer,
+        signal,
+        batches: metrics?.metrics.batches,
+        onReducedEvent,
+        threads: config.threads,
+        queueLengths: queueLengthsOf(config, thread),
+        migrationObserver: new MigrationLog(log),
+      }),
+    );
+    try {
+      return await serve({ ...options, onReducedEvent, threads, thread }, opened);
+    } catch (error) {
+      await opened.database.close();
+      throw error;
+    }
   } catch (error) {
-    await opened.database.close();
+    await threads.terminate();
     throw error;
   }
 }
@@ -161,57 +201,28 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
 }
 
 async function serve(
-  config: Config,
-  log: Logger,
-  clock: () => number,
+  { config, log, clock, sharedClock, metrics: served, onReducedEvent, threads, thread }: Start,
   { database, keyRing }: Opened,
-  served: ServedMetrics | null,
 ): Promise<App> {
   const { store } = database;
   const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
   for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
-  const { defaultGracePeriodSeconds } = config;
-  const allowsPrivateWebhooks = config.webhookAllowPrivate === 'on';
-  const keepsEvents = config.eventRetentionDays > 0;
-  const context = createContext({
-    store,
-    keyRing,
-    clock,
-    defaultGracePeriodSeconds,
-    keepsEvents,
-    publicUrl: config.publicUrl,
-    allowsPrivateWebhooks,
-    via: 'api',
-  });
-
-  let phase: Phase = 'serving';
   const metrics = served?.metrics ?? null;
-  metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
-  if (database.connections) metrics?.watchConnections(database.connections);
-  if (database.storage) metrics?.watchStorage(database.storage);
-  const prefetcher = new Prefetcher();
-  const publicLimit = PublicLimit.of(config.failedAuthenticationLimitPerMinute, config.trustedProxies);
-  const server = createServer({
+  const propertyValidator = new PropertyValidator();
+  const serving = createServing({
     config,
+    thread,
     log,
-    publicLimit,
-    phase: () => phase,
-    metrics: metrics?.http ?? null,
-    arrivals: { tenantOf: (message) => prefetcher.guessTenant(message), activity: context.activity },
+    clock,
+    database,
+    keyRing,
+    propertyValidator,
+    metrics,
   });
-  const running = new InFlight();
-  const limit = rateLimit(config.rateLimitPerMinute);
-  const bodies = new BodyAdmission();
-  const unread = new UnreadResponses();
-  const options = { context, limit, running, bodies, prefetcher, unread };
-  const isReady = async (): Promise<void> => {
-    if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
-    await checkDatabase(context, database.migrations);
-  };
-  addRoutes(server, options, { publicLimit, isReady });
-  metrics?.readiness.watch(isReady);
-  const demoDirectory = demoDirectoryOf(config.databaseUrl);
-  addConsole(server, { ...options, publicLimit, demoDirectory });
+  const { context, demoDirectory } = serving;
+  if (database.storage) metrics?.watchStorage(database.storage);
+  metrics?.readiness.watch(serving.isReady);
+  metrics?.watchThreads(() => threads.collectMetrics());
   const eventRetention = new EventRetention({
     store,
     clock,
@@ -225,7 +236,7 @@ async function serve(
   metrics?.events.watchRetention(() => eventRetention);
   const webhooks = new WebhookDispatcher({
     context,
-    allowsPrivate: allowsPrivateWebhooks,
+    allowsPrivate: context.allowsPrivateWebhooks,
     endpoints: new WebhookEndpointLog(log),
     onError: (error) => {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'webhooks: unexpected failure');
@@ -233,47 +244,78 @@ async function serve(
   });
   webhooks.observer = metrics?.webhooks ?? null;
   metrics?.watchDeliveries(() => webhooks.countPending());
-  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  const start = {
+    config: configMessage(config, keyRing.text),
+    memory: thread.memory,
+    logLevel: log.level,
+    logBindings: log.bindings(),
+    clock: sharedClock.memory,
+  };
+  await threads.open(start, {
+    log: (line) => writeLine(log, line),
+    eventReduced: onReducedEvent,
+    wake: (endpoints) => {
+      if (context.keepsEvents) for (const endpoint of endpoints) webhooks.wake(endpoint);
+    },
+    connectWriter: () => database.connectWriter!(),
+    validate: (...check) => validate(propertyValidator, ...check),
+  });
+  const url = await listen(config, serving, threads);
   eventRetention.start();
-  if (keepsEvents) webhooks.start();
-  context.publicUrl ||= url;
+  if (context.keepsEvents) webhooks.start();
 
   const close = async (): Promise<void> => {
-    phase = 'draining';
     // `key reencrypt` unregisters keys that are not in use, and this process may have encrypted tokens with its key since.
     const registered = registerActiveKey(keyRing, store, clock()).catch(() => {});
-    await sleep(config.shutdownDelayMs);
-    phase = 'closing';
-    // Keep-alive connections whose last request has completed would otherwise stay open.
-    const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
-    const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);
+    const othersClosed = threads.close();
+    await serving.drain();
     const delivered = webhooks.stop(config.shutdownTimeoutMs);
-    await server.close();
-    clearInterval(idle);
-    clearTimeout(deadline);
-    // Requests whose client has disconnected may still be running.
-    await running.allEnded();
+    await serving.close();
+    await othersClosed;
     await eventRetention.stop();
     await delivered;
-    await context.usage.write();
-    await context.propertyValidator.close();
-    await context.timedOutSchemas.recorded;
+    await propertyValidator.close();
     await registered;
     await database.close();
     await served?.server.close();
   };
-  const metricsUrl = served?.server.url ?? null;
-  return { url, metricsUrl, demoDirectory, context, eventRetention, webhooks, close };
+  return {
+    url,
+    metricsUrl: served?.server.url ?? null,
+    threads: config.threads,
+    demoDirectory,
+    context,
+    eventRetention,
+    webhooks,
+    failed: threads.failed,
+    close,
+    abandon: async () => {
+      serving.abandon();
+      await threads.close();
+    },
+  };
 }
 
-/** Throws `StoreUnavailable`. */
-async function checkDatabase({ store }: Context, migrations: Migrations): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  const bounded = store.until(deadline);
-  const pings = Promise.all([bounded.read({ kind: 'ping' }), bounded.write({ kind: 'pingWrite' })]);
-  const timedOut = () => new StoreUnavailable('the readiness check of the database timed out');
-  const [schema, written] = await withDeadline(deadline, pings, timedOut);
-  if (written === 'disk_full') throw new StoreUnavailable('the disk of the database is full');
-  // Processes of other versions may have migrated the database since this one started.
-  migrations.refuseTooNew(schema);
+async function listen(
+  { host, port, threads }: Config,
+  serving: Serving,
+  others: ServingThreads,
+): Promise<string> {
+  if (threads === 1) return serving.listen(host, port);
+  const free = await reservePort(host, port);
+  const [url] = await Promise.all([serving.listen(host, free), others.listen(host, free)]);
+  return url;
+}
+
+/**
+ * Returns a port that no process listens on; `port` if it is not 0. Listeners that share a port do not notice those of
+ * another process of the same user, which would get a part of the requests. Throws Node's error.
+ */
+async function reservePort(host: string, port: number): Promise<number> {
+  const server = createServer().listen({ host, port, exclusive: true });
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return free;
 }

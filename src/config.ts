@@ -3,6 +3,7 @@
 
 import { accessSync, constants } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { limits } from './domain/field.ts';
 import { Secret } from './domain/secret.ts';
 import { suggest } from './domain/suggest.ts';
@@ -51,6 +52,7 @@ const timeouts = {
   query_timeout: 'UGS_POSTGRES_STATEMENT_TIMEOUT_MS',
   connectionTimeoutMillis: 'UGS_POSTGRES_CONNECT_TIMEOUT_MS',
 };
+const MAX_THREADS = 16;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const settings = {
@@ -75,6 +77,13 @@ export const settings = {
     fallback: '8080',
     parse: integer(0, 65_535),
     meaning: 'Port to listen on; 0 picks a free port.',
+  },
+  threads: {
+    env: 'UGS_THREADS',
+    flag: '--threads <threads>',
+    fallback: 'auto',
+    parse: parseThreads,
+    meaning: `Threads that serve requests: 1 to ${MAX_THREADS}, or auto, one per processor that the process may use.`,
   },
   logLevel: {
     env: 'LOG_LEVEL',
@@ -335,6 +344,26 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   return config as Config;
 }
 
+/** The settings as they are sent to another thread, which cannot receive an object of class `Secret`. */
+export type ConfigMessage = Omit<Config, 'databaseUrl' | 'tokenKeys' | 'bootstrapApiToken'> & {
+  databaseUrl: { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string };
+  tokenKeys: string;
+};
+
+/** `tokenKeys`: the text of the key ring, wherever it was loaded from. */
+export function configMessage(config: Config, tokenKeys: Secret): ConfigMessage {
+  const { databaseUrl, bootstrapApiToken: _, ...rest } = config;
+  const url =
+    databaseUrl.engine === 'sqlite' ? databaseUrl : { ...databaseUrl, url: databaseUrl.url.reveal() };
+  return { ...rest, databaseUrl: url, tokenKeys: tokenKeys.reveal() };
+}
+
+export function configOf({ databaseUrl, tokenKeys, ...rest }: ConfigMessage): Config & { tokenKeys: Secret } {
+  const url =
+    databaseUrl.engine === 'sqlite' ? databaseUrl : { ...databaseUrl, url: new Secret(databaseUrl.url) };
+  return { ...rest, databaseUrl: url, tokenKeys: new Secret(tokenKeys), bootstrapApiToken: null };
+}
+
 function secretFileOf({ env: name, secret }: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
   return (secret && env[`${name}_FILE`]) || undefined;
 }
@@ -455,6 +484,10 @@ function parseApiToken(text: string): Secret | null {
 export function parseName(text: string): string {
   if (text.trim() !== '' && [...text].length <= limits.textCodePoints && !/\p{Cc}/u.test(text)) return text;
   throw new Error('must have 1 to 255 characters and no control characters');
+}
+
+function parseThreads(text: string): number {
+  return text === 'auto' ? Math.min(availableParallelism(), MAX_THREADS) : integer(1, MAX_THREADS)(text);
 }
 
 function parseHost(text: string): string {

@@ -1,8 +1,10 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
+import type { MessagePort } from 'node:worker_threads';
 import type { Config, DatabaseUrl } from './config.ts';
 import type { Tenant } from './domain/event/event.ts';
-import { BatchingStore, type BatchObservers } from './store/batching-store.ts';
+import type { EventQuotaOptions } from './domain/event/quota.ts';
+import { BatchingStore, type BatchObservers, type QueueLengths } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
 import type { FileStorage, MigratedStore, Store, StoreObserver } from './store/port.ts';
@@ -15,7 +17,8 @@ import { lockForServing } from './store/sqlite/file/lock.ts';
 import { measureStorage } from './store/sqlite/file/storage.ts';
 import { inspectFile } from './store/sqlite/schema/inspect.ts';
 import { migrations as sqliteMigrations } from './store/sqlite/schema/migrate.ts';
-import { openCommandStore, openServingStore } from './store/sqlite/store.ts';
+import { openCommandStore, openServingStore, openThreadStore } from './store/sqlite/store.ts';
+import type { ConnectWriter } from './store/sqlite/writer/remote-writer.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
 export type { ConnectionCounts } from './store/postgres/client/pool.ts';
@@ -24,6 +27,7 @@ export { AlreadyServed } from './store/sqlite/file/lock.ts';
 export { recordBackup } from './store/sqlite/file/storage.ts';
 export { backupFile } from './store/sqlite/schema/backup.ts';
 export { BackupInvalid, restoreFile } from './store/sqlite/schema/restore.ts';
+export type { ConnectWriter } from './store/sqlite/writer/remote-writer.ts';
 
 const MEBIBYTE = 1_048_576;
 export const MAX_BATCH = 256;
@@ -44,8 +48,13 @@ export interface Database {
   connections?: () => ConnectionCounts;
   /** The file and its disk, if the database is one. */
   storage?: () => Promise<FileStorage>;
+  /** A port for the writes of another thread, on SQLite. Throws `StoreUnavailable`. */
+  connectWriter?: () => MessagePort;
   close(): Promise<void>;
 }
+
+/** The database as a thread of a serving process sees it that did not open it. */
+export type ThreadDatabase = Pick<Database, 'store' | 'migrations' | 'connections' | 'close'>;
 
 export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
   /** The names of the migrations that were applied on opening. */
@@ -54,11 +63,17 @@ export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
   newerVersion: string | null;
 }
 
-export interface ServingOptions {
+export interface ThreadOptions {
   observer: StoreObserver;
   batches?: BatchObservers | undefined;
   /** Called for each event whose values the quota of its environment reduces. */
   onReducedEvent: (tenant: Tenant) => void;
+  /** How many threads of this process serve the database. */
+  threads: number;
+  queueLengths?: QueueLengths | undefined;
+}
+
+export interface ServingOptions extends ThreadOptions {
   migrationObserver: MigrationObserver;
   /** Cancels the steps that precede serving, such as schema migrations. */
   signal: AbortSignal;
@@ -69,36 +84,78 @@ export interface ServingOptions {
  * `ServerUnfit`.
  */
 export async function openForServing(config: Config, options: ServingOptions): Promise<Database> {
-  const { databaseUrl, queueLimit, eventMebibytesPerDay } = config;
-  const eventQuota = { bytesPerDay: eventMebibytesPerDay * MEBIBYTE, onReduced: options.onReducedEvent };
+  const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
-    const store = await openPostgresStore({
-      ...postgresOptions(config, databaseUrl),
-      ...options,
-      eventQuota,
-    });
+    const store = await openPostgresStore(servingPostgresOptions(config, databaseUrl, options));
     const migrations = postgresMigrations;
     const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
     const { connections } = store;
-    const batching = batched(store, 'postgres', queueLimit, options.batches);
-    return { store: batching, migrations, warnings, connections, close: () => store.close() };
+    return {
+      store: batched(store, config, options),
+      migrations,
+      warnings,
+      connections,
+      close: () => store.close(),
+    };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
-    const store = openServingStore(databaseUrl.path, eventQuota, options.migrationObserver);
+    const store = openServingStore(
+      databaseUrl.path,
+      eventQuotaOf(config, options),
+      options.migrationObserver,
+    );
     const migrations = sqliteMigrations;
     const warnings = [migrations.newerVersion(store.schema) ?? []].flat();
-    const batching = batched(store, 'sqlite', queueLimit, options.batches);
     const close = async () => {
       await store.close();
       lock.close();
     };
     const storage = () => measureStorage(databaseUrl.path);
-    return { store: batching, migrations, warnings, storage, close };
+    const { connectWriter } = store;
+    return { store: batched(store, config, options), migrations, warnings, storage, connectWriter, close };
   } catch (error) {
     lock.close();
     throw error;
   }
+}
+
+/** Opens the database that the process has opened for serving, in another of its threads. Throws `StoreUnavailable`. */
+export async function openForThread(
+  config: Config,
+  connectWriter: ConnectWriter,
+  options: ThreadOptions,
+): Promise<ThreadDatabase> {
+  const { databaseUrl } = config;
+  if (databaseUrl.engine === 'postgres') {
+    const store = await openPostgresStore(servingPostgresOptions(config, databaseUrl, options));
+    const { connections } = store;
+    const batching = batched(store, config, options);
+    return { store: batching, migrations: postgresMigrations, connections, close: () => store.close() };
+  }
+  const store = openThreadStore(databaseUrl.path, connectWriter);
+  return { store: batched(store, config, options), migrations: sqliteMigrations, close: () => store.close() };
+}
+
+function eventQuotaOf(
+  { eventMebibytesPerDay }: Config,
+  { onReducedEvent }: Pick<ThreadOptions, 'onReducedEvent'>,
+): EventQuotaOptions {
+  return { bytesPerDay: eventMebibytesPerDay * MEBIBYTE, onReduced: onReducedEvent };
+}
+
+function servingPostgresOptions(
+  config: Config,
+  databaseUrl: PostgresUrl,
+  options: ThreadOptions & Partial<Pick<ServingOptions, 'migrationObserver' | 'signal'>>,
+): PostgresOptions {
+  const { poolSize, ...rest } = postgresOptions(config, databaseUrl);
+  return {
+    ...rest,
+    ...options,
+    poolSize: Math.floor(poolSize / options.threads),
+    eventQuota: eventQuotaOf(config, options),
+  };
 }
 
 /**
@@ -106,7 +163,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
  * `SchemaTooNew` or `ServerUnfit`.
  */
 export async function openForCommand(config: Config): Promise<CommandDatabase> {
-  const { databaseUrl, queueLimit } = config;
+  const { databaseUrl } = config;
   const appliedMigrations: string[] = [];
   const store = await openStoreForCommand(config, {
     ...UNOBSERVED,
@@ -114,7 +171,7 @@ export async function openForCommand(config: Config): Promise<CommandDatabase> {
   });
   const migrations = databaseUrl.engine === 'postgres' ? postgresMigrations : sqliteMigrations;
   return {
-    store: batched(store, databaseUrl.engine, queueLimit),
+    store: batched(store, config),
     appliedMigrations,
     newerVersion: migrations.newerVersion(store.schema),
     close: () => store.close(),
@@ -170,21 +227,19 @@ export function inspectDatabase<Result>(
 
 function batched(
   store: Store,
-  engine: DatabaseUrl['engine'],
-  maxQueued: number,
-  observers?: BatchObservers,
+  { databaseUrl: { engine }, queueLimit: maxQueued }: Pick<Config, 'databaseUrl' | 'queueLimit'>,
+  { batches, queueLengths }: Pick<ThreadOptions, 'batches' | 'queueLengths'> = {},
 ): BatchingStore {
   const limits = { ...(engine === 'postgres' ? POSTGRES_LIMITS : SQLITE_LIMITS), maxQueued };
   // In PostgreSQL each kind is one statement, which locks rows in a fixed order. Transactions with several statements
   // could lock the same rows in different orders and deadlock.
   const write = { ...limits, isOfOneKind: engine === 'postgres' };
-  return BatchingStore.of(store, { read: limits, write }, observers);
+  return BatchingStore.of(store, { read: limits, write }, batches, queueLengths);
 }
 
-function postgresOptions(
-  config: Config,
-  { url }: Extract<Config['databaseUrl'], { engine: 'postgres' }>,
-): PostgresOptions {
+type PostgresUrl = Extract<DatabaseUrl, { engine: 'postgres' }>;
+
+function postgresOptions(config: Config, { url }: PostgresUrl): PostgresOptions {
   return {
     url,
     poolSize: config.postgresPoolSize,

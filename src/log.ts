@@ -25,6 +25,25 @@ export async function createLog({
   return pino(options, { write: (line) => output.write(pretty(line)) });
 }
 
+/** The log of another thread, whose lines `write` passes to the main thread: unredacted, for `writeLine`. */
+export function createThreadLog(
+  level: string,
+  bindings: Record<string, unknown>,
+  write: (line: string) => void,
+): Logger {
+  return pino({ level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+}
+
+/** Writes a line of another thread. */
+export function writeLine(log: Logger, line: string): void {
+  const internals = log as unknown as {
+    [pino.symbols.streamSym]: DestinationStream;
+    [pino.symbols.hooksSym]: { streamWrite?: (line: string) => string };
+  };
+  const { streamWrite = redact } = internals[pino.symbols.hooksSym];
+  internals[pino.symbols.streamSym].write(streamWrite(line));
+}
+
 /** When the disk is full, lines are buffered up to this size and written with the next line that fits. */
 const MAX_BUFFER_BYTES = 2 ** 20;
 

@@ -26,20 +26,29 @@ export async function serveUntilSignal(
   config: Config,
   announce: (app: App) => void | Promise<void>,
 ): Promise<void> {
-  process.on('uncaughtException', (error) => {
+  let app: App | null = null;
+  const onBug = (error: unknown): void => {
     log.fatal({ err: error }, 'uncaught exception (a bug): the process exits');
-    process.exit(1);
-  });
+    if (app === null || app.threads === 1) process.exit(1);
+    process.off('uncaughtException', onBug);
+    // The other threads still answer their requests.
+    void app.abandon().finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', onBug);
   for (const each of IGNORED)
     process.on(each, (signal) =>
       log.warn({ signal }, 'signal ignored; restart the process to read its files again'),
     );
   const signalled = firstSignal();
-  const app = await startUnlessSignalled(log, config, signalled);
+  app = await startUnlessSignalled(log, config, signalled);
   if (app === null) return;
   try {
     await announce(app);
-    const signal = await signalled;
+    const signal = await Promise.race([signalled, app.failed]).catch((error: unknown) => {
+      log.fatal({ err: error }, 'uncaught exception in a serving thread (a bug): the process exits');
+      process.exitCode = 1;
+      throw error;
+    });
     log.info({ signal }, 'shutting down: draining requests in flight');
   } finally {
     await app.close();
@@ -58,7 +67,7 @@ async function startUnlessSignalled(
   try {
     // Imported on demand: the commands that do not serve start twice as fast without the HTTP server.
     const { startApp } = await import('../app.ts');
-    return await startApp(config, log, Date.now, abort.signal);
+    return await startApp(config, log, { signal: abort.signal });
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     log.info({ signal: await signalled }, 'startup cancelled by a signal');

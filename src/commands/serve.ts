@@ -24,8 +24,11 @@ export function serveCommand(): Command {
   return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);
     const log = await createLog(config);
-    const announce = ({ url, metricsUrl }: App): void =>
-      log.info({ url, database: config.databaseUrl.engine, metrics: metricsUrl ?? undefined }, 'listening');
+    const announce = ({ url, metricsUrl, threads }: App): void =>
+      log.info(
+        { url, database: config.databaseUrl.engine, threads, metrics: metricsUrl ?? undefined },
+        'listening',
+      );
     await serveUntilSignal(log, config, announce);
   });
 }

@@ -101,7 +101,7 @@ async function signedInOf(
   try {
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
     request.apiTokenId = caller.apiTokenId;
-    if (limit !== null) await limit(caller, reply);
+    limit?.(caller, reply);
     return { caller, session };
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;

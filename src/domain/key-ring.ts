@@ -63,16 +63,22 @@ function idOf(bytes: Buffer): string {
 }
 
 export class KeyRing {
+  /** For another thread to parse. */
+  readonly text: Secret;
   readonly #active: TokenKey;
   readonly #keys: ReadonlyMap<string, TokenKey>;
 
   /** Parses lines of `key generate`, separated by white space or commas; the first is the active key. */
   static parse(text: Secret): KeyRing {
     const lines = text.reveal().split(/[\s,]/).filter(Boolean);
-    return new KeyRing(lines.map((line, index) => parseLine(line, index + 1)));
+    return new KeyRing(
+      text,
+      lines.map((line, index) => parseLine(line, index + 1)),
+    );
   }
 
-  private constructor(keys: readonly TokenKey[]) {
+  private constructor(text: Secret, keys: readonly TokenKey[]) {
+    this.text = text;
     const active = keys[0];
     if (active === undefined)
       throw new KeyRingInvalid('the key ring is empty; "key generate" prints a line for it');

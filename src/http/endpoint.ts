@@ -227,7 +227,7 @@ async function authorize(
     const caller = await authenticate(context, digest);
     request.apiTokenId = caller.apiTokenId;
     context.activity.seen(caller.workspaceId);
-    if (limit !== null) await limit(caller, reply);
+    limit?.(caller, reply);
     permit(caller, permissions, purpose);
     prefetch.confirm(caller);
     return caller;

@@ -9,8 +9,9 @@ import type { Config } from '../config.ts';
 import { limits } from '../domain/field.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { ArrivalLimit, type ArrivalOptions } from './limits/arrival-limit.ts';
-import { logRefusedConnections } from './limits/open-files.ts';
+import { limitConnections } from './limits/connection-limit.ts';
 import type { PublicLimit } from './limits/public-limit.ts';
 import { RefusalDelay } from './limits/refusal-delay.ts';
 import { isPipelined, RequestPipelining } from './limits/request-pipelining.ts';
@@ -51,11 +52,13 @@ type RespondWithProblem = (error: unknown, request: FastifyRequest, reply: Fasti
 export interface ServerMetrics {
   request: RequestObserver;
   rejected(problem: Problem): void;
-  watch(server: Server): void;
+  watch(server: Server, maxConnections: number): void;
 }
 
 export interface ServerOptions {
   config: ServerConfig;
+  /** Where the threads of the process say how many connections they have; absent in a process with one serving thread. */
+  connections?: ThreadSum | undefined;
   log: Logger;
   phase: () => Phase;
   publicLimit?: PublicLimit | null;
@@ -66,6 +69,7 @@ export interface ServerOptions {
 export function createServer({
   config,
   log,
+  connections,
   phase,
   publicLimit = null,
   metrics = null,
@@ -126,10 +130,10 @@ export function createServer({
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  configureSockets(app.server, config.maxConnections, identify);
-  metrics?.watch(app.server);
+  configureSockets(app.server, identify);
+  limitConnections(app.server, { maxConnections: config.maxConnections, connections, log });
+  metrics?.watch(app.server, config.maxConnections);
   resetSlowReaders(app.server, config.answerTimeoutMs);
-  logRefusedConnections(app.server, log);
   addReception(app, new ArrivalLimit(arrivals), observe, receive);
   app.addHook('onClose', async () => problems.close());
   app.setErrorHandler(respond);

@@ -42,7 +42,7 @@ export class Histogram<Label extends string> {
       { metricName: `${name}_sum`, labels, value: series.sum },
       { metricName: `${name}_count`, labels, value: series.count },
     ]);
-    return { name, help, type: 'histogram', values };
+    return { name, help, type: 'histogram', values, aggregator: 'sum' };
   }
 }
 

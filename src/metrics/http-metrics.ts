@@ -70,7 +70,7 @@ export class HttpMetrics implements ServerMetrics {
     if (reason !== null) this.#authenticationFailures.inc({ reason });
   }
 
-  watch(server: Server): void {
+  watch(server: Server, maxConnections: number): void {
     const registers = [this.#registry];
     new Gauge({
       name: 'user_group_service_client_connections',
@@ -84,10 +84,8 @@ export class HttpMetrics implements ServerMetrics {
       name: 'user_group_service_client_connections_max',
       help: 'Connections beyond this number are closed unanswered.',
       registers,
-      collect() {
-        this.set(server.maxConnections);
-      },
-    });
+      aggregator: 'max',
+    }).set(maxConnections);
     const refused = new Counter({
       name: 'user_group_service_client_connections_refused_total',
       help: 'Connections that were closed unanswered because there were too many.',

@@ -1,55 +1,87 @@
 // The metrics of one service: a registry, and an observer for each part of the service. The parts know only the
-// interfaces of their observers. A new part adds a file here, and a member in this class.
+// interfaces of their observers. A new part adds a file here, and a member in one of these classes.
 
-import { Registry } from 'prom-client';
+import { AggregatorRegistry, type MetricObject, Registry } from 'prom-client';
 import type { ConnectionCounts } from '../database.ts';
 import type { BatchObservers } from '../store/batching-store.ts';
 import type { FileStorage } from '../store/port.ts';
 import { EventMetrics } from './event-metrics.ts';
 import { HttpMetrics } from './http-metrics.ts';
-import { addProcessMetrics, type Build } from './process-metrics.ts';
+import { addProcessMetrics, addThreadMetrics, type Build } from './process-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { addStorage } from './storage-metrics.ts';
 import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
 import { addPendingDeliveries, WebhookMetrics } from './webhook-metrics.ts';
 
-export class Metrics {
-  readonly #registry = new Registry();
-  readonly http = new HttpMetrics(this.#registry);
-  readonly batches: BatchObservers = batchMetrics(this.#registry);
-  readonly events = new EventMetrics(this.#registry);
-  readonly webhooks = new WebhookMetrics(this.#registry);
-  readonly readiness = new Readiness(this.#registry);
+/** Metrics of a thread in the form in which they are sent to another one. */
+export type ThreadMetricsMessage = MetricObject[];
 
-  constructor(build: Build) {
-    addProcessMetrics(this.#registry, build);
+/** The metrics of one serving thread. */
+export class ThreadMetrics {
+  protected readonly registry = new Registry();
+  readonly http = new HttpMetrics(this.registry);
+  readonly batches: BatchObservers = batchMetrics(this.registry);
+
+  /** `thread`: a label; null in a process with one serving thread. */
+  constructor(thread: number | null) {
+    addThreadMetrics(this.registry, thread);
   }
 
   /** `lengths` returns the length of each queue by its name. */
   watchQueues(lengths: () => Record<string, number>): void {
-    addQueues(this.#registry, lengths);
+    addQueues(this.registry, lengths);
+  }
+
+  watchConnections(counts: () => ConnectionCounts): void {
+    addConnections(this.registry, counts);
+  }
+
+  collect(): Promise<ThreadMetricsMessage> {
+    return this.registry.getMetricsAsJSON();
+  }
+}
+
+/** The metrics of the process, with those of its main thread. */
+export class Metrics extends ThreadMetrics {
+  readonly events = new EventMetrics(this.registry);
+  readonly webhooks = new WebhookMetrics(this.registry);
+  readonly readiness = new Readiness(this.registry);
+  #collectOthers: () => Promise<ThreadMetricsMessage[]> = async () => [];
+
+  constructor(build: Build, thread: number | null) {
+    super(thread);
+    addProcessMetrics(this.registry, build);
+  }
+
+  /** `collect` returns the metrics of the other serving threads. */
+  watchThreads(collect: () => Promise<ThreadMetricsMessage[]>): void {
+    this.#collectOthers = collect;
   }
 
   /** `count` returns the pending deliveries of all processes. */
   watchDeliveries(count: () => Promise<number>): void {
-    addPendingDeliveries(this.#registry, count);
-  }
-
-  watchConnections(counts: () => ConnectionCounts): void {
-    addConnections(this.#registry, counts);
+    addPendingDeliveries(this.registry, count);
   }
 
   /** `measure` returns the sizes of the database file and its disk. */
   watchStorage(measure: () => Promise<FileStorage>): void {
-    addStorage(this.#registry, measure);
+    addStorage(this.registry, measure);
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.registry.contentType;
   }
 
-  /** All metrics in the text format of Prometheus. */
-  render(): Promise<string> {
-    return this.#registry.metrics();
+  /** All metrics in the text format of Prometheus, summed over the threads. */
+  async render(): Promise<string> {
+    const others = await this.#collectOthers();
+    if (others.length === 0) return this.registry.metrics();
+    const own = await this.collect();
+    return AggregatorRegistry.aggregate([own.map(keep), ...others]).metrics();
   }
+}
+
+/** The time at which the process started is not left out. */
+function keep(metric: MetricObject): MetricObject {
+  return metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric;
 }

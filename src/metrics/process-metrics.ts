@@ -1,7 +1,7 @@
-// The build, the process and its event loop.
+// The build, the process, and the event loops and heaps of its serving threads.
 
 import { performance } from 'node:perf_hooks';
-import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export interface Build {
   version: string;
@@ -10,6 +10,8 @@ export interface Build {
 
 /** They walk all connections, in each scrape. */
 const EXPENSIVE = /^nodejs_active_/;
+const OF_THREAD = /^nodejs_(eventloop|heap|gc)_/;
+const EVENT_LOOP_TIME = 'nodejs_eventloop_time_seconds_total';
 
 export function addProcessMetrics(registry: Registry, { version, database }: Build): void {
   new Gauge({
@@ -18,20 +20,35 @@ export function addProcessMetrics(registry: Registry, { version, database }: Bui
     labelNames: ['version', 'database'],
     registers: [registry],
   }).set({ version, database }, 1);
-  collectDefaultMetrics({ register: registry });
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (EXPENSIVE.test(name)) registry.removeSingleMetric(name);
-  }
+  addDefaults(registry, {}, (name) => !EXPENSIVE.test(name) && !OF_THREAD.test(name));
+}
+
+/** `thread`: the value of a label; null in a process with one serving thread. */
+export function addThreadMetrics(registry: Registry, thread: number | null): void {
+  const labels: Record<string, string> = thread === null ? {} : { thread: String(thread) };
+  addDefaults(registry, labels, (name) => OF_THREAD.test(name));
   new Counter({
-    name: 'nodejs_eventloop_time_seconds_total',
+    name: EVENT_LOOP_TIME,
     help: 'Time that the event loop was active or idle.',
-    labelNames: ['nodejs_eventloop_state'],
+    labelNames: ['nodejs_eventloop_state', ...Object.keys(labels)],
     registers: [registry],
     collect() {
       const { active, idle } = performance.eventLoopUtilization();
       this.reset();
-      this.inc({ nodejs_eventloop_state: 'active' }, active / 1_000);
-      this.inc({ nodejs_eventloop_state: 'idle' }, idle / 1_000);
+      this.inc({ ...labels, nodejs_eventloop_state: 'active' }, active / 1_000);
+      this.inc({ ...labels, nodejs_eventloop_state: 'idle' }, idle / 1_000);
     },
   });
+}
+
+function addDefaults(
+  registry: Registry,
+  labels: Record<string, string>,
+  isWanted: (name: string) => boolean,
+): void {
+  const all = new Registry();
+  collectDefaultMetrics({ register: all, labels });
+  for (const { name } of all.getMetricsAsArray()) {
+    if (isWanted(name)) registry.registerMetric(all.getSingleMetric(name)!);
+  }
 }

@@ -15,7 +15,7 @@ import { KeyedMutex } from './machinery/keyed-mutex.ts';
 import { SignatureQueue } from './machinery/signature-queue.ts';
 import { Usage } from './machinery/usage.ts';
 import { TimedOutSchemas } from './property-schema/timed-out-schemas.ts';
-import { PropertyValidator } from './property-schema/validator/validator.ts';
+import { PropertyValidator, type Validator } from './property-schema/validator/validator.ts';
 import { HistoryErasures } from './user-group/erase-history.ts';
 
 export interface Context {
@@ -34,7 +34,7 @@ export interface Context {
   usage: Usage;
   /** Origin of this request. */
   origin: Origin;
-  propertyValidator: PropertyValidator;
+  propertyValidator: Validator;
   timedOutSchemas: TimedOutSchemas;
   /** Rules that the change of this request violates, and that are only reported. */
   violations: Violation[];
@@ -50,7 +50,13 @@ export type ContextOptions = Pick<Context, 'store' | 'keyRing'> &
   Partial<
     Pick<
       Context,
-      'clock' | 'defaultGracePeriodSeconds' | 'keepsEvents' | 'publicUrl' | 'allowsPrivateWebhooks'
+      | 'clock'
+      | 'defaultGracePeriodSeconds'
+      | 'keepsEvents'
+      | 'publicUrl'
+      | 'allowsPrivateWebhooks'
+      | 'signatures'
+      | 'propertyValidator'
     >
   > & {
     via: Origin['via'];
@@ -70,6 +76,8 @@ export function createContext({
     keepsEvents,
     publicUrl: '',
     allowsPrivateWebhooks: false,
+    signatures: new SignatureQueue(),
+    propertyValidator: new PropertyValidator(),
     ...options,
     store,
     clock,
@@ -78,10 +86,8 @@ export function createContext({
     erasures: new HistoryErasures(),
     activity,
     cpu: CpuQueue.create(activity),
-    signatures: new SignatureQueue(),
     configs,
     usage: new Usage(store),
-    propertyValidator: new PropertyValidator(),
     timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }),
     violations: [],
     origin: { via, requestId: null },

@@ -15,8 +15,11 @@ const MAX_WRITE_WAIT_MS = 500;
 /** Reads are fast while they take less than this in total. */
 const FAST_READ_MS = 20;
 
-// biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
-type AnyBatcher = Pick<Batcher<any, any>, 'limits' | 'queued' | 'oldestWaitMs' | 'averageRunMs' | 'queueOf'>;
+type AnyBatcher = Pick<
+  // biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
+  Batcher<any, any>,
+  'limits' | 'queued' | 'queuedInProcess' | 'oldestWaitMs' | 'averageRunMs' | 'queueOf'
+>;
 /** The tenant of a request, a workspace id; asked only while requests wait. */
 type TenantOf = () => number;
 
@@ -57,7 +60,7 @@ function exceeds(batcher: AnyBatcher, maxWaitMs: number, tenantOf: TenantOf): bo
   const { maxQueued, maxBatch } = batcher.limits;
   const { queued } = batcher;
   // The common case, a queue that fits into one batch, needs no clock.
-  if (queued >= maxQueued) return true;
+  if (batcher.queuedInProcess >= maxQueued) return true;
   if (queued <= maxBatch || waitMs(batcher) <= maxWaitMs) return false;
   return waitMs(batcher, batcher.queueOf(tenantOf())) > maxWaitMs;
 }

@@ -3,6 +3,7 @@
 // turns. What an item means, and whether to accept it (admission.ts), is decided elsewhere.
 
 import { inTurns, UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { StartedTooLate, StoreUnavailable } from './port.ts';
 
 export interface BatchLimits {
@@ -33,6 +34,8 @@ export interface Cooldown {
 export type BatchObserver = (items: number, durationMs: number) => void;
 
 interface BatcherOptions<Item> {
+  /** Where the threads of the process say how long their queues are. */
+  queueLengths?: ThreadSum | undefined;
   cooldown?: Cooldown;
   /** Returns how much JSON an item carries, if it may be much. */
   charactersOf?: (item: Item) => number;
@@ -69,6 +72,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   readonly #cooldown: Cooldown | undefined;
   readonly #charactersOf: ((item: Item) => number) | undefined;
   readonly #observer: BatchObserver | undefined;
+  readonly #queueLengths: ThreadSum | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
   #averageRunMs = 0;
@@ -82,17 +86,23 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    { cooldown, charactersOf, observer }: BatcherOptions<Item> = {},
+    { cooldown, charactersOf, observer, queueLengths }: BatcherOptions<Item> = {},
   ) {
     this.#run = run;
     this.limits = limits;
     this.#cooldown = cooldown;
     this.#charactersOf = charactersOf;
     this.#observer = observer;
+    this.#queueLengths = queueLengths;
   }
 
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** Also of the other threads of the process, whose limit is `maxQueued`. */
+  get queuedInProcess(): number {
+    return this.#queueLengths?.total ?? this.#queue.length;
   }
 
   /** How long the first item in the queue has waited; 0 for an empty queue. */
@@ -123,13 +133,19 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       const entry = { item, tenant, submittedAt: performance.now(), startBy, resolve, reject };
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
+      this.#publishLength();
       this.#schedule();
       this.#sweeper ??= setTimeout(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     });
   }
 
+  #publishLength(): void {
+    if (this.#queueLengths !== undefined) this.#queueLengths.own = this.#queue.length;
+  }
+
   #sweep(): void {
     this.#queue = rejectExpired(this.#queue);
+    this.#publishLength();
     this.#sweeper =
       this.#queue.length === 0 ? null : setTimeout(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
   }
@@ -181,6 +197,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       batch.push(entry);
     }
     this.#queue = skipped.concat(this.#queue.slice(taken));
+    this.#publishLength();
     return batch;
   }
 
@@ -194,6 +211,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       const results = running instanceof Promise ? await running : running;
       const unanswered = batch.splice(results.length);
       this.#queue.unshift(...unanswered);
+      this.#publishLength();
       this.#batchDone(batch.length, startedAt, coolDown, unanswered.length > 0);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {

@@ -4,6 +4,7 @@ import { isSameTenant, type Tenant } from '../domain/event/event.ts';
 import { isSameAddress } from '../domain/token.ts';
 import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group/user-group.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
 import { type Access, Admission, ListCooldown } from './admission.ts';
 import { Batcher, type BatchLimits, type BatchObserver, timedOutInQueue } from './batcher.ts';
@@ -50,6 +51,8 @@ function charactersOf(command: Command): number {
 /** Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
+/** Where the threads of a process say how long their queues are; absent in a process with one serving thread. */
+export type QueueLengths = Record<Queue, ThreadSum>;
 /** Called with each command of this process; returns what to do once it is committed, or null. */
 export type WriteListener = (command: Command) => (() => void) | null;
 
@@ -71,14 +74,20 @@ export class BatchingStore {
     store: Store,
     limits: { read: BatchLimits; write: BatchLimits },
     observers?: BatchObservers,
+    lengths?: QueueLengths,
   ): BatchingStore {
     const read = (queries: Query[]) => store.read(queries);
     const cooldown = new ListCooldown();
-    const reads = new Batcher(read, limits.read, { observer: observers?.read });
-    const lists = new Batcher(read, { ...limits.read, maxBatch: 1 }, { cooldown, observer: observers?.list });
+    const reads = new Batcher(read, limits.read, { observer: observers?.read, queueLengths: lengths?.read });
+    const lists = new Batcher(
+      read,
+      { ...limits.read, maxBatch: 1 },
+      { cooldown, observer: observers?.list, queueLengths: lengths?.list },
+    );
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
       charactersOf,
       observer: observers?.write,
+      queueLengths: lengths?.write,
     });
     const admission = new Admission(reads, lists, writes, cooldown);
     return new BatchingStore(

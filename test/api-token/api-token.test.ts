@@ -79,9 +79,9 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       }
     });
 
-    it('creates tokens that expire at the exact millisecond', async ({ mock }) => {
-      const now = Date.now();
-      mock.timers.enable({ apis: ['Date'], now });
+    it('creates tokens that expire at the exact millisecond', async () => {
+      using clock = service.stopClock();
+      const { now } = clock;
       const { id, token } = await create({ ...EMPTY_BODY, expires_in_seconds: 60 });
       assert.equal((await read(id)).expires_at, new Date(now + 60_000).toISOString());
       service.clockAheadMs = 59_999;
@@ -294,9 +294,9 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       assert.deepEqual([await use(token), await use(next)], ['rejected', 'accepted']);
     });
 
-    it('keeps the replaced text for the grace period, to the exact millisecond', async ({ mock }) => {
-      const now = Date.now();
-      mock.timers.enable({ apis: ['Date'], now });
+    it('keeps the replaced text for the grace period, to the exact millisecond', async () => {
+      using clock = service.stopClock();
+      const { now } = clock;
       const { id, token } = await create();
       const { token: next, previous_token_expires_at: until } = (await rotate(id, 3_600)).json.api_token;
       assert.equal(until, new Date(now + HOUR_MS).toISOString());
@@ -447,7 +447,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
     const { id, token } = await create({ name: 'secret', permission: 'read-write' });
     const next: string = (await rotate(id, 600)).json.api_token.token;
     await use(token);
-    await service.app.context.usage.write();
+    await service.writeUsage();
     const part = (text: string) => text.slice(6, 40);
     const responses = [
       await call('GET', '?limit=1000'),
@@ -523,7 +523,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       const dead = await create();
       await call('DELETE', `/${dead.id}`);
       await use(dead.token);
-      await service.app.context.usage.write();
+      await service.writeUsage();
       assert.equal(await lastUsed(id), hourOf(0));
       assert.equal(await lastUsed(dead.id), null);
     });
@@ -533,7 +533,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       for (const hours of [1, 3]) {
         service.clockAheadMs = hours * HOUR_MS;
         await use(token);
-        await service.app.context.usage.write();
+        await service.writeUsage();
         assert.equal(await lastUsed(id), hourOf(hours * HOUR_MS));
       }
       const latest = hourOf(3 * HOUR_MS);
@@ -542,7 +542,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       await service.restart();
       service.clockAheadMs = 0;
       await use(token);
-      await service.app.context.usage.write();
+      await service.writeUsage();
       assert.equal(await lastUsed(id), latest);
       // As by a process whose clock is behind, and that collected the use before the later one was written.
       const { store } = service.app.context;
@@ -557,7 +557,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
       await use(token);
       service.clockAheadMs = HOUR_MS;
       await use(other.token);
-      await service.app.context.usage.write();
+      await service.writeUsage();
       service.clockAheadMs = 0;
       assert.equal(await lastUsed(id), hour);
       assert.equal(await lastUsed(other.id), hourOf(HOUR_MS));

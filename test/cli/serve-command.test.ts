@@ -37,6 +37,7 @@ const invalidValues = {
   allowedOrigins: 'https://app.example.com/path',
   rateLimitPerMinute: ' 1',
   failedAuthenticationLimitPerMinute: '-1',
+  threads: '17',
   queueLimit: '0',
   metricsAddress: '9464',
   trustedProxies: 'proxy.example.com',
@@ -51,6 +52,7 @@ const invalidValues = {
 
 /** The minimum and maximum of each number, except for the port. */
 const numberBounds = {
+  threads: ['1', '16'],
   databaseWaitMs: ['0', '3600000'],
   postgresPoolSize: ['1', '1000'],
   postgresConnectTimeoutMs: ['10', '600000'],

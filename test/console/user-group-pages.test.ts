@@ -357,7 +357,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     await service.call('POST', '/v1/user-groups/found/suspend');
     assert.equal(await find(second), '?done=token_replaced');
     assert.equal(await find(first), undefined);
-    await service.app.context.usage.write();
+    await service.writeUsage();
     assert.equal((await read('found')).json.user_group.last_seen_at, null);
   });
 

@@ -74,7 +74,7 @@ describeOnEachDatabase('View as a user group', (database) => {
   it('is not a use of the user group', async () => {
     await admin.get(path);
     await mint({ integration: 'jwt' });
-    await site.service.app.context.usage.write();
+    await site.service.writeUsage();
     const stored = await site.asAdmin('GET', `/v1/user-groups/${encodeURIComponent(acme.user_group_id)}`);
     assert.equal(stored.json.user_group.last_seen_at, null);
   });

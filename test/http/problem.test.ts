@@ -9,6 +9,7 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { causes, withService } from '../support/problem-cause.ts';
+import { eventually } from '../support/process.ts';
 import { exchangeOne } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
@@ -275,8 +276,11 @@ describeOnEachDatabase('X-Request-Id and Cache-Control', (database) => {
 
   it('identify the request in the log', async () => {
     const { headers } = await service.get({ user_group_id: 'there' });
-    const entries = service.logLines.map((line) => JSON.parse(line));
-    const entry = entries.find(({ requestId }) => requestId === headers['x-request-id']);
+    const isOfRequest = ({ requestId }: { requestId?: string }) => requestId === headers['x-request-id'];
+    const entry = await eventually(
+      'the line of the request',
+      () => service.logEntries.find(isOfRequest) ?? null,
+    );
     assert.deepEqual([entry.method, entry.path, entry.status], ['GET', '/api/user', 200]);
   });
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { MAX_NETWORKS, networkOf, RequestsOfMinute } from '../../src/http/limits/public-limit.ts';
+import { networkOf } from '../../src/http/limits/public-limit.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -10,7 +10,6 @@ import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
 
 const LIMIT = 4;
-const MINUTE_MS = 60_000;
 /** Refusals are delayed, and each test sends them from addresses of its own. */
 const CONCURRENT = { concurrency: true };
 
@@ -202,22 +201,8 @@ describeOnEachDatabase(
   CONCURRENT,
 );
 
-describe('The failures of a minute', () => {
-  it('are counted from zero in the next minute', () => {
-    const failures = new RequestsOfMinute();
-    assert.deepEqual([failures.add('a', 1_000), failures.add('a', 2_000)], [1, 2]);
-    assert.equal(failures.secondsLeft(2_000), 59);
-    assert.equal(failures.add('a', 1_000 + MINUTE_MS), 1);
-  });
-
-  it('take bounded memory, however many addresses fail', () => {
-    const failures = new RequestsOfMinute();
-    for (let address = 0; address < 3 * MAX_NETWORKS; address++) failures.add(`network ${address}`, 0);
-    assert.equal(failures.size, MAX_NETWORKS);
-    assert.equal(failures.add(`network ${3 * MAX_NETWORKS - 1}`, 0), 2, 'the latest are kept');
-  });
-
-  it('belong to a /64 in IPv6, however the address is shortened', () => {
+describe('The network of an address', () => {
+  it('is a /64 in IPv6, however the address is shortened', () => {
     const networks: Record<string, string> = {
       '203.0.113.9': '203.0.113.9',
       '::1': '0:0:0:0::/64',

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { traceIdOf } from '../../src/http/log/trace-context.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -30,8 +31,9 @@ describeOnEachDatabase("the caller's X-Request-Id", (database) => {
     it(`is in the response, in the error and in the log: ${id.slice(0, 40)}`, async () => {
       const { headers, json } = await callWith(id);
       assert.deepEqual([headers['x-request-id'], json.request_id], [id, id]);
-      const lines = service.logLines.map((line) => JSON.parse(line));
-      assert.ok(lines.some(({ requestId }) => requestId === id));
+      await eventually('the line of the request', () =>
+        service.logEntries.some(({ requestId }) => requestId === id),
+      );
     });
   }
 
@@ -63,7 +65,8 @@ describeOnEachDatabase("the caller's X-Request-Id", (database) => {
 
 describeOnEachDatabase('the log of a failed request', (database) => {
   it('has the trace of the caller', async () => {
-    const service = await TestService.start(database);
+    // In one thread, which the test can break.
+    const service = await TestService.start(database, { env: { UGS_THREADS: '1' } });
     try {
       service.app.context.clock = () => {
         throw new Error('a bug');
@@ -71,7 +74,7 @@ describeOnEachDatabase('the log of a failed request', (database) => {
       const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-00`;
       const { status } = await service.get({ user_group_id: 'a' }, { headers: { traceparent } });
       assert.equal(status, 500);
-      const failure = service.logLines.map((line) => JSON.parse(line)).find(({ err }) => err !== undefined);
+      const failure = service.logEntries.find(({ err }) => err !== undefined);
       assert.equal(failure.traceId, TRACE_ID);
     } finally {
       await service.end();

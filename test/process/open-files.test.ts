@@ -27,13 +27,44 @@ describe('Connections that cannot be accepted', { skip: process.platform === 'wi
     assert.equal(countOf(service, REFUSED), 1);
   });
 
+  it('are closed if several threads serve, although each takes descriptors of the other', async () => {
+    using folder = new Folder();
+    await using service = await serveBy(folder, WITH_FEW_FILES, { UGS_THREADS: '2' });
+    using crowd = new Crowd(service.url, MAX_FILES * 2);
+    await eventually('all connections accepted or closed', async () => {
+      const { ended } = crowd;
+      await sleep(500);
+      return ended > MAX_FILES && ended === crowd.ended;
+    });
+    crowd.leave();
+    await eventually('the recovery in the log', () => countOf(service, RECOVERED) === 1);
+    assert.equal((await service.send({ path: '/readyz' })).status, 200);
+  });
+
   it('are logged once when the maximum number of connections is reached', async () => {
     using folder = new Folder();
-    await using service = await serveBy(folder, 'exec "$0" "$@"', { UGS_MAX_CONNECTIONS: '10' });
+    const env = { UGS_MAX_CONNECTIONS: '10', UGS_THREADS: '1' };
+    await using service = await serveBy(folder, 'exec "$0" "$@"', env);
     using crowd = new Crowd(service.url, 40);
     await eventually('refused connections', () => crowd.ended === 30);
     await eventually('the refusal in the log', () => countOf(service, FULL) > 0);
     assert.equal(countOf(service, FULL), 1);
+    crowd.leave();
+    await eventually('a free connection', () => service.send({ path: '/readyz' }).catch(() => null));
+  });
+});
+
+describe('The maximum number of connections', { skip: process.platform === 'win32' }, () => {
+  it('is that of the process, whatever its threads', async () => {
+    using folder = new Folder();
+    const threads = 2;
+    const env = { UGS_MAX_CONNECTIONS: '10', UGS_THREADS: String(threads) };
+    await using service = await serveBy(folder, 'exec "$0" "$@"', env);
+    using crowd = new Crowd(service.url, 40);
+    // Threads that accept one at the same instant may each believe that it is the last one.
+    await eventually('refused connections', () => crowd.ended > 30 - threads);
+    await sleep(500);
+    assert.ok(crowd.ended <= 30, String(crowd.ended));
     crowd.leave();
     await eventually('a free connection', () => service.send({ path: '/readyz' }).catch(() => null));
   });

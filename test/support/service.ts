@@ -14,6 +14,7 @@ import {
 } from '../../src/operations/api-token/api-token.ts';
 import { importLine, type LineResult } from '../../src/operations/user-group/import.ts';
 import { ensureWorkspace } from '../../src/operations/workspace/workspace.ts';
+import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
@@ -38,8 +39,7 @@ export class TestService {
   token = '';
   /** The log of the service, line by line. */
   readonly logLines: string[] = [];
-  /** How far the clock of the service is ahead of the machine's. */
-  clockAheadMs = 0;
+  readonly #clock = new SharedClock();
 
   static async start(kind: DatabaseKind, options: TestServiceOptions = {}): Promise<TestService> {
     const service = new TestService(options.database ?? (await kind.create()), options.env ?? {});
@@ -55,7 +55,8 @@ export class TestService {
   }
 
   async startApp(): Promise<void> {
-    const env = { ...this.database.env, PORT: '0', UGS_SHUTDOWN_DELAY_MS: '0', ...this.#env };
+    const { UGS_THREADS = '1' } = process.env;
+    const env = { ...this.database.env, PORT: '0', UGS_SHUTDOWN_DELAY_MS: '0', UGS_THREADS, ...this.#env };
     watch.learn(Object.values(env).join('\n'));
     const streamWrite = (line: string) => {
       // Checks the line before it is redacted: no secret may get that far.
@@ -67,7 +68,41 @@ export class TestService {
       { write: (line: string) => this.logLines.push(line) },
     );
     const config = readConfig(env);
-    this.#app = await startApp(config, log, () => Date.now() + this.clockAheadMs);
+    this.#app = await startApp(config, log, { clock: this.#clock });
+  }
+
+  /** How far the clock of the service is ahead of the machine's. */
+  get clockAheadMs(): number {
+    return this.#clock.aheadMs;
+  }
+
+  set clockAheadMs(ms: number) {
+    this.#clock.aheadMs = ms;
+  }
+
+  /** The log of the service. Lines of other threads than the main one arrive a moment after the response. */
+  // biome-ignore lint/suspicious/noExplicitAny: members differ by line.
+  get logEntries(): any[] {
+    return this.logLines.map((line) => JSON.parse(line));
+  }
+
+  /** Stops the clock of the service until disposed, so that a test can name its milliseconds. */
+  stopClock(): Disposable & { now: number } {
+    const now = Date.now();
+    this.#clock.fixedAt = now;
+    return {
+      now,
+      [Symbol.dispose]: () => {
+        this.#clock.fixedAt = 0;
+      },
+    };
+  }
+
+  /** Writes the uses of tokens, which the service collects in memory. */
+  async writeUsage(): Promise<void> {
+    if (this.#app.threads === 1) await this.#app.context.usage.write();
+    // Each thread has collected those that it has seen.
+    else await this.restart();
   }
 
   get url(): string {

@@ -39,7 +39,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
 
   /** Writes what the service has collected, as it does within seconds. */
   function write(): Promise<void> {
-    return service.app.context.usage.write();
+    return service.writeUsage();
   }
 
   function currentHour(): string {

@@ -93,8 +93,8 @@ describeOnEachDatabase('POST /api/user', (database) => {
       }
     });
 
-    it('makes the old token invalid in the exact millisecond of the rotation', async ({ mock }) => {
-      mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    it('makes the old token invalid in the exact millisecond of the rotation', async () => {
+      using _stopped = service.stopClock();
       const { token } = await createGroup();
       await rotate(token);
       assert.equal(await statusOf(token), 'user_group_token_not_found');
@@ -109,11 +109,9 @@ describeOnEachDatabase('POST /api/user', (database) => {
   });
 
   describe('with a grace period', () => {
-    it('resolves the old token until the exact millisecond of its expiry, and returns the expiry', async ({
-      mock,
-    }) => {
-      const now = Date.now();
-      mock.timers.enable({ apis: ['Date'], now });
+    it('resolves the old token until the exact millisecond of its expiry, and returns the expiry', async () => {
+      using clock = service.stopClock();
+      const { now } = clock;
       const { token } = await createGroup();
       const next = await rotate(token, 120);
       const expires_at = new Date(now + 2 * MINUTE_MS).toISOString();

@@ -129,7 +129,8 @@ describeOnEachDatabase('Abnormal receivers', (database) => {
   let hostile: Tenant;
   before(async () => {
     receivers = await startAbnormalReceivers();
-    service = await TestService.start(database, { env });
+    // In one thread, whose dispatcher the test replaces.
+    service = await TestService.start(database, { env: { ...env, UGS_THREADS: '1' } });
     await service.app.webhooks.stop(0);
     const { context } = service.app;
     const onError = (error: unknown) => assert.fail(error as Error);

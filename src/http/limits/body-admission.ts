@@ -24,9 +24,14 @@ const EVICTED = new Problem(
 );
 
 export class BodyAdmission {
-  readonly #shares = new FairShare(CAPACITY_BYTES);
+  readonly #shares: FairShare;
   /** Bodies being received, in start order. */
   readonly #receiving = new Set<Reservation>();
+
+  /** `threads` of the process divide the capacity. */
+  constructor(threads = 1) {
+    this.#shares = new FairShare(CAPACITY_BYTES / threads);
+  }
 
   /** `tenant`: a workspace id. */
   open(tenant: number): Reservation {

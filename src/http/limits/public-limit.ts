@@ -5,30 +5,42 @@
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIPv6 } from 'node:net';
 import { Problem } from '../../problem.ts';
+import { WindowCounts } from '../../scheduling/window-counts.ts';
 import { clientAddressOf } from '../request/client-address.ts';
 import { statusOf } from '../response/problem.ts';
 
-const MINUTE_MS = 60_000;
-/** A few megabytes. Beyond it the address that came first is forgotten, so that many addresses cannot exhaust memory. */
-export const MAX_NETWORKS = 16_384;
+/** Beyond it the address that came first is forgotten, so that many addresses cannot exhaust memory. */
+const MAX_NETWORKS = 16_384;
 const GROUPS = 8;
 const GROUPS_OF_NETWORK = 4;
+
+export interface PublicLimitMemory {
+  refusals: SharedArrayBuffer;
+  pages: SharedArrayBuffer;
+}
 
 export class PublicLimit {
   readonly #perMinute: number;
   readonly #trustedProxies: BlockList;
   /** Separate: the refusals of one client do not lock others at its address out of the pages. */
-  readonly #refusals = new RequestsOfMinute();
-  readonly #pages = new RequestsOfMinute();
+  readonly #refusals: WindowCounts;
+  readonly #pages: WindowCounts;
 
-  /** Returns null if 0: no limit. */
-  static of(perMinute: number, trustedProxies: BlockList): PublicLimit | null {
-    return perMinute === 0 ? null : new PublicLimit(perMinute, trustedProxies);
+  /** What all threads of the process share. */
+  static allocate(): PublicLimitMemory {
+    return { refusals: WindowCounts.allocate(MAX_NETWORKS), pages: WindowCounts.allocate(MAX_NETWORKS) };
   }
 
-  private constructor(perMinute: number, trustedProxies: BlockList) {
+  /** Returns null if 0: no limit. */
+  static of(perMinute: number, trustedProxies: BlockList, memory: PublicLimitMemory): PublicLimit | null {
+    return perMinute === 0 ? null : new PublicLimit(perMinute, trustedProxies, memory);
+  }
+
+  private constructor(perMinute: number, trustedProxies: BlockList, { refusals, pages }: PublicLimitMemory) {
     this.#perMinute = perMinute;
     this.#trustedProxies = trustedProxies;
+    this.#refusals = new WindowCounts(refusals);
+    this.#pages = new WindowCounts(pages);
   }
 
   /** Counts a refused request. Returns `rate_limited` in place of the problem if its address was refused too often. */
@@ -57,46 +69,10 @@ export class PublicLimit {
   }
 
   /** Counts the request; returns the seconds until the next minute if it exceeds the limit, otherwise null. */
-  #secondsBeyond(requests: RequestsOfMinute, request: IncomingMessage): number | null {
-    const now = performance.now();
-    const count = requests.add(networkOf(clientAddressOf(request, this.#trustedProxies)), now);
-    return count <= this.#perMinute ? null : requests.secondsLeft(now);
-  }
-}
-
-/**
- * One window for all addresses, so that counters need no timers and no times. `rate-limiter-flexible` keeps a timer per
- * key and does not bound the number of keys.
- */
-export class RequestsOfMinute {
-  readonly #counts = new Map<string, number>();
-  #startedAt = Number.NEGATIVE_INFINITY;
-
-  get size(): number {
-    return this.#counts.size;
-  }
-
-  /** Returns the requests of the network in the current minute, with this one. */
-  add(network: string, now: number): number {
-    if (now - this.#startedAt >= MINUTE_MS) {
-      this.#counts.clear();
-      this.#startedAt = now;
-    }
-    const count = (this.#counts.get(network) ?? 0) + 1;
-    if (count === 1 && this.#counts.size === MAX_NETWORKS) this.#forgetFirst();
-    this.#counts.set(network, count);
-    return count;
-  }
-
-  secondsLeft(now: number): number {
-    return Math.max(1, Math.ceil((this.#startedAt + MINUTE_MS - now) / 1_000));
-  }
-
-  #forgetFirst(): void {
-    for (const first of this.#counts.keys()) {
-      this.#counts.delete(first);
-      return;
-    }
+  #secondsBeyond(requests: WindowCounts, request: IncomingMessage): number | null {
+    const network = networkOf(clientAddressOf(request, this.#trustedProxies));
+    const { count, secondsLeft } = requests.add(network);
+    return count <= this.#perMinute ? null : secondsLeft;
   }
 }
 

@@ -54,7 +54,12 @@ const UNREAD = new Problem(
  * share their buffers.
  */
 export class UnreadResponses {
-  readonly #bytes = new FairShare(MAX_UNREAD_BYTES);
+  readonly #bytes: FairShare;
+
+  /** `threads` of the process divide the bytes. */
+  constructor(threads = 1) {
+    this.#bytes = new FairShare(MAX_UNREAD_BYTES / threads);
+  }
 
   /** Throws `overloaded` before the work of a list, which is expensive, and before a change, which cannot be refused later. */
   admit(tenant: number, access: Access): void {

@@ -15,8 +15,7 @@ const LINGER_MS = 1_000;
 type Identify = (problem: Problem) => string;
 
 /** Sets limits, and handles the two kinds of request that Node would answer without a body. */
-export function configureSockets(server: Server, maxConnections: number, identify: Identify): void {
-  server.maxConnections = maxConnections;
+export function configureSockets(server: Server, identify: Identify): void {
   server.maxHeadersCount = MAX_HEADER_FIELDS;
   // RFC 9110 §10.1.1 lets a server ignore unknown expectations.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

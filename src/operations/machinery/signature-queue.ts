@@ -29,6 +29,11 @@ export class SignatureQueue {
   readonly #maxRunning: number;
   #running = 0;
 
+  /** The queue of one of the serving threads of this process, which divide the pool. */
+  static of(threads: number): SignatureQueue {
+    return new SignatureQueue(Math.max(1, Math.floor(MAX_RUNNING / threads)));
+  }
+
   constructor(maxRunning = MAX_RUNNING) {
     this.#maxRunning = maxRunning;
   }

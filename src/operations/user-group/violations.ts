@@ -9,7 +9,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import type { Context } from '../context.ts';
 import type { EnvironmentConfig, PropertySchema } from '../document/environment-config.ts';
-import { PropertySchemaInvalid, type PropertyValidator } from '../property-schema/validator/validator.ts';
+import { PropertySchemaInvalid, type Validator } from '../property-schema/validator/validator.ts';
 
 type PolicyContext = Pick<
   Context,
@@ -102,7 +102,7 @@ function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null):
 
 /** One by one if the schema takes too long for all together. */
 async function storedViolations(
-  validator: PropertyValidator,
+  validator: Validator,
   tenant: Tenant,
   propertySchema: PropertySchema,
   stored: readonly Pick<UserGroup, 'properties'>[],
@@ -122,7 +122,7 @@ async function storedViolations(
 
 /** Absent properties are checked as an empty object: a required property is missing there too. */
 async function propertyViolations(
-  validator: PropertyValidator,
+  validator: Validator,
   { workspaceId }: Tenant,
   { schema }: PropertySchema,
   properties: readonly (JsonText | null)[],

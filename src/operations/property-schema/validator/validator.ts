@@ -38,6 +38,9 @@ const EXCEEDED = {
   memory: 'needs too much memory to check',
 } as const;
 
+export { OVERLOADED };
+export type Validator = Pick<PropertyValidator, 'compile' | 'check' | 'close'>;
+
 export class PropertyValidator {
   readonly #spare = new SpareThread();
   readonly #fast = new Lane(FAST, this.#spare);

@@ -1,6 +1,7 @@
-// The writer thread. A disk sync can take long, and must not block reads.
+// The writer thread. A disk sync can take long, and must not block reads. The batches of all serving threads that wait
+// at the same time are one transaction, and so share its disk sync.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Tenant } from '../../../domain/event/event.ts';
 import { EventQuota } from '../../../domain/event/quota.ts';
 import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
@@ -9,16 +10,16 @@ import { Connection } from '../file/connection.ts';
 import { refuseAnother } from '../file/file.ts';
 import { decodeCommands } from './writer-message.ts';
 
-/** A batch of commands from `encodeCommands`, or null to stop. */
-export type WriterRequest = string | null;
+/** A batch of commands from `encodeCommands`; the port of another client; or null to stop. */
+export type WriterRequest = string | { client: MessagePort } | null;
 /** `created`: the group was created exactly as in the command, so it need not be sent back. */
-export type WriterReply = (
+export type WriterReply =
   | { results: (CommandResult | 'created')[] }
-  | { error: string; unavailable: boolean }
-) & {
-  /** The environment of each event that the quota has reduced. */
-  reduced?: Tenant[];
-};
+  | { error: string; unavailable: boolean };
+/** The environment of each event that the quota has reduced: for the owner of the thread. */
+export interface WriterNotice {
+  reduced: Tenant[];
+}
 
 export interface WriterFile {
   file: string;
@@ -26,7 +27,15 @@ export interface WriterFile {
   eventBytesPerDay: number;
 }
 
+/** Commands that a client has sent together. */
+interface Batch {
+  client: MessagePort;
+  commands: readonly Command[];
+}
+
 const { file, identity, eventBytesPerDay } = workerData as WriterFile;
+const owner = parentPort!;
+const clients = new Set<MessagePort>();
 const reduced: Tenant[] = [];
 const eventQuota = new EventQuota({
   bytesPerDay: eventBytesPerDay,
@@ -34,37 +43,74 @@ const eventQuota = new EventQuota({
 });
 let connection: Connection | null = null;
 
-parentPort?.on('message', (request: WriterRequest) => {
-  if (request === null) {
-    close();
-    parentPort?.close();
-    return;
-  }
-  const message: WriterReply = reply(decodeCommands(request));
-  if (reduced.length > 0) message.reduced = reduced.splice(0);
-  parentPort?.postMessage(JSON.stringify(message));
-});
+listen(owner);
 
-function reply(commands: readonly Command[]): WriterReply {
+function listen(client: MessagePort): void {
+  clients.add(client);
+  client.on('close', () => clients.delete(client));
+  client.on('message', (request: WriterRequest) => {
+    const batch = receive(client, request);
+    if (batch !== null) run([batch, ...waiting(client)]);
+  });
+}
+
+/** Null for a request that is not a batch, which is carried out. */
+function receive(client: MessagePort, request: WriterRequest): Batch | null {
+  if (typeof request === 'string') return { client, commands: decodeCommands(request) };
+  if (request === null) stop();
+  else listen(request.client);
+  return null;
+}
+
+/** The next batch of each of the other clients. */
+function waiting(client: MessagePort): Batch[] {
+  return [...clients].flatMap((other) => {
+    if (other === client) return [];
+    const received = receiveMessageOnPort(other) as { message: WriterRequest } | undefined;
+    return (received && receive(other, received.message)) ?? [];
+  });
+}
+
+function run(batches: readonly Batch[]): void {
+  const replies = repliesTo(batches);
+  for (const [index, { client }] of batches.entries()) client.postMessage(JSON.stringify(replies[index]));
+  if (reduced.length > 0)
+    owner.postMessage(JSON.stringify({ reduced: reduced.splice(0) } satisfies WriterNotice));
+}
+
+function repliesTo(batches: readonly Batch[]): WriterReply[] {
   try {
     refuseAnother(file, identity);
     connection ??= new Connection(file, eventQuota);
-    const results = runCommands(connection, commands);
-    return {
-      results: results.map((result, index) => (isCreated(commands[index]!, result) ? 'created' : result)),
-    };
+    const results = runCommands(
+      connection,
+      batches.flatMap(({ commands }) => commands),
+    );
+    return batches.map(({ commands }) => {
+      const own = results.splice(0, commands.length);
+      return {
+        results: own.map((result, index) => (isCreated(commands[index]!, result) ? 'created' : result)),
+      };
+    });
   } catch (error) {
-    // Errors lose their class when they are posted to another thread.
-    const { message } = error as Error;
-    const unavailable = error instanceof StoreUnavailable;
+    const isUnavailable = error instanceof StoreUnavailable;
+    // A command of one client must not fail those of another.
+    if (!isUnavailable && batches.length > 1) return batches.flatMap((batch) => repliesTo([batch]));
     // A file that could not be opened for writing stays open read-only, so the next batch reopens it.
-    if (unavailable) close();
-    return { error: message, unavailable };
+    if (isUnavailable) close();
+    // Errors lose their class when they are posted to another thread.
+    const reply = { error: (error as Error).message, unavailable: isUnavailable };
+    return batches.map(() => reply);
   }
 }
 
 function isCreated({ kind }: Command, result: CommandResult): boolean {
   return kind === 'createUserGroup' && (result as { created: boolean }).created;
+}
+
+function stop(): void {
+  close();
+  for (const client of clients) client.close();
 }
 
 function close(): void {

@@ -1,0 +1,134 @@
+// The limit of connections, and what happens when the process runs out of file descriptors. Connections beyond either are
+// accepted and closed, so callers see closed connections, and the operator would see nothing without these warnings.
+
+import { closeSync, openSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { devNull } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { ThreadSum } from '../../scheduling/thread-sum.ts';
+
+const CHECK_MS = 1_000;
+const REPEAT_MS = 60_000;
+/** How long the reserve is free to accept and close connections with. */
+const CLOSING_MS = 100;
+
+interface LimitOptions {
+  maxConnections: number;
+  /** Connections of each thread of the process; absent if it has one serving thread. */
+  connections: ThreadSum | undefined;
+  log: Logger;
+}
+
+/** Logs connections closed for lack of file descriptors or because of `maxConnections`, each at most once a minute. */
+export function limitConnections(server: Server, { maxConnections, connections, log }: LimitOptions): void {
+  const files = new OpenFiles(connections !== undefined);
+  if (connections !== undefined) countConnections(server, connections);
+  // Node compares it with the connections of this thread, whenever it accepts one.
+  Object.defineProperty(server, 'maxConnections', {
+    get: () => (files.isReserveInUse ? 0 : maxConnections - (connections?.ofOthers ?? 0)),
+  });
+  const warnOfFiles = atMostOnceA(REPEAT_MS, (open: number) =>
+    log.error(
+      { code: 'EMFILE', connections: open },
+      'too many open files (EMFILE): new connections are closed unanswered; raise the limit (ulimit -n, LimitNOFILE)',
+    ),
+  );
+  const warnOfConnections = atMostOnceA(REPEAT_MS, () =>
+    log.warn(
+      { connections: maxConnections },
+      'UGS_MAX_CONNECTIONS is reached: new connections are closed unanswered',
+    ),
+  );
+  const check = (): void => {
+    const { isExhausted, wasExhausted } = files.check();
+    // Every thread of the process finds the same.
+    if (!isMainThread) return;
+    if (isExhausted) server.getConnections((_error, open) => warnOfFiles(connections?.total ?? open));
+    else if (wasExhausted) log.info('files can be opened again');
+  };
+  const timer = setInterval(check, CHECK_MS).unref();
+  server.on('drop', () => {
+    if (!files.isReserveInUse) warnOfConnections();
+  });
+  server.on('close', () => {
+    clearInterval(timer);
+    files.close();
+  });
+}
+
+function countConnections(server: Server, connections: ThreadSum): void {
+  let open = 0;
+  server.on('connection', (socket) => {
+    connections.own = ++open;
+    socket.once('close', () => {
+      connections.own = --open;
+    });
+  });
+}
+
+/**
+ * Whether files can be opened. If not, libuv closes new connections with a descriptor that each event loop holds in reserve,
+ * but another thread may take it: then both loops are busy and close none. Such a process has its own reserve, which it
+ * frees for a moment in each check, while it keeps no connection.
+ */
+class OpenFiles {
+  readonly #hasThreads: boolean;
+  #reserve: number | null;
+  #isExhausted = false;
+
+  constructor(hasThreads: boolean) {
+    this.#hasThreads = hasThreads;
+    this.#reserve = hasThreads ? openFile().file : null;
+  }
+
+  get isReserveInUse(): boolean {
+    return this.#hasThreads && this.#isExhausted;
+  }
+
+  check(): { isExhausted: boolean; wasExhausted: boolean } {
+    const wasExhausted = this.#isExhausted;
+    const { file, isExhausted } = openFile();
+    this.#isExhausted = isExhausted;
+    if (isExhausted) this.#freeReserve();
+    else if (this.#hasThreads && this.#reserve === null) this.#reserve = file;
+    else if (file !== null) closeSync(file);
+    return { isExhausted, wasExhausted };
+  }
+
+  #freeReserve(): void {
+    if (this.#reserve === null) return;
+    this.close();
+    setTimeout(() => {
+      this.#reserve ??= openFile().file;
+    }, CLOSING_MS).unref();
+  }
+
+  close(): void {
+    if (this.#reserve !== null) closeSync(this.#reserve);
+    this.#reserve = null;
+  }
+}
+
+function openFile(): { file: number | null; isExhausted: boolean } {
+  try {
+    return { file: openSync(devNull, 'r'), isExhausted: false };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // The limit of the process, or that of the machine.
+    return { file: null, isExhausted: code === 'EMFILE' || code === 'ENFILE' };
+  }
+}
+
+function atMostOnceA<Args extends unknown[]>(
+  intervalMs: number,
+  act: (...args: Args) => void,
+): (...args: Args) => void {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return (...args) => {
+    const now = performance.now();
+    if (now - lastAt < intervalMs) return;
+    lastAt = now;
+    act(...args);
+  };
+}

@@ -1,0 +1,33 @@
+// The clock of the service, the same in all threads of a process. A test may set it.
+
+const AHEAD = 0;
+const FIXED = 1;
+
+export class SharedClock {
+  readonly memory: SharedArrayBuffer;
+  readonly #numbers: Float64Array;
+
+  constructor(memory = new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory;
+    this.#numbers = new Float64Array(memory);
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return (this.#numbers[FIXED]! || Date.now()) + this.#numbers[AHEAD]!;
+  }
+
+  /** How far the clock is ahead of the machine's, in milliseconds. */
+  get aheadMs(): number {
+    return this.#numbers[AHEAD]!;
+  }
+
+  set aheadMs(ms: number) {
+    this.#numbers[AHEAD] = ms;
+  }
+
+  /** Stands for the time of the machine; 0 lets it pass again. */
+  set fixedAt(ms: number) {
+    this.#numbers[FIXED] = ms;
+  }
+}

@@ -1,0 +1,203 @@
+// What every serving thread of a process does: it answers requests, on its own listener and with its own view of the
+// database. In a process with one serving thread, that is the main thread.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { addConsole } from './console/routes.ts';
+import type { ThreadDatabase } from './database.ts';
+import { demoDirectoryOf } from './demo/sample-file.ts';
+import type { KeyRing } from './domain/key-ring.ts';
+import { BodyAdmission } from './http/limits/body-admission.ts';
+import { InFlight } from './http/limits/in-flight.ts';
+import { PublicLimit, type PublicLimitMemory } from './http/limits/public-limit.ts';
+import { rateLimit, rateLimitMemory } from './http/limits/rate-limit.ts';
+import { UnreadResponses } from './http/limits/response-backpressure.ts';
+import { Prefetcher } from './http/prefetch.ts';
+import { addRoutes } from './http/routes.ts';
+import { createServer, type Phase } from './http/server.ts';
+import type { ThreadMetrics } from './metrics/metrics.ts';
+import { type Context, createContext } from './operations/context.ts';
+import { SignatureQueue } from './operations/machinery/signature-queue.ts';
+import type { Validator } from './operations/property-schema/validator/validator.ts';
+import { Problem } from './problem.ts';
+import { ThreadSum } from './scheduling/thread-sum.ts';
+import { withDeadline } from './scheduling/timeout.ts';
+import type { QueueLengths } from './store/batching-store.ts';
+import type { Migrations } from './store/migration.ts';
+import { StoreUnavailable } from './store/port.ts';
+
+/** A readiness check that takes longer fails. */
+const READY_TIMEOUT_MS = 2_000;
+const IDLE_CHECK_MS = 50;
+/**
+ * Length of the queue of connections that the process has not accepted yet; the Linux default limit is the same. With
+ * Node's default of 511, a burst overflows the queue and clients wait a second until TCP retransmits the SYN.
+ */
+const BACKLOG = 4_096;
+
+/** What the serving threads of a process share, because its limits apply to all of them together. */
+export interface SharedMemory {
+  publicLimit: PublicLimitMemory;
+  rateLimit: SharedArrayBuffer | null;
+  connections: SharedArrayBuffer;
+  queueLengths: Record<keyof QueueLengths, SharedArrayBuffer>;
+}
+
+export function allocateSharedMemory({ threads, rateLimitPerMinute }: Config): SharedMemory {
+  const sum = () => ThreadSum.allocate(threads);
+  return {
+    publicLimit: PublicLimit.allocate(),
+    rateLimit: rateLimitMemory(rateLimitPerMinute),
+    connections: sum(),
+    queueLengths: { read: sum(), list: sum(), write: sum() },
+  };
+}
+
+/** One of the serving threads of a process. */
+export interface Thread {
+  /** 0 is the main thread. */
+  number: number;
+  memory: SharedMemory;
+}
+
+/** Undefined in a process with one serving thread. */
+export function queueLengthsOf({ threads }: Config, { number, memory }: Thread): QueueLengths | undefined {
+  if (threads === 1) return undefined;
+  const { read, list, write } = memory.queueLengths;
+  const [reads, lists, writes] = [read, list, write].map((each) => new ThreadSum(each, number));
+  return { read: reads!, list: lists!, write: writes! };
+}
+
+export interface ServingOptions {
+  config: Config;
+  thread: Thread;
+  log: Logger;
+  clock: () => number;
+  database: ThreadDatabase;
+  keyRing: KeyRing;
+  propertyValidator: Validator;
+  metrics: ThreadMetrics | null;
+}
+
+export interface Serving {
+  readonly context: Context;
+  /** Directory of the sample files of the demo; null on PostgreSQL. */
+  readonly demoDirectory: string | null;
+  /** Rejects if this thread does not serve, or cannot use the database. */
+  isReady(): Promise<void>;
+  /** Returns the URL. */
+  listen(host: string, port: number): Promise<string>;
+  /** Reports not ready, and resolves when new requests are refused. */
+  drain(): Promise<void>;
+  /** Closes all connections, without waiting for the responses. */
+  abandon(): void;
+  /** Resolves when all requests have ended, and what they left in memory is written. */
+  close(): Promise<void>;
+}
+
+export function createServing({
+  config,
+  thread,
+  log,
+  clock,
+  database: { store, migrations, connections },
+  keyRing,
+  propertyValidator,
+  metrics,
+}: ServingOptions): Serving {
+  const { threads } = config;
+  const context = createContext({
+    store,
+    keyRing,
+    clock,
+    propertyValidator,
+    signatures: SignatureQueue.of(threads),
+    defaultGracePeriodSeconds: config.defaultGracePeriodSeconds,
+    keepsEvents: config.eventRetentionDays > 0,
+    publicUrl: config.publicUrl,
+    allowsPrivateWebhooks: config.webhookAllowPrivate === 'on',
+    via: 'api',
+  });
+  let phase: Phase = 'serving';
+  metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
+  if (connections) metrics?.watchConnections(connections);
+  const prefetcher = new Prefetcher();
+  const { memory } = thread;
+  const publicLimit = PublicLimit.of(
+    config.failedAuthenticationLimitPerMinute,
+    config.trustedProxies,
+    memory.publicLimit,
+  );
+  const server = createServer({
+    config,
+    log,
+    connections: threads === 1 ? undefined : new ThreadSum(memory.connections, thread.number),
+    publicLimit,
+    phase: () => phase,
+    metrics: metrics?.http ?? null,
+    arrivals: { tenantOf: (message) => prefetcher.guessTenant(message), activity: context.activity },
+  });
+  const running = new InFlight();
+  const options = {
+    context,
+    limit: memory.rateLimit && rateLimit(config.rateLimitPerMinute, memory.rateLimit),
+    running,
+    bodies: new BodyAdmission(threads),
+    prefetcher,
+    unread: new UnreadResponses(threads),
+  };
+  const isReady = async (): Promise<void> => {
+    if (phase !== 'serving') throw new Problem('shutting_down', 'The service is shutting down.');
+    await checkDatabase(context, migrations);
+  };
+  addRoutes(server, options, { publicLimit, isReady });
+  const demoDirectory = demoDirectoryOf(config.databaseUrl);
+  addConsole(server, { ...options, publicLimit, demoDirectory });
+  return {
+    context,
+    demoDirectory,
+    isReady,
+    listen: async (host, port) => {
+      // Fastify passes it on to Node, but does not declare it.
+      const options = { host, port, backlog: BACKLOG, reusePort: threads > 1 };
+      const url = await server.listen(options);
+      context.publicUrl ||= url;
+      return url;
+    },
+    drain: async () => {
+      phase = 'draining';
+      await sleep(config.shutdownDelayMs);
+      phase = 'closing';
+    },
+    abandon: () => {
+      phase = 'closing';
+      server.server.close();
+      server.server.closeAllConnections();
+    },
+    close: async () => {
+      // Keep-alive connections whose last request has completed would otherwise stay open.
+      const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
+      const deadline = setTimeout(() => server.server.closeAllConnections(), config.shutdownTimeoutMs);
+      await server.close();
+      clearInterval(idle);
+      clearTimeout(deadline);
+      // Requests whose client has disconnected may still be running.
+      await running.allEnded();
+      await context.usage.write();
+      await context.timedOutSchemas.recorded;
+    },
+  };
+}
+
+/** Throws `StoreUnavailable`. */
+async function checkDatabase({ store }: Context, migrations: Migrations): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  const bounded = store.until(deadline);
+  const pings = Promise.all([bounded.read({ kind: 'ping' }), bounded.write({ kind: 'pingWrite' })]);
+  const timedOut = () => new StoreUnavailable('the readiness check of the database timed out');
+  const [schema, written] = await withDeadline(deadline, pings, timedOut);
+  if (written === 'disk_full') throw new StoreUnavailable('the disk of the database is full');
+  // Processes of other versions may have migrated the database since this one started.
+  migrations.refuseTooNew(schema);
+}

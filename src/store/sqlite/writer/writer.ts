@@ -1,0 +1,83 @@
+// The writer thread as the thread that owns it sees it: starts it with the first batch, and again after it has failed.
+
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import type { Tenant } from '../../../domain/event/event.ts';
+import { startThread } from '../../../system/start-thread.ts';
+import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
+import { PendingBatches } from './pending-batches.ts';
+import type { WriterFile, WriterNotice, WriterReply, WriterRequest } from './writer-thread.ts';
+
+export class Writer {
+  readonly #file: WriterFile;
+  readonly #onReduced: (tenant: Tenant) => void;
+  readonly #pending = new PendingBatches();
+  #worker: Worker | null = null;
+  #isClosed = false;
+
+  constructor(file: WriterFile, onReduced: (tenant: Tenant) => void) {
+    this.#file = file;
+    this.#onReduced = onReduced;
+  }
+
+  async run(commands: readonly Command[]): Promise<CommandResult[]> {
+    return await this.#pending.send(this.#running(), commands);
+  }
+
+  /** A port for the batches of another thread. It closes when the writer thread exits. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#running().postMessage({ client: port1 } satisfies WriterRequest, [port1]);
+    return port2;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#worker === null) return;
+    const exited = once(this.#worker, 'exit');
+    this.#worker.postMessage(null satisfies WriterRequest);
+    await exited;
+  }
+
+  /** Throws `StoreUnavailable`. */
+  #running(): Worker {
+    if (this.#isClosed) throw new StoreUnavailable('SQLite: the file is closed');
+    this.#worker ??= this.#start();
+    return this.#worker;
+  }
+
+  #start(): Worker {
+    const worker = newWorker(this.#file);
+    let cause: unknown;
+    worker.on('message', (message: string) => this.#receive(JSON.parse(message)));
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => {
+      // The next batch starts another thread.
+      this.#worker = null;
+      this.#pending.rejectAll(cause);
+    });
+    return worker;
+  }
+
+  #receive(message: WriterReply | WriterNotice): void {
+    if ('reduced' in message) message.reduced.forEach(this.#onReduced);
+    else this.#pending.receive(message);
+  }
+}
+
+/** Throws `StoreUnavailable` if the system cannot create a thread. */
+function newWorker(workerData: WriterFile): Worker {
+  try {
+    // The thread holds one batch of each serving thread at a time.
+    const resourceLimits = { maxYoungGenerationSizeMb: 8 };
+    return startThread(import.meta.url, 'writer-thread', { workerData, resourceLimits });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_WORKER_INIT_FAILED') throw error;
+    throw new StoreUnavailable(`SQLite: cannot start the writer thread: ${message}`, {
+      cause: error,
+    });
+  }
+}

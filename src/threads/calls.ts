@@ -1,0 +1,110 @@
+// What the main thread and the other serving threads ask of each other.
+
+import type { MessagePort, Worker } from 'node:worker_threads';
+import { type BirpcReturn, createBirpc } from 'birpc';
+import type { ConfigMessage } from '../config.ts';
+import type { Tenant } from '../domain/event/event.ts';
+import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
+import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
+import type { Violation } from '../problem.ts';
+import type { SharedMemory } from '../serving.ts';
+
+export interface ThreadStart {
+  /** The number of the thread; 0 is the main thread. */
+  thread: number;
+  config: ConfigMessage;
+  memory: SharedMemory;
+  logLevel: string;
+  /** Members of every line of the log. */
+  logBindings: Record<string, unknown>;
+  /** Memory of the `SharedClock`. */
+  clock: SharedArrayBuffer;
+}
+
+export interface ThreadCalls {
+  /** Opens the database, and prepares everything but the port. */
+  open(start: ThreadStart): Promise<void>;
+  listen(host: string, port: number): Promise<void>;
+  collectMetrics(): Promise<ThreadMetricsMessage>;
+  /** Drains and closes; the thread exits afterwards. */
+  close(): Promise<void>;
+}
+
+/** The violations of each of the properties, or why there are none. */
+export type Validation =
+  | { violations: Violation[][] }
+  | { invalid: { pointer: string; message: string; isRepeated: boolean } }
+  | { overloaded: true };
+
+export interface MainCalls {
+  log(line: string): void;
+  eventReduced(tenant: Tenant): void;
+  /** The endpoints have due deliveries. */
+  wake(endpoints: readonly WebhookEndpointKey[]): void;
+  connectWriter(): MessagePort;
+  /** `properties`: null compiles the schema. */
+  validate(tenant: number, schema: string, properties: readonly string[] | null): Promise<Validation>;
+}
+
+const EVENTS = ['log', 'eventReduced', 'wake'] as const satisfies (keyof MainCalls)[];
+
+export function callMain(port: MessagePort, functions: ThreadCalls): BirpcReturn<MainCalls, ThreadCalls> {
+  return createBirpc<MainCalls, ThreadCalls>(functions, { ...channel(port), eventNames: [...EVENTS] });
+}
+
+export function callThread(worker: Worker, functions: MainCalls): BirpcReturn<ThreadCalls, MainCalls> {
+  return createBirpc<ThreadCalls, MainCalls>(functions, channel(worker));
+}
+
+interface Response {
+  /** What the call returned. */
+  r?: unknown;
+  /** What it threw. */
+  e?: unknown;
+}
+
+function channel(port: MessagePort | Worker) {
+  return {
+    post: (message: Response) => {
+      const transferred = isPort(message.r) ? [message.r] : [];
+      port.postMessage(
+        message.e instanceof Error ? { ...message, e: portable(message.e) } : message,
+        transferred,
+      );
+    },
+    on: (receive: (message: Response) => void) => {
+      port.on('message', (message: Response) => {
+        receive(message.e === undefined ? message : { ...message, e: revived(message.e as PortableError) });
+      });
+    },
+    // A thread may wait for its database for as long as the settings say.
+    timeout: -1,
+  };
+}
+
+function isPort(value: unknown): value is MessagePort {
+  return value instanceof Object && 'postMessage' in value;
+}
+
+/** Structured cloning drops the members that Node adds to an error. */
+interface PortableError {
+  message: string;
+  stack: string | undefined;
+  members: Record<string, unknown>;
+}
+
+function portable(error: Error): PortableError {
+  const { code, syscall, address, port } = error as NodeJS.ErrnoException & {
+    address?: string;
+    port?: number;
+  };
+  return {
+    message: error.message,
+    stack: error.stack,
+    members: { name: error.name, code, syscall, address, port },
+  };
+}
+
+function revived({ message, stack, members }: PortableError): Error {
+  return Object.assign(new Error(message), { stack, ...members });
+}

@@ -1,0 +1,58 @@
+// Checks properties in the threads of the main thread: there is one set of them in a process, which divides its time
+// among all workspaces.
+
+import {
+  OVERLOADED,
+  PropertySchemaInvalid,
+  type Validator,
+} from '../operations/property-schema/validator/validator.ts';
+import { Problem, type Violation } from '../problem.ts';
+import type { MainCalls, Validation } from './calls.ts';
+
+type Validate = (...args: Parameters<MainCalls['validate']>) => Promise<Validation>;
+
+export class RemoteValidator implements Validator {
+  readonly #validate: Validate;
+
+  constructor(validate: Validate) {
+    this.#validate = validate;
+  }
+
+  async compile(tenant: number, schema: string): Promise<void> {
+    violationsIn(await this.#validate(tenant, schema, null));
+  }
+
+  async check(tenant: number, schema: string, properties: readonly string[]): Promise<Violation[][]> {
+    return violationsIn(await this.#validate(tenant, schema, properties));
+  }
+
+  async close(): Promise<void> {
+    // The main thread closes its threads.
+  }
+}
+
+function violationsIn(validation: Validation): Violation[][] {
+  if ('violations' in validation) return validation.violations;
+  if ('overloaded' in validation) throw OVERLOADED;
+  const { pointer, message, isRepeated } = validation.invalid;
+  throw new PropertySchemaInvalid(pointer, message, isRepeated);
+}
+
+/** Answers `RemoteValidator`. */
+export async function validate(
+  validator: Validator,
+  ...[tenant, schema, properties]: Parameters<MainCalls['validate']>
+): Promise<Validation> {
+  try {
+    if (properties !== null) return { violations: await validator.check(tenant, schema, properties) };
+    await validator.compile(tenant, schema);
+    return { violations: [] };
+  } catch (error) {
+    if (error instanceof PropertySchemaInvalid) {
+      const { pointer, message, isRepeated } = error;
+      return { invalid: { pointer, message, isRepeated } };
+    }
+    if (error instanceof Problem && error.code === 'overloaded') return { overloaded: true };
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+// A serving thread besides the main thread, which tells it what to do.
+
+import { parentPort } from 'node:worker_threads';
+import { configOf } from '../config.ts';
+import { openForThread, type ThreadDatabase } from '../database.ts';
+import { OutageLog } from '../database-outage.ts';
+import { KeyRing } from '../domain/key-ring.ts';
+import { createThreadLog } from '../log.ts';
+import type { ThreadMetrics } from '../metrics/metrics.ts';
+import { SharedClock } from '../scheduling/shared-clock.ts';
+import { createServing, queueLengthsOf, type Serving } from '../serving.ts';
+import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
+import { callMain, type ThreadStart } from './calls.ts';
+import { RemoteValidator } from './remote-validator.ts';
+
+const port = parentPort!;
+let database: ThreadDatabase;
+let serving: Serving;
+let metrics: ThreadMetrics | null = null;
+
+const main = callMain(port, {
+  open,
+  listen: async (host, listeningPort) => {
+    await serving.listen(host, listeningPort);
+  },
+  collectMetrics: async () => (await metrics?.collect()) ?? [],
+  close: async () => {
+    await serving.drain();
+    await serving.close();
+    await database.close();
+    // Nothing keeps the thread alive any more.
+    port.close();
+  },
+});
+
+async function open({
+  thread,
+  config: message,
+  memory,
+  logLevel,
+  logBindings,
+  clock: clockMemory,
+}: ThreadStart): Promise<void> {
+  const config = configOf(message);
+  const log = createThreadLog(logLevel, { ...logBindings, thread }, (line) => void main.log(line));
+  const observer = new OutageLog(log);
+  observer.opened();
+  const clock = new SharedClock(clockMemory);
+  if (config.metricsAddress !== null) {
+    const { ThreadMetrics } = await import('../metrics/metrics.ts');
+    metrics = new ThreadMetrics(thread);
+  }
+  database = await openForThread(config, () => main.connectWriter(), {
+    observer,
+    batches: metrics?.batches,
+    onReducedEvent: (tenant) => void main.eventReduced(tenant),
+    threads: config.threads,
+    queueLengths: queueLengthsOf(config, { number: thread, memory }),
+  });
+  database.store.onWrite((command) => {
+    const endpoints = endpointsWithDelivery(command);
+    return endpoints.length === 0 ? null : () => void main.wake(endpoints);
+  });
+  serving = createServing({
+    config,
+    thread: { number: thread, memory },
+    log,
+    clock: () => clock.now(),
+    database,
+    keyRing: KeyRing.parse(config.tokenKeys),
+    propertyValidator: new RemoteValidator((...check) => main.validate(...check)),
+    metrics,
+  });
+}

@@ -1,0 +1,68 @@
+// The serving threads of a process besides its main thread.
+
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
+import { startThread } from '../system/start-thread.ts';
+import { callThread, type MainCalls, type ThreadStart } from './calls.ts';
+
+type Calls = ReturnType<typeof callThread>;
+
+export class ServingThreads {
+  readonly #workers: Worker[];
+  readonly #exited: Promise<unknown>[];
+  #calls: Calls[] = [];
+  readonly #failure = Promise.withResolvers<never>();
+  #isClosing = false;
+
+  /** They load their modules while the main thread opens the database. */
+  constructor(count: number) {
+    this.#failure.promise.catch(() => {});
+    this.#workers = Array.from({ length: count }, () => this.#start());
+    this.#exited = this.#workers.map((worker) => once(worker, 'exit').catch(() => {}));
+  }
+
+  #start(): Worker {
+    const worker = startThread(import.meta.url, 'serving-thread');
+    worker.on('error', (error) => this.#failure.reject(error));
+    worker.on('exit', () => {
+      if (!this.#isClosing) this.#failure.reject(new Error('a serving thread has exited'));
+    });
+    return worker;
+  }
+
+  /** Never resolves; rejects with the error that ended a thread. */
+  get failed(): Promise<never> {
+    return this.#failure.promise;
+  }
+
+  async open(start: Omit<ThreadStart, 'thread'>, functions: MainCalls): Promise<void> {
+    this.#calls = this.#workers.map((worker) => callThread(worker, functions));
+    await this.#each((calls, index) => calls.open({ ...start, thread: index + 1 }));
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    await this.#each((calls) => calls.listen(host, port));
+  }
+
+  collectMetrics(): Promise<ThreadMetricsMessage[]> {
+    return this.#each((calls) => calls.collectMetrics());
+  }
+
+  /** Resolves when all threads have drained and exited. A thread that has failed does not delay the others. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const calls of this.#calls) void calls.close().catch(() => {});
+    await Promise.all(this.#exited);
+  }
+
+  /** Ends the threads without draining, after a start that failed. */
+  async terminate(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+
+  #each<Result>(work: (calls: Calls, index: number) => Promise<Result>): Promise<Result[]> {
+    return Promise.race([Promise.all(this.#calls.map(work)), this.failed]);
+  }
+}
