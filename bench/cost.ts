@@ -22,6 +22,7 @@ export interface Measured {
 }
 
 export interface CostOptions {
+  connections?: number;
   rounds: number;
   seconds: number;
   report: (text: string) => void;
@@ -38,7 +39,7 @@ interface Cost {
 export async function compareCosts(
   pair: readonly [Measured, Measured],
   operations: readonly string[],
-  { rounds, seconds, report }: CostOptions,
+  { connections = CONNECTIONS, rounds, seconds, report }: CostOptions,
 ): Promise<void> {
   const rows: string[][] = [];
   for (const operation of operations) {
@@ -47,7 +48,7 @@ export async function compareCosts(
       // The order alternates too.
       const isReversed = round % 2 === 1;
       const ordered = isReversed ? pair.toReversed() : pair;
-      const turn = { operation, seconds, round, rounds: WARM_UP_ROUNDS + rounds };
+      const turn = { operation, connections, seconds, round, rounds: WARM_UP_ROUNDS + rounds };
       const first = await costOf(ordered[0]!, turn);
       const second = await costOf(ordered[1]!, turn);
       if (round >= WARM_UP_ROUNDS) costs.push(isReversed ? [second, first] : [first, second]);
@@ -79,6 +80,7 @@ function figuresOf(costs: readonly (readonly [Cost, Cost])[], figure: keyof Cost
 
 interface Turn {
   operation: string;
+  connections: number;
   seconds: number;
   round: number;
   rounds: number;
@@ -86,7 +88,7 @@ interface Turn {
 
 async function costOf(
   { service: { url, processId }, database, operation: replacement }: Measured,
-  { operation: name, seconds, round, rounds }: Turn,
+  { operation: name, connections, seconds, round, rounds }: Turn,
 ): Promise<Cost> {
   const operation = operationOf(replacement ?? name);
   const tokens = tokensForRound(operation, database, round, rounds);
@@ -98,7 +100,7 @@ async function costOf(
       operation,
       database,
       seconds,
-      connections: CONNECTIONS,
+      connections,
       ...(tokens && { tokens }),
     };
     ({ requestsPerSecond } = await load(options));

@@ -17,6 +17,7 @@ import { measurePublicPaths } from './public-paths.ts';
 import { figuresAsJson, printFigures } from './report.ts';
 import { compareRevisions } from './revision.ts';
 import { measureScaling } from './scaling.ts';
+import { measureThreads } from './threads.ts';
 import { measureWebhooks } from './webhooks.ts';
 import { requireWrk, WrkMissing } from './wrk.ts';
 
@@ -115,6 +116,26 @@ program
   .summary('measure what requests without an API token cost, and a tenant while others send them')
   .addOption(secondsOption(3))
   .action((flags) => measurePublicPaths({ ...flags, folder: prepare(), report }));
+
+program
+  .command('threads')
+  .summary('compare a process with several serving threads with one that has a single thread')
+  .description(
+    'Processor time, instructions and rate of requests in alternating rounds, memory and start. Starts a PostgreSQL server ' +
+      'with durable commits for --database postgres, unless BENCH_POSTGRES_URL is set.',
+  )
+  .addOption(secondsOption(2))
+  .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 7)
+  .addOption(groupsOption(10_000))
+  .option('--threads <threads>', 'serving threads', positive, 2)
+  .option('--connections <connections>', 'connections of the load', positive, 32)
+  .addOption(new Option('--database <engine>', 'engine').choices(['sqlite', 'postgres']).default('sqlite'))
+  .addOption(
+    new Option('--only <operations>', `some of ${names.join(',')}`)
+      .argParser(parseNames)
+      .default(['get', 'resolve', 'create'], 'get, resolve, create'),
+  )
+  .action((flags) => measureThreads({ ...flags, folder: prepare(), report }));
 
 program
   .command('revision')

@@ -7,7 +7,7 @@ import { rootPath, ServerProcess } from './server-process.ts';
 
 type ServedDatabase = Pick<SeededDatabase, 'folder' | 'databaseUrl'>;
 
-/** `user-group-service serve`. */
+/** `user-group-service serve`, with one serving thread unless `env` says otherwise. */
 export function startService(
   { folder, databaseUrl }: ServedDatabase,
   nodeFlags: readonly string[] = [],
@@ -19,6 +19,7 @@ export function startService(
     env: {
       ...settingsOf({ folder, databaseUrl }),
       NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+      UGS_THREADS: '1',
       ...env,
     },
     nodeFlags: [...flagsOf('bin/user-group-service.js'), ...nodeFlags],

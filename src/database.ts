@@ -1,6 +1,5 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
-import type { MessagePort } from 'node:worker_threads';
 import type { Config, DatabaseUrl } from './config.ts';
 import type { Tenant } from './domain/event/event.ts';
 import type { EventQuotaOptions } from './domain/event/quota.ts';
@@ -19,6 +18,7 @@ import { inspectFile } from './store/sqlite/schema/inspect.ts';
 import { migrations as sqliteMigrations } from './store/sqlite/schema/migrate.ts';
 import { openCommandStore, openServingStore, openThreadStore } from './store/sqlite/store.ts';
 import type { ConnectWriter } from './store/sqlite/writer/remote-writer.ts';
+import type { WriterConnection } from './store/sqlite/writer/writer.ts';
 
 export { SchemaTooNew } from './store/migration.ts';
 export type { ConnectionCounts } from './store/postgres/client/pool.ts';
@@ -27,7 +27,7 @@ export { AlreadyServed } from './store/sqlite/file/lock.ts';
 export { recordBackup } from './store/sqlite/file/storage.ts';
 export { backupFile } from './store/sqlite/schema/backup.ts';
 export { BackupInvalid, restoreFile } from './store/sqlite/schema/restore.ts';
-export type { ConnectWriter } from './store/sqlite/writer/remote-writer.ts';
+export type { WriterConnection } from './store/sqlite/writer/writer.ts';
 
 const MEBIBYTE = 1_048_576;
 export const MAX_BATCH = 256;
@@ -48,8 +48,8 @@ export interface Database {
   connections?: () => ConnectionCounts;
   /** The file and its disk, if the database is one. */
   storage?: () => Promise<FileStorage>;
-  /** A port for the writes of another thread, on SQLite. Throws `StoreUnavailable`. */
-  connectWriter?: () => MessagePort;
+  /** For the writes of another thread, on SQLite. Throws `StoreUnavailable`. */
+  connectWriter?: () => WriterConnection;
   close(): Promise<void>;
 }
 

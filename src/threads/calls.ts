@@ -3,6 +3,7 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { ConfigMessage } from '../config.ts';
+import type { WriterConnection } from '../database.ts';
 import type { Tenant } from '../domain/event/event.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
 import type { ThreadMetricsMessage } from '../metrics/metrics.ts';
@@ -41,7 +42,7 @@ export interface MainCalls {
   eventReduced(tenant: Tenant): void;
   /** The endpoints have due deliveries. */
   wake(endpoints: readonly WebhookEndpointKey[]): void;
-  connectWriter(): MessagePort;
+  connectWriter(): WriterConnection;
   /** `properties`: null compiles the schema. */
   validate(tenant: number, schema: string, properties: readonly string[] | null): Promise<Validation>;
 }
@@ -66,7 +67,7 @@ interface Response {
 function channel(port: MessagePort | Worker) {
   return {
     post: (message: Response) => {
-      const transferred = isPort(message.r) ? [message.r] : [];
+      const transferred = isConnection(message.r) ? [message.r.port] : [];
       port.postMessage(
         message.e instanceof Error ? { ...message, e: portable(message.e) } : message,
         transferred,
@@ -82,8 +83,8 @@ function channel(port: MessagePort | Worker) {
   };
 }
 
-function isPort(value: unknown): value is MessagePort {
-  return value instanceof Object && 'postMessage' in value;
+function isConnection(value: unknown): value is WriterConnection {
+  return value instanceof Object && 'port' in value;
 }
 
 /** Structured cloning drops the members that Node adds to an error. */

@@ -1,6 +1,5 @@
 // The SQLite adapter: reads on the thread that asks, writes on a worker thread.
 
-import type { MessagePort } from 'node:worker_threads';
 import { NO_EVENT_QUOTA } from '../../domain/event/quota.ts';
 import { UNOBSERVED } from '../migration.ts';
 import type { Command, CommandResult, MigratedStore, Query, QueryResult, Store } from '../port.ts';
@@ -10,11 +9,11 @@ import { identityOf, makeFile } from './file/file.ts';
 import { runQueries } from './query-executors.ts';
 import { migrate } from './schema/migrate.ts';
 import { type ConnectWriter, RemoteWriter } from './writer/remote-writer.ts';
-import { Writer } from './writer/writer.ts';
+import { Writer, type WriterConnection } from './writer/writer.ts';
 
 interface ServingStore extends MigratedStore {
-  /** A port for the writes of a store of `openThreadStore`. */
-  connectWriter: () => MessagePort;
+  /** For the writes of a store of `openThreadStore`. */
+  connectWriter: () => WriterConnection;
 }
 
 /**

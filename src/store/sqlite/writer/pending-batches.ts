@@ -13,6 +13,12 @@ interface PendingBatch {
 
 export class PendingBatches {
   readonly #pending: PendingBatch[] = [];
+  readonly #posted: Int32Array;
+
+  /** `posted`: see `WriterFile`. */
+  constructor(posted: SharedArrayBuffer) {
+    this.#posted = new Int32Array(posted);
+  }
 
   send(
     to: { postMessage(request: WriterRequest): void },
@@ -22,6 +28,8 @@ export class PendingBatches {
       to.postMessage(encodeCommands(commands));
       // After posting: a batch that could not be posted gets no reply, and would take another batch's.
       this.#pending.push({ commands, resolve, reject });
+      Atomics.add(this.#posted, 0, 1);
+      Atomics.notify(this.#posted, 0);
     });
   }
 

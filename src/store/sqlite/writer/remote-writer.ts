@@ -3,40 +3,47 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Command, CommandResult } from '../../port.ts';
 import { PendingBatches } from './pending-batches.ts';
+import type { WriterConnection } from './writer.ts';
 
-/** Returns a port of `Writer.connect`. Rejects with `StoreUnavailable`. */
-export type ConnectWriter = () => Promise<MessagePort>;
+/** Calls `Writer.connect`. Rejects with `StoreUnavailable`. */
+export type ConnectWriter = () => Promise<WriterConnection>;
+
+interface Link {
+  port: MessagePort;
+  pending: PendingBatches;
+}
 
 export class RemoteWriter {
   readonly #connect: ConnectWriter;
-  #port: Promise<MessagePort> | null = null;
-  readonly #pending = new PendingBatches();
+  #link: Promise<Link> | null = null;
 
   constructor(connect: ConnectWriter) {
     this.#connect = connect;
   }
 
   async run(commands: readonly Command[]): Promise<CommandResult[]> {
-    this.#port ??= this.#open();
-    return await this.#pending.send(await this.#port, commands);
+    this.#link ??= this.#open();
+    const { port, pending } = await this.#link;
+    return await pending.send(port, commands);
   }
 
   async close(): Promise<void> {
-    (await this.#port)?.close();
+    (await this.#link)?.port.close();
   }
 
-  async #open(): Promise<MessagePort> {
+  async #open(): Promise<Link> {
     try {
-      const port = await this.#connect();
-      port.on('message', (reply: string) => this.#pending.receive(JSON.parse(reply)));
+      const { port, posted } = await this.#connect();
+      const pending = new PendingBatches(posted);
+      port.on('message', (reply: string) => pending.receive(JSON.parse(reply)));
       port.on('close', () => {
         // The next batch connects again.
-        this.#port = null;
-        this.#pending.rejectAll(undefined);
+        this.#link = null;
+        pending.rejectAll(undefined);
       });
-      return port;
+      return { port, pending };
     } catch (error) {
-      this.#port = null;
+      this.#link = null;
       throw error;
     }
   }

@@ -1,5 +1,5 @@
-// The writer thread. A disk sync can take long, and must not block reads. The batches of all serving threads that wait
-// at the same time are one transaction, and so share its disk sync.
+// The writer thread. A disk sync can take long, and must not block reads. The batches that several serving threads send at
+// about the same time are one transaction, and so share its disk sync.
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Tenant } from '../../../domain/event/event.ts';
@@ -25,6 +25,8 @@ export interface WriterFile {
   file: string;
   identity: string;
   eventBytesPerDay: number;
+  /** Counts the batches that the clients have posted, and wakes the thread while it waits for one. */
+  posted: SharedArrayBuffer;
 }
 
 /** Commands that a client has sent together. */
@@ -33,9 +35,16 @@ interface Batch {
   commands: readonly Command[];
 }
 
-const { file, identity, eventBytesPerDay } = workerData as WriterFile;
+/** How long a batch waits for those of other busy clients: it takes them a tenth of a millisecond to send the next one. */
+const MAX_LINGER_MS = 0.5;
+/** A client that sent a batch within this time is busy. */
+const BUSY_MS = 10;
+
+const { file, identity, eventBytesPerDay, posted: postedMemory } = workerData as WriterFile;
 const owner = parentPort!;
-const clients = new Set<MessagePort>();
+/** When each client last sent a batch; `performance.now()`. */
+const clients = new Map<MessagePort, number>();
+const posted = new Int32Array(postedMemory);
 const reduced: Tenant[] = [];
 const eventQuota = new EventQuota({
   bytesPerDay: eventBytesPerDay,
@@ -46,29 +55,51 @@ let connection: Connection | null = null;
 listen(owner);
 
 function listen(client: MessagePort): void {
-  clients.add(client);
+  clients.set(client, Number.NEGATIVE_INFINITY);
   client.on('close', () => clients.delete(client));
   client.on('message', (request: WriterRequest) => {
     const batch = receive(client, request);
-    if (batch !== null) run([batch, ...waiting(client)]);
+    if (batch !== null) run([batch, ...collect(client)]);
   });
 }
 
 /** Null for a request that is not a batch, which is carried out. */
 function receive(client: MessagePort, request: WriterRequest): Batch | null {
-  if (typeof request === 'string') return { client, commands: decodeCommands(request) };
+  if (typeof request === 'string') {
+    clients.set(client, performance.now());
+    return { client, commands: decodeCommands(request) };
+  }
   if (request === null) stop();
   else listen(request.client);
   return null;
 }
 
-/** The next batch of each of the other clients. */
-function waiting(client: MessagePort): Batch[] {
-  return [...clients].flatMap((other) => {
-    if (other === client) return [];
-    const received = receiveMessageOnPort(other) as { message: WriterRequest } | undefined;
-    return (received && receive(other, received.message)) ?? [];
-  });
+/**
+ * The next batch of each of the other clients. Waits a moment for those of busy clients: otherwise, the batches of two of
+ * them would alternate, each with a disk sync of its own.
+ */
+function collect(first: MessagePort): Batch[] {
+  const batches: Batch[] = [];
+  const deadline = performance.now() + MAX_LINGER_MS;
+  const others = new Set(clients.keys());
+  others.delete(first);
+  while (others.size > 0) {
+    const seen = Atomics.load(posted, 0);
+    for (const other of others) {
+      const received = receiveMessageOnPort(other) as { message: WriterRequest } | undefined;
+      const batch = received === undefined ? null : receive(other, received.message);
+      if (batch !== null) batches.push(batch);
+      if (batch !== null || !isBusy(other)) others.delete(other);
+    }
+    const remainingMs = deadline - performance.now();
+    if (others.size === 0 || remainingMs <= 0) break;
+    Atomics.wait(posted, 0, seen, remainingMs);
+  }
+  return batches;
+}
+
+function isBusy(client: MessagePort): boolean {
+  return performance.now() - clients.get(client)! < BUSY_MS;
 }
 
 function run(batches: readonly Batch[]): void {
@@ -110,7 +141,7 @@ function isCreated({ kind }: Command, result: CommandResult): boolean {
 
 function stop(): void {
   close();
-  for (const client of clients) client.close();
+  for (const client of clients.keys()) client.close();
 }
 
 function close(): void {

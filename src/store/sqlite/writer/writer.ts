@@ -8,15 +8,23 @@ import { type Command, type CommandResult, StoreUnavailable } from '../../port.t
 import { PendingBatches } from './pending-batches.ts';
 import type { WriterFile, WriterNotice, WriterReply, WriterRequest } from './writer-thread.ts';
 
+/** What another thread needs to send batches. */
+export interface WriterConnection {
+  port: MessagePort;
+  posted: SharedArrayBuffer;
+}
+
 export class Writer {
   readonly #file: WriterFile;
   readonly #onReduced: (tenant: Tenant) => void;
-  readonly #pending = new PendingBatches();
+  readonly #pending: PendingBatches;
   #worker: Worker | null = null;
   #isClosed = false;
 
-  constructor(file: WriterFile, onReduced: (tenant: Tenant) => void) {
-    this.#file = file;
+  constructor(file: Omit<WriterFile, 'posted'>, onReduced: (tenant: Tenant) => void) {
+    const posted = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    this.#file = { ...file, posted };
+    this.#pending = new PendingBatches(posted);
     this.#onReduced = onReduced;
   }
 
@@ -24,11 +32,11 @@ export class Writer {
     return await this.#pending.send(this.#running(), commands);
   }
 
-  /** A port for the batches of another thread. It closes when the writer thread exits. */
-  connect(): MessagePort {
+  /** For the batches of another thread. The port closes when the writer thread exits. */
+  connect(): WriterConnection {
     const { port1, port2 } = new MessageChannel();
     this.#running().postMessage({ client: port1 } satisfies WriterRequest, [port1]);
-    return port2;
+    return { port: port2, posted: this.#file.posted };
   }
 
   async close(): Promise<void> {
