@@ -31,7 +31,8 @@ export function createThreadLog(
   bindings: Record<string, unknown>,
   write: (line: string) => void,
 ): Logger {
-  return pino({ level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+  const base = { pid: process.pid, hostname: hostname(), ...bindings };
+  return pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, { write });
 }
 
 /** Writes a line of another thread. */

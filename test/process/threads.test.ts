@@ -1,0 +1,101 @@
+// Processes with several serving threads: how they start, stop and fail.
+
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { PinnedClient } from '../support/pinned-client.ts';
+import { createApiToken, Folder, run, type Service, serve } from '../support/process.ts';
+
+const FAILING_THREAD = fileURLToPath(new URL('../support/failing-thread.cjs', import.meta.url));
+const THREADS = 2;
+/** For all requests to arrive while the database is locked. */
+const LOCKED_MS = 300;
+const PROMPT_MS = 5_000;
+const env = { UGS_THREADS: String(THREADS) };
+
+describe('A process with several serving threads', () => {
+  it('has one per processor by default, and says how many', async () => {
+    using folder = new Folder();
+    await using service = await serve(folder);
+    const threads = Math.min(availableParallelism(), 16);
+    await service.says(new RegExp(`"threads":${threads},[^\n]*"msg":"listening"`));
+  });
+
+  it('answers the requests of all threads before it exits on SIGTERM', async () => {
+    using folder = new Folder();
+    const { token } = await createApiToken(folder);
+    await using service = await serve(folder, { env });
+    const answers = await creatingInEachThread(folder, service, token, () => service.signal('SIGTERM'));
+    for (const { status, json } of answers) assert.deepEqual([status, json.new_user_group], [200, true]);
+    const { code, stderr } = await service.exit(PROMPT_MS);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+
+  it('refuses a port on which another process serves another database', async () => {
+    using folder = new Folder();
+    using other = new Folder();
+    await using service = await serve(folder, { env });
+    const { port } = new URL(service.url);
+    const { code, stderr } = await run(other, ['serve', '--port', port], { env });
+    assert.match(stderr, new RegExp(`^user-group-service: port ${port} is already in use; [^\n]+\n$`));
+    assert.equal(code, 75);
+  });
+
+  it('listens on no port if a thread cannot start', async () => {
+    using folder = new Folder();
+    const trigger = folder.join('fail');
+    writeFileSync(trigger, '');
+    const failing = { FAIL_IN: 'other', FAIL_WHEN: trigger, NODE_OPTIONS: `--require=${FAILING_THREAD}` };
+    const { code, stdout, stderr } = await run(folder, ['serve'], { env: { ...env, ...failing } });
+    assert.equal(code, 1);
+    assert.match(stderr, /a bug in a serving thread/);
+    assert.doesNotMatch(stdout, /listening/);
+  });
+
+  for (const failing of ['main', 'other'] as const) {
+    it(`answers the requests of the threads that are left after a bug, logs it and exits with 1: ${failing}`, async () => {
+      using folder = new Folder();
+      const { token } = await createApiToken(folder);
+      const trigger = folder.join('fail');
+      const failure = { FAIL_IN: failing, FAIL_WHEN: trigger, NODE_OPTIONS: `--require=${FAILING_THREAD}` };
+      await using service = await serve(folder, { env: { ...env, ...failure } });
+      const outcomes = await creatingInEachThread(folder, service, token, () => writeFileSync(trigger, ''));
+      const { code, stdout } = await service.exit(2 * PROMPT_MS);
+      assert.equal(code, 1);
+      const lines = stdout.trim().split('\n');
+      const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60);
+      assert.equal(fatal.length, 1);
+      assert.match(fatal[0].err.message, /a bug in a serving thread/);
+      const answered = outcomes.filter(({ status }) => status === 200);
+      assert.equal(answered.length, THREADS - 1, JSON.stringify(outcomes.map(({ status }) => status)));
+      await assert.rejects(new PinnedClient(service.url, token).call('GET', '/healthz'));
+    });
+  }
+});
+
+/**
+ * Creates a group in each thread while the database is locked, and calls `meanwhile`. The status of a request whose
+ * connection was closed is 0.
+ */
+async function creatingInEachThread(folder: Folder, { url }: Service, token: string, meanwhile: () => void) {
+  const clients = await PinnedClient.ofEachThread(url, token, THREADS);
+  const file = folder.join('data/user-groups.db');
+  assert.ok(existsSync(file));
+  const database = new DatabaseSync(file);
+  database.exec('begin immediate');
+  const creating = clients.map((client, index) =>
+    client
+      .call('GET', '/api/user', { user_group_id: `thread-${index}`, name: 'T' })
+      .catch(() => ({ status: 0, json: null, thread: '' })),
+  );
+  await sleep(LOCKED_MS);
+  meanwhile();
+  await sleep(LOCKED_MS);
+  database.exec('commit');
+  database.close();
+  return Promise.all(creating);
+}

@@ -1,0 +1,13 @@
+// Loaded with --require: a serving thread throws once the file FAIL_WHEN exists. FAIL_IN says which one: main or other.
+
+const { existsSync } = require('node:fs');
+const threads = require('node:worker_threads');
+
+const { FAIL_IN, FAIL_WHEN = '' } = process.env;
+const timer = setInterval(() => {
+  const { isMainThread, workerData } = threads;
+  const isServing = isMainThread || workerData?.thread?.includes('serving-thread');
+  if (!isServing || isMainThread !== (FAIL_IN === 'main') || !existsSync(FAIL_WHEN)) return;
+  clearInterval(timer);
+  throw new Error('a bug in a serving thread');
+}, 10).unref();
