@@ -135,7 +135,7 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
   /** In an environment of its own. */
   async function signIn(workspaceName: string): Promise<void> {
     ({ token } = await service.apiToken({ permission: 'admin', workspaceName }));
-    browser = await ConsoleBrowser.signIn(service, token);
+    browser = await ConsoleBrowser.signIn(service, token, { hasAnyText: true });
   }
 
   const call = (method: string, path: string, body?: unknown) => service.call(method, path, body, { token });
@@ -228,9 +228,9 @@ describeOnEachDatabase('The Big List of Naughty Strings', (database) => {
       const { status, json } = await call('POST', '/v1/api-tokens', { name, permission: 'read-only' });
       if (status === 201) {
         names.push(name);
-        const page = await (await ConsoleBrowser.signIn(service, json.api_token.token)).get(
-          '/console/catalogue',
-        );
+        const page = await (
+          await ConsoleBrowser.signIn(service, json.api_token.token, { hasAnyText: true })
+        ).get('/console/catalogue');
         assert.ok(
           checkMarkup(page).some(({ text }) => text === `${name} (read-only)`),
           name,

@@ -9,18 +9,24 @@ type Fields = Readonly<Record<string, string>>;
 
 export class ConsoleBrowser {
   readonly #service: TestService;
+  readonly #hasAnyText: boolean;
   #cookie = '';
 
-  /** With the API token of the service unless another is given. */
-  static async signIn(service: TestService, apiToken = service.token): Promise<ConsoleBrowser> {
-    const browser = new ConsoleBrowser(service);
+  /** With the API token of the service unless another is given. Texts that are stored may look like mistakes of a page. */
+  static async signIn(
+    service: TestService,
+    apiToken = service.token,
+    { hasAnyText = false } = {},
+  ): Promise<ConsoleBrowser> {
+    const browser = new ConsoleBrowser(service, hasAnyText);
     const response = await browser.#post('/console/sign-in', { api_token: apiToken });
     assert.equal(response.status, 303, response.text);
     return browser;
   }
 
-  private constructor(service: TestService) {
+  private constructor(service: TestService, hasAnyText: boolean) {
     this.#service = service;
+    this.#hasAnyText = hasAnyText;
   }
 
   get(path: string): Promise<TestResponse> {
@@ -70,11 +76,24 @@ export class ConsoleBrowser {
         }),
       },
     });
-    assert.doesNotMatch(response.text, /\[object \w+\]/, path);
+    if (!this.#hasAnyText) assertNoMistakes(response.text, path);
     const [cookie] = response.headers['set-cookie'] ?? [];
     if (cookie !== undefined) this.#cookie = cookie.split(';', 1)[0]!;
     return response;
   }
+}
+
+const MARKUP = /&#60;(?:a href&#61;&#34;\/console|code&#62;|p&#62;|span class|time datetime)/;
+
+/**
+ * No visible text is that of an absent value or of an object, and no markup of a page is shown as text. Stored values are
+ * in elements for code, except for ids, which are in the path too, and for names.
+ */
+function assertNoMistakes(page: string, path: string): void {
+  const text = page.replace(/<(code|textarea|option)\b[^>]*>[\s\S]*?<\/\1>/g, '').replace(/<[^>]*>/g, ' ');
+  assert.doesNotMatch(text, MARKUP, path);
+  const [mistake] = /\[object \w+\]|\b(?:undefined|NaN)\b/.exec(text) ?? [];
+  assert(mistake === undefined || path.includes(encodeURIComponent(mistake)), `${path}: ${mistake}`);
 }
 
 /** What a browser sends if nothing is typed into the form with this action, or with a button that has it. */
