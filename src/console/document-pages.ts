@@ -18,7 +18,7 @@ import { Problem } from '../problem.ts';
 import { problemSummary, textField } from './fields.ts';
 import { type Form, type Members, readForm } from './form.ts';
 import { formPages, formView } from './form-pages.ts';
-import { definitions, type Html, html, type Insertion, NO_HTML, pathTo, time } from './html.ts';
+import { buttonTo, definitions, type Html, html, type Insertion, NO_HTML, pathTo, time } from './html.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
 import { nextPage, pageOf } from './pagination.ts';
@@ -121,7 +121,7 @@ ${nextPage(pathTo(...path), nextCursor)}`,
 
 /** Leads to the form for a new document. */
 export function newLink(path: string, { noun }: DocumentDefinition): Html {
-  return html`<a class="button" href="${path}">New ${noun}</a>`;
+  return buttonTo(path, `New ${noun}`);
 }
 
 export class DocumentPages<Body> {
@@ -207,9 +207,9 @@ ${more === undefined ? '' : await more(document, call)}`,
   }
 
   #actions(document: Document, call: PageCall): Html {
-    return html`<div class="actions"><a class="button" href="${this.pathOf(document.id, 'edit')}">Edit</a>
+    return html`<div class="actions">${buttonTo(this.pathOf(document.id, 'edit'), 'Edit')}
 ${this.#kind.actions?.(document, call) ?? ''}
-<a class="button" href="${this.pathOf(document.id, 'delete')}">Delete</a></div>`;
+${buttonTo(this.pathOf(document.id, 'delete'), 'Delete')}</div>`;
   }
 
   /** The id in the path. */

@@ -1,7 +1,7 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
 import type { Problem, Violation } from '../problem.ts';
-import { type Html, html, NO_HTML } from './html.ts';
+import { alert, buttonTo, type Html, html, NO_HTML } from './html.ts';
 import type { Session } from './session.ts';
 
 interface FieldOptions {
@@ -99,13 +99,12 @@ export function submit(text: string, kind: 'primary' | 'danger' | 'plain' = 'pri
 }
 
 export function cancel(path: string): Html {
-  return html`<a class="button" href="${path}">Cancel</a>`;
+  return buttonTo(path, 'Cancel');
 }
 
 /** Above a rejected form: what is wrong, for errors of no field too. */
 export function problemSummary(problem: Problem | undefined): Html {
-  if (problem === undefined) return NO_HTML;
-  return html`<div class="problem" role="alert"><p>${problem.message}</p></div>`;
+  return problem === undefined ? NO_HTML : alert(problem.message);
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {

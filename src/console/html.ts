@@ -9,6 +9,21 @@ export function link(path: string, text: string): Html {
   return html`<a href="${path}">${text}</a>`;
 }
 
+/** The same as a button. */
+export function buttonTo(path: string, text: string): Html {
+  return html`<a class="button" href="${path}">${text}</a>`;
+}
+
+/** Text in the place of something that is absent. */
+export function none(text: string): Html {
+  return html`<p class="none">${text}</p>`;
+}
+
+/** What is wrong, announced by screen readers; `more` follows the message. */
+export function alert(message: string, more: Html = NO_HTML): Html {
+  return html`<div class="problem" role="alert"><p>${message}</p>${more}</div>`;
+}
+
 /** The path of a page, with each part percent-encoded. */
 export function pathTo(...parts: readonly (string | number)[]): string {
   return ['/console', ...parts.map((part) => encodeURIComponent(part))].join('/');
@@ -24,12 +39,14 @@ export function definitions(rows: readonly (readonly [name: string, value: Inser
   return html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** On a phone, each cell is shown with the name of its column. */
+/** On a phone, each cell is shown with the name of its column. `ifEmpty` is shown instead of a table without rows. */
 export function table(
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly Insertion[])[],
+  ifEmpty?: string,
 ): Html {
+  if (rows.length === 0 && ifEmpty !== undefined) return none(ifEmpty);
   return html`<div class="table"><table>
 <caption class="hidden">${caption}</caption>
 <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>

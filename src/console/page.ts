@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Permission } from '../domain/api-token.ts';
 import type { Html } from '../http/response/html.ts';
 import type { Context } from '../operations/context.ts';
+import type { EnvironmentConfig } from '../operations/document/environment-config.ts';
 import type { Problem } from '../problem.ts';
 import type { Access } from '../store/admission.ts';
 import type { Form } from './form.ts';
@@ -21,6 +22,14 @@ export interface PageCall {
   reply: FastifyReply;
   /** Directory of the sample files; null if there can be none. */
   demoDirectory: string | null;
+}
+
+/** The configuration of the environment of the caller. */
+export function configOf({
+  context,
+  caller,
+}: Pick<PageCall, 'context' | 'caller'>): EnvironmentConfig | Promise<EnvironmentConfig> {
+  return context.configs.of(context.store, caller);
 }
 
 /** The content of a page. */

@@ -1,6 +1,6 @@
 // Lists, page by page: the cursor is in the URL.
 
-import { type Html, html, NO_HTML } from './html.ts';
+import { buttonTo, type Html, html, NO_HTML } from './html.ts';
 
 export const PAGE_SIZE = 50;
 
@@ -19,5 +19,5 @@ export function nextPage(
 ): Html {
   if (cursor === null) return NO_HTML;
   const next = new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''));
-  return html`<nav class="pages" aria-label="Pages"><a class="button" href="${`${path}?${next}`}">${text}</a></nav>`;
+  return html`<nav class="pages" aria-label="Pages">${buttonTo(`${path}?${next}`, text)}</nav>`;
 }

@@ -3,9 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type KeyRing, TokenUnreadable } from '../domain/key-ring.ts';
+import type { KeyRing } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
 import { cookieValues } from '../http/request/cookie.ts';
+import { openSealed, sealedText } from './sealed.ts';
 
 export interface Session {
   apiToken: Secret;
@@ -26,8 +27,7 @@ export function newSession(apiToken: Secret): Session {
 
 export function sessionCookie(keyRing: KeyRing, session: Session, now: number, isSecure: boolean): string {
   const text = JSON.stringify([session.apiToken.reveal(), session.csrfToken, now]);
-  const { keyId, ciphertext } = keyRing.seal(new Secret(text), OWNER);
-  return cookie(`${keyId}.${ciphertext}`, MAX_AGE_SECONDS, isSecure);
+  return cookie(sealedText(keyRing, new Secret(text), OWNER), MAX_AGE_SECONDS, isSecure);
 }
 
 export function expiredCookie(isSecure: boolean): string {
@@ -45,17 +45,12 @@ export function sessionOf(
   const names = isSecure ? [SECURE_NAME] : [SECURE_NAME, NAME];
   const [value] = names.flatMap((name) => cookieValues(request, name));
   if (value === undefined) return null;
-  const [keyId = '', ciphertext = ''] = value.split('.');
-  try {
-    const text = keyRing.open({ keyId, ciphertext }, OWNER).reveal();
-    const [apiToken, csrfToken, createdAt] = JSON.parse(text) as [string, string, number];
-    const age = now - createdAt;
-    if (age < 0 || age >= MAX_AGE_SECONDS * 1_000) return null;
-    return { apiToken: new Secret(apiToken), csrfToken };
-  } catch (error) {
-    if (error instanceof TokenUnreadable) return null;
-    throw error;
-  }
+  const opened = openSealed(keyRing, value, OWNER);
+  if (opened === null) return null;
+  const [apiToken, csrfToken, createdAt] = JSON.parse(opened.reveal()) as [string, string, number];
+  const age = now - createdAt;
+  if (age < 0 || age >= MAX_AGE_SECONDS * 1_000) return null;
+  return { apiToken: new Secret(apiToken), csrfToken };
 }
 
 /** Strict: a link on another site never acts with the session. */

@@ -1,7 +1,7 @@
 // A secret in the response to the action that created it, and in no other.
 
 import type { Secret } from '../domain/secret.ts';
-import { type Html, html, NO_HTML } from './html.ts';
+import { buttonTo, type Html, html, NO_HTML } from './html.ts';
 import type { View } from './page.ts';
 
 /** Masked, with a button that shows it; without JavaScript, as text that has to be opened. */
@@ -25,6 +25,6 @@ export function issuedView(
 <div class="notice" role="status"><p>${done} Store it where it is used: it is not shown again.</p></div>
 ${shownOnce(label, secret)}
 ${more}
-<p class="actions"><a class="button" href="${next}">Continue</a></p>`,
+<p class="actions">${buttonTo(next, 'Continue')}</p>`,
   };
 }

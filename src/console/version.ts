@@ -7,7 +7,7 @@ import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
 import { hidden, problemSummary } from './fields.ts';
 import type { Form } from './form.ts';
-import { code, type Html, html, time } from './html.ts';
+import { alert, code, type Html, html, time } from './html.ts';
 import { prettyJson } from './json.ts';
 
 const NAME = 'version';
@@ -39,24 +39,29 @@ export function preconditionIn(form: Form): Precondition {
   return { ifMatch: tag === null ? [] : [tag] };
 }
 
-export function isConflict(problem: Problem | undefined): boolean {
-  return problem?.code === 'version_mismatch';
+/** Whether something else is stored than the form was opened with. */
+export function isConflict(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === 'version_mismatch';
 }
 
 /** Above a form that was rejected: if it was opened with another version than the stored one, shows that. */
 export function formProblem(noun: string, stored: Document | null, problem: Problem | undefined): Html {
   if (!isConflict(problem)) return problemSummary(problem);
-  if (stored === null) {
-    return html`<div class="problem" role="alert"><p>This ${noun} was deleted after you opened the form, so nothing was saved. What you typed is still here: saving creates it again.</p></div>`;
-  }
-  return html`<div class="problem" role="alert"><p>This ${noun} was changed after you opened the form, so nothing was saved. What you typed is still here: saving replaces the stored version.</p>
+  const kept = 'so nothing was saved. What you typed is still here';
+  if (stored === null)
+    return alert(`This ${noun} was deleted after you opened the form, ${kept}: saving creates it again.`);
+  return alert(
+    `This ${noun} was changed after you opened the form, ${kept}: saving replaces the stored version.`,
+    html`
 <p>Stored now: version ${stored.version}, ${time(stored.updatedAt)}</p>
-${code(prettyJson(stored.body))}</div>`;
+${code(prettyJson(stored.body))}`,
+  );
 }
 
 /** The same above a form without fields, which asks for a confirmation. */
 export function confirmationProblem(noun: string, problem: Problem | undefined): Html {
   if (!isConflict(problem)) return problemSummary(problem);
-  const detail = `This ${noun} was changed after you opened this page, so nothing was done. Check it, and confirm again.`;
-  return problemSummary(new Problem('version_mismatch', detail));
+  return alert(
+    `This ${noun} was changed after you opened this page, so nothing was done. Check it, and confirm again.`,
+  );
 }

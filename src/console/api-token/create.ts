@@ -1,6 +1,5 @@
 import { type Permission, permissions } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
-import { TokenUnreadable } from '../../domain/key-ring.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { mintApiToken } from '../../domain/token.ts';
 import { newApiTokenBody } from '../../http/endpoints/api-token/create.ts';
@@ -12,6 +11,7 @@ import { type Form, numberMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { ADMINS } from '../page.ts';
+import { openSealed, sealedText } from '../sealed.ts';
 import { isConflict } from '../version.ts';
 import { issuedTokenView } from './issued.ts';
 import { API_TOKENS, NEW_API_TOKEN_PATH } from './show.ts';
@@ -89,18 +89,13 @@ const OWNER = { session: 'new-api-token' } as const;
 
 /** The form has the text, encrypted: sending it twice, such as by reloading the response, creates one API token. */
 function sealText({ keyRing }: Context): string {
-  const { keyId, ciphertext } = keyRing.seal(mintApiToken(), OWNER);
-  return `${keyId}.${ciphertext}`;
+  return sealedText(keyRing, mintApiToken(), OWNER);
 }
 
 function openText({ keyRing }: Context, form: Form): Secret {
-  const [keyId = '', ciphertext = ''] = form.text('sealed').split('.');
-  try {
-    return keyRing.open({ keyId, ciphertext }, OWNER);
-  } catch (error) {
-    if (!(error instanceof TokenUnreadable)) throw error;
-    throw new Problem('version_mismatch', 'This form is too old, so nothing was created. Send it again.');
-  }
+  const text = openSealed(keyRing, form.text('sealed'), OWNER);
+  if (text !== null) return text;
+  throw new Problem('version_mismatch', 'This form is too old, so nothing was created. Send it again.');
 }
 
 function explainTaken(error: unknown): never {

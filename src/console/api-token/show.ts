@@ -1,7 +1,7 @@
 import { type ApiToken, type ApiTokenStatus, previousTextUntil, statusOf } from '../../domain/api-token.ts';
 import { apiTokenIdOf } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
-import { badge, definitions, type Html, html, pathTo, time } from '../html.ts';
+import { badge, buttonTo, definitions, type Html, html, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
 
 export const API_TOKENS = 'api-tokens';
@@ -61,6 +61,6 @@ export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
 }
 
 function actions({ apiTokenId }: ApiToken): Html {
-  return html`<div class="actions"><a class="button" href="${pathTo(API_TOKENS, apiTokenId, 'rotate')}">Rotate</a>
-<a class="button" href="${pathTo(API_TOKENS, apiTokenId, 'revoke')}">Revoke</a></div>`;
+  return html`<div class="actions">${buttonTo(pathTo(API_TOKENS, apiTokenId, 'rotate'), 'Rotate')}
+${buttonTo(pathTo(API_TOKENS, apiTokenId, 'revoke'), 'Revoke')}</div>`;
 }

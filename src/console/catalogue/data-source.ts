@@ -1,4 +1,4 @@
-import { dataSourceDefinition } from '../../domain/catalogue.ts';
+import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
@@ -10,7 +10,7 @@ import { areaField, nameField, textField } from '../fields.ts';
 import { jsonMember, textMember } from '../form.ts';
 import { code, type Html, html, joined, link, pathTo, table } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
-import { type PageCall, READERS } from '../page.ts';
+import { configOf, type PageCall, READERS } from '../page.ts';
 
 export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 
@@ -63,7 +63,7 @@ ${areaField({
   consequences: async (document, call) => {
     const { dataSourceId } = fieldsOf(document);
     const references = [...new Set([document.id, String(dataSourceId)])];
-    const { catalogue } = await call.context.configs.of(call.context.store, call.caller);
+    const { catalogue } = await configOf(call);
     const dataSource = catalogue.find(dataSourceId);
     const schemaIds = dataSource === undefined ? [] : catalogue.schemasWithDefault(dataSource);
     return html`<p>References to it are then dangling: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
@@ -97,17 +97,25 @@ export function fieldsOf(document: Document): DataSourceRow & { attributes: Json
 }
 
 export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
-  if (dataSources.length === 0) return html`<p class="none">No data sources.</p>`;
   return table(
     'Data sources',
     ['Id', 'Number', 'Schema', 'Name'],
     dataSources.map(({ providedId, dataSourceId, schemaId, name }) => [
-      link(pathTo(...DATA_SOURCES, providedId), providedId),
+      dataSourceLink(providedId),
       dataSourceId,
       schemaLink(schemaId),
       name,
     ]),
+    'No data sources.',
   );
+}
+
+export function dataSourceLink(providedId: string): Html {
+  return link(pathTo(...DATA_SOURCES, providedId), providedId);
+}
+
+export function nameOf({ json }: DataSource): string {
+  return (JSON.parse(json) as { name: string }).name;
 }
 
 function schemaLink(schemaId: string): Html {

@@ -4,10 +4,10 @@ import type { DocumentDefinition } from '../../domain/document.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import { listDocuments } from '../../operations/document/document.ts';
 import { documentList, newLink, newPath } from '../document-pages.ts';
-import { badge, definitions, type Html, html, link, pathTo } from '../html.ts';
+import { badge, buttonTo, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { notice } from '../notice.ts';
-import { ADMINS, type Page, type PageCall, READERS } from '../page.ts';
+import { ADMINS, configOf, type Page, type PageCall, READERS } from '../page.ts';
 import { PAGE_SIZE } from '../pagination.ts';
 import { DATA_SOURCES, dataSourceTable, fieldsOf } from './data-source.ts';
 import { SCHEMAS, schemaTable } from './schema.ts';
@@ -64,11 +64,11 @@ function links(
   { isAdmin, hasMore }: { isAdmin: boolean; hasMore: boolean },
 ): Html {
   return html`<div class="actions">${isAdmin ? newLink(newPath(path), definition) : ''}
-${hasMore ? html`<a class="button" href="${pathTo(...path)}">All ${definition.noun}s</a>` : ''}</div>`;
+${hasMore ? buttonTo(pathTo(...path), `All ${definition.noun}s`) : ''}</div>`;
 }
 
 async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<Html> {
-  const { mappingMode, propertySchema } = await context.configs.of(context.store, caller);
+  const { mappingMode, propertySchema } = await configOf({ context, caller });
   const change = isAdmin ? html` · ${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
   const schema =
     propertySchema === null ? html`<span class="none">none</span>` : modeText(propertySchema.mode);

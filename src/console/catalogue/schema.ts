@@ -6,9 +6,9 @@ import { putSchema as put, type SchemaBody } from '../../operations/catalogue/ca
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
-import { type Html, html, link, pathTo, table, time } from '../html.ts';
-import { ADMINS, type PageCall, READERS } from '../page.ts';
-import { DATA_SOURCES, type DataSourceRow, dataSourceTable } from './data-source.ts';
+import { buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { ADMINS, configOf, type PageCall, READERS } from '../page.ts';
+import { DATA_SOURCES, type DataSourceRow, dataSourceTable, nameOf } from './data-source.ts';
 
 export const SCHEMAS = ['catalogue', 'schemas'] as const;
 
@@ -62,7 +62,7 @@ ${checkField({
     return html`<h2>Data sources of this schema</h2>
 ${dataSourceTable(dataSources.slice(0, SHOWN).map(rowOf))}
 ${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
-${isPermitted(call.caller, ADMINS) ? html`<p class="actions"><a class="button" href="${create}">New data source</a></p>` : ''}`;
+${isPermitted(call.caller, ADMINS) ? html`<p class="actions">${buttonTo(create, 'New data source')}</p>` : ''}`;
   },
   consequences: async ({ id }, call) => {
     const count = (await dataSourcesOf(call, id)).length;
@@ -72,12 +72,12 @@ ${count === 0 ? '' : html`<p>${count} ${count === 1 ? 'data source belongs' : 'd
 });
 
 async function dataSourcesOf({ context, caller }: PageCall, schemaId: string): Promise<DataSource[]> {
-  const { catalogue } = await context.configs.of(context.store, caller);
+  const { catalogue } = await configOf({ context, caller });
   return catalogue.ofSchema(schemaId);
 }
 
-function rowOf({ json, ...dataSource }: DataSource): DataSourceRow {
-  return { ...dataSource, name: (JSON.parse(json) as { name: string }).name };
+function rowOf(dataSource: DataSource): DataSourceRow {
+  return { ...dataSource, name: nameOf(dataSource) };
 }
 
 const NONE = html`<span class="none">none</span>`;
@@ -97,7 +97,6 @@ function defaultMember(form: Form): string {
 }
 
 export function schemaTable(documents: readonly Document[]): Html {
-  if (documents.length === 0) return html`<p class="none">No schemas.</p>`;
   return table(
     'Schemas',
     ['Id', 'Name', 'Default data source', 'Updated'],
@@ -110,5 +109,6 @@ export function schemaTable(documents: readonly Document[]): Html {
         time(document.updatedAt),
       ];
     }),
+    'No schemas.',
   );
 }

@@ -3,7 +3,7 @@
 import type { Dashboard, DashboardError } from '../../demo/dashboard.ts';
 import { demoCustomers } from '../../demo/sample-data.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { code, definitions, type Html, html, joined, link, pathTo } from '../html.ts';
+import { code, definitions, type Html, html, joined, link, none, pathTo } from '../html.ts';
 import { barChart, withSeparators } from './chart.ts';
 
 export function dashboardSection(userGroup: UserGroup, dashboard: Dashboard | DashboardError): Html {
@@ -24,7 +24,7 @@ function failure({ error }: DashboardError): Html {
 }
 
 function drawn({ name, mapping }: UserGroup, { dataSource, sql, parameters, rows }: Dashboard): Html {
-  return html`${rows.length === 0 ? html`<p class="none">No orders.</p>` : chart(name, rows)}
+  return html`${rows.length === 0 ? none('No orders.') : chart(name, rows)}
 <h3>Why these rows</h3>
 ${definitions([
   ['Mapping', html`<code>${mapping ?? 'null'}</code>`],

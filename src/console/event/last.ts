@@ -1,6 +1,6 @@
 import { listEvents } from '../../operations/event/list.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
 import { eventTableOfOne } from './table.ts';
 
@@ -9,9 +9,9 @@ export async function lastEvents({ context, caller }: PageCall, id: string, limi
   try {
     const target = { type: 'user_group', id } as const;
     const { events } = await listEvents(context, caller, { order: 'newest', limit, target });
-    return events.length === 0 ? html`<p class="none">No events.</p>` : eventTableOfOne(events);
+    return events.length === 0 ? none('No events.') : eventTableOfOne(events);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return html`<p class="none">The service is too busy to list them now.</p>`;
+    return none('The service is too busy to list them now.');
   }
 }

@@ -3,7 +3,7 @@ import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, textField } from '../fields.ts';
-import { type Html, html, pathTo } from '../html.ts';
+import { type Html, html, none, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
 import { eventTable, nameOfTarget, nameOfType } from './table.ts';
@@ -45,15 +45,15 @@ export async function pageOfEvents(
 ): Promise<Html> {
   const page = await listEvents(context, caller, { order: 'newest', ...of, ...pageOf(query) });
   const [path] = request.url.split('?', 1);
-  return html`${page.events.length === 0 ? none(page) : tableOf(page.events)}
+  return html`${page.events.length === 0 ? emptyPage(page) : tableOf(page.events)}
 ${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
 /** A page with a filter may be empty although more follow. */
-function none({ nextCursor }: EventsPage): Html {
+function emptyPage({ nextCursor }: EventsPage): Html {
   return nextCursor === null
-    ? html`<p class="none">No events.</p>`
-    : html`<p class="none">None of the events that were looked through meets these conditions; continue on the next page.</p>`;
+    ? none('No events.')
+    : none('None of the events that were looked through meets these conditions; continue on the next page.');
 }
 
 /** Anything else in the URL is no filter. */

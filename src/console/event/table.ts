@@ -27,29 +27,29 @@ const VIA = {
 
 /** `events` are in the form that callers of the API see. */
 export function eventTable(caller: Caller, events: readonly JsonText[]): Html {
-  const rows = events
-    .map(parsed)
-    .map(({ event, changes }) => [
-      time(Date.parse(event.occurred_at)),
-      what(event),
-      about(caller, event),
-      who(event.actor),
-      changesOf(event, changes),
-    ]);
-  return table('Events', ['When', 'What', 'About', 'Who', 'Changes'], rows);
+  return tableOf(events, { About: (event) => about(caller, event) });
 }
 
 /** The same for events that are all about the subject of the page. */
 export function eventTableOfOne(events: readonly JsonText[]): Html {
+  return tableOf(events, {});
+}
+
+/** `more` has further columns after the second. */
+function tableOf(
+  events: readonly JsonText[],
+  more: Readonly<Record<string, (event: EventFields) => Html>>,
+): Html {
   const rows = events
     .map(parsed)
     .map(({ event, changes }) => [
       time(Date.parse(event.occurred_at)),
       what(event),
+      ...Object.values(more).map((cellOf) => cellOf(event)),
       who(event.actor),
       changesOf(event, changes),
     ]);
-  return table('Events', ['When', 'What', 'Who', 'Changes'], rows);
+  return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
 }
 
 function parsed(text: JsonText): { event: EventFields; changes: JsonText } {

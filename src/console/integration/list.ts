@@ -1,7 +1,7 @@
 import type { Document } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
 import { documentList, newPath } from '../document-pages.ts';
-import { definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { buttonTo, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
 import { fieldsOf, INTEGRATIONS, restrictedBadge, typeTexts } from './integration.ts';
@@ -13,7 +13,7 @@ export const listIntegrations = documentList({
   title: 'Integrations',
   hint: 'How embed tokens for dashboards are made from a user group.',
   newPath: pathTo(...INTEGRATIONS, '-', 'types'),
-  actions: html`<a class="button" href="${SIGNING_KEYS_PATH}">Signing keys</a>`,
+  actions: buttonTo(SIGNING_KEYS_PATH, 'Signing keys'),
   table: integrationTable,
 });
 
@@ -33,7 +33,6 @@ ${definitions(typeTexts.map(([type, text]) => [type, link(`${newPath(INTEGRATION
 };
 
 function integrationTable(documents: readonly Document[]): Html {
-  if (documents.length === 0) return html`<p class="none">No integrations.</p>`;
   return table(
     'Integrations',
     ['Id', 'Type', 'Tokens are valid for', 'Restricted', 'Updated'],
@@ -47,5 +46,6 @@ function integrationTable(documents: readonly Document[]): Html {
         time(document.updatedAt),
       ];
     }),
+    'No integrations.',
   );
 }

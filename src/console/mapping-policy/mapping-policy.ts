@@ -8,7 +8,7 @@ import { readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { ADMINS } from '../page.ts';
+import { ADMINS, configOf } from '../page.ts';
 import { documentVersion, formProblem, keptVersionField, preconditionIn } from '../version.ts';
 
 const PATH = pathTo('catalogue', 'mapping-policy');
@@ -18,7 +18,7 @@ export const mappingPolicyPages = formPages({
   permissions: ADMINS,
   purpose: 'change the mapping policy',
   initial: async ({ context, caller }) => ({
-    mode: (await context.configs.of(context.store, caller)).mappingMode,
+    mode: (await configOf({ context, caller })).mappingMode,
   }),
   act: async ({ context, caller, form }) => {
     const { mode } = await readForm(context, form, mappingPolicyBody, () => ({

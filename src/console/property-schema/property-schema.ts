@@ -9,7 +9,7 @@ import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { code, definitions, html, NO_HTML, pathTo } from '../html.ts';
+import { buttonTo, code, definitions, html, NO_HTML, none, pathTo } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { modeChoices, modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { withNotice } from '../notice.ts';
@@ -64,7 +64,7 @@ ${areaField({
 ${choiceField({ name: 'mode', label: 'Mode', value: form.text('mode'), choices: modeChoices, problem })}`,
       button: 'Save',
       back: pathTo('catalogue'),
-      more: stored === null ? NO_HTML : html`<a class="button" href="${DELETE_PATH}">Delete</a>`,
+      more: stored === null ? NO_HTML : buttonTo(DELETE_PATH, 'Delete'),
     });
   },
 });
@@ -129,7 +129,7 @@ function readView(stored: Document | null): View {
   if (stored === null) {
     return {
       title: TITLE,
-      main: html`<h1>${TITLE}</h1><p class="none">None: properties are not checked.</p>`,
+      main: html`<h1>${TITLE}</h1>${none('None: properties are not checked.')}`,
     };
   }
   const { schema, mode } = documentFields(stored);

@@ -11,7 +11,7 @@ import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/si
 import { checkField } from '../fields.ts';
 import { readForm } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
-import { badge, definitions, type Html, html, pathTo, table, time } from '../html.ts';
+import { badge, buttonTo, definitions, type Html, html, none, pathTo, table, time } from '../html.ts';
 import { notice, withNotice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { confirmationProblem, documentVersion, keptVersionField, preconditionIn } from '../version.ts';
@@ -68,7 +68,7 @@ ${checkField({
   },
 });
 
-const NO_KEYS = html`<p class="none">There are none yet: the first integration that needs them creates them.</p>`;
+const NO_KEYS = none('There are none yet: the first integration that needs them creates them.');
 
 const statusBadges = {
   pending: badge('neutral', 'published, does not sign yet'),
@@ -93,5 +93,5 @@ ${definitions([
 ])}
 ${publicUrl === '' ? html`<p class="hint">UGS_PUBLIC_URL is not set, so these are not complete URLs.</p>` : ''}
 ${table('Signing keys', ['Key id', 'Algorithm', 'Status', 'Signs from', 'Published until'], rows)}
-<div class="actions"><a class="button" href="${ROTATE_PATH}">Rotate</a></div>`;
+<div class="actions">${buttonTo(ROTATE_PATH, 'Rotate')}</div>`;
 }

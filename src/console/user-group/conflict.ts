@@ -4,7 +4,7 @@ import { type UserGroup, versionTag } from '../../domain/user-group/user-group.t
 import { changesTable } from '../event/changes.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
-import { type Html, html, link, pathTo } from '../html.ts';
+import { alert, buttonTo, type Html, html, link, none, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { versionField } from '../version.ts';
 import { differences, type GroupFields, hiddenFields } from './form.ts';
@@ -18,15 +18,15 @@ export async function conflictView(call: PageCall, stored: UserGroup, fields: Gr
   const changes = differences(stored, fields);
   const content = html`${versionField(versionTag(stored))}
 ${hiddenFields(fields)}
-<div class="actions">${submit('Overwrite with yours', 'danger')} ${editButton(stored, 'Edit yours again')} <a class="button" href="${group}">Keep what is stored</a></div>`;
+<div class="actions">${submit('Overwrite with yours', 'danger')} ${editButton(stored, 'Edit yours again')} ${buttonTo(group, 'Keep what is stored')}</div>`;
   return {
     status: 412,
     title: `Conflict: ${providedId}`,
     main: html`<h1>Changed in the meantime</h1>
-<div class="problem" role="alert"><p>Nothing was saved: this user group has been changed since you started to edit it.</p></div>
+${alert('Nothing was saved: this user group has been changed since you started to edit it.')}
 <p>${link(group, providedId)}</p>
 <h2>What differs</h2>
-${changes.length === 0 ? html`<p class="none">Nothing: what is stored now is what you typed.</p>` : changesTable(changes, ['Stored now', 'Yours'])}
+${changes.length === 0 ? none('Nothing: what is stored now is what you typed.') : changesTable(changes, ['Stored now', 'Yours'])}
 <h2>Last events</h2>
 ${await lastEvents(call, providedId, EVENTS)}
 ${actionForm(call.session, `${group}/save`, content)}`,

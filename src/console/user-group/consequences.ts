@@ -4,6 +4,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import type { PageCall } from '../page.ts';
+import { configOf } from '../page.ts';
 
 /** `items` are further consequences. */
 export async function consequences(
@@ -20,7 +21,7 @@ ${await integrations(call)}`;
 
 /** Each can mint for any group of its environment. */
 async function integrations({ context, caller }: PageCall): Promise<Html> {
-  const config = await context.configs.of(context.store, caller);
+  const config = await configOf({ context, caller });
   const rows = [...config.ofKind('integration').keys()].map((id) => {
     const { type, ttlSeconds } = findIntegration(config, id).integration;
     return [link(pathTo('integrations', id), id), type, html`${ttlSeconds} seconds at most`];

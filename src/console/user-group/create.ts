@@ -4,7 +4,8 @@ import { problemSummary, textField } from '../fields.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type PageCall, type View, WRITERS } from '../page.ts';
+import { configOf, type PageCall, type View, WRITERS } from '../page.ts';
+import { isConflict } from '../version.ts';
 import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
 
 /** `-` is in the place of an id, and no action on an id is called `new`. */
@@ -17,18 +18,18 @@ export const creation = formPages({
   purpose: 'create user groups',
   act: async ({ context, caller, form }) => {
     await context.cpu.turn(form.size);
-    const typed = readGroup(form, await context.configs.of(context.store, caller));
+    const typed = readGroup(form, await configOf({ context, caller }));
     const id = form.text('user_group_id');
     const fields = fieldsOf(id, typed, null);
     try {
       await getOrCreateUserGroup(context, caller, { userGroupId: id, ...fields }, { ifNoneMatch: '*' });
     } catch (error) {
-      throw error instanceof Problem && error.code === 'version_mismatch' ? EXISTS : error;
+      throw isConflict(error) ? EXISTS : error;
     }
     return { location: withNotice(pathTo('user-groups', id), 'created') };
   },
   view: async (call, form, problem) => {
-    const config = await call.context.configs.of(call.context.store, call.caller);
+    const config = await configOf(call);
     const typed = problem === undefined ? typedGroup(config) : readGroup(form, config);
     return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
   },

@@ -2,15 +2,15 @@
 
 import { sizeOf, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
 import { problemSummary } from '../fields.ts';
 import { formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
-import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { configOf, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { createView } from './create.ts';
 import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
+import { groupIn } from './group.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/edit',
@@ -23,11 +23,9 @@ export const edit: Page = {
   ...shared,
   method: 'GET',
   handle: async (call) => {
-    const { context, caller, request } = call;
-    const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
-    await context.cpu.turn(sizeOf(userGroup));
-    const config = await context.configs.of(context.store, caller);
-    return editView(call, typedGroup(config, userGroup), versionTag(userGroup));
+    const userGroup = await groupIn(call);
+    await call.context.cpu.turn(sizeOf(userGroup));
+    return editView(call, typedGroup(await configOf(call), userGroup), versionTag(userGroup));
   },
 };
 
@@ -36,9 +34,9 @@ export const editAgain: Page = {
   ...shared,
   method: 'POST',
   handle: async (call) => {
-    const { context, caller, request, form } = call;
+    const { context, request, form } = call;
     await context.cpu.turn(form.size);
-    const config = await context.configs.of(context.store, caller);
+    const config = await configOf(call);
     const fields = fieldsOf(userGroupIdOf(request), readGroup(form, config), null);
     return editView(call, typedGroup(config, fields), versionIn(form));
   },
@@ -47,8 +45,8 @@ export const editAgain: Page = {
 
 /** The form with what was typed. If the group is gone, the form to create it. */
 export async function retryEdit(call: PageCall, problem: Problem): Promise<View> {
-  const { context, caller, request, form } = call;
-  const typed = readGroup(form, await context.configs.of(context.store, caller));
+  const { request, form } = call;
+  const typed = readGroup(form, await configOf(call));
   if (problem.code === 'user_group_not_found')
     return createView(call, { id: userGroupIdOf(request), ...typed }, problem);
   return editView(call, typed, versionIn(form), problem);

@@ -5,7 +5,7 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { type ListQuery, listUserGroups } from '../../operations/user-group/list.ts';
 import { demoOffer } from '../demo/create.ts';
 import { choiceField, textField } from '../fields.ts';
-import { badge, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { alert, badge, buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
@@ -40,7 +40,7 @@ export const list: Page = {
       title: 'User groups',
       main: html`<h1>User groups</h1>
 ${notice(query, NOTICES)}
-<div class="actions">${isPermitted(caller, WRITERS) ? button(CREATE_PATH, 'Create') : ''} ${button(FIND_PATH, 'Find by token')}</div>
+<div class="actions">${isPermitted(caller, WRITERS) ? buttonTo(CREATE_PATH, 'Create') : ''} ${buttonTo(FIND_PATH, 'Find by token')}</div>
 ${query.has('token_in_search') ? TOKEN_IN_SEARCH : ''}
 ${searchForm(search)}
 <div id="results" aria-live="polite">
@@ -54,11 +54,9 @@ ${userGroups.length === 0 && query.size === 0 ? demoOffer(call) : ''}`,
 
 const NOTICES = { deleted: 'The user group was deleted. Its token is no longer valid.' } as const;
 
-function button(path: string, text: string): Html {
-  return html`<a class="button" href="${path}">${text}</a>`;
-}
-
-const TOKEN_IN_SEARCH = html`<div class="problem" role="alert"><p>That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.</p></div>`;
+const TOKEN_IN_SEARCH = alert(
+  'That was a token. It was not searched for: use “Find by token”, and rotate the token if the address of the page was recorded somewhere.',
+);
 
 function searchOf(query: URLSearchParams): Search {
   const text = (name: keyof Search) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
@@ -119,7 +117,6 @@ ${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, 
 }
 
 function results(userGroups: readonly UserGroup[]): Html {
-  if (userGroups.length === 0) return html`<p class="none">No user group here meets these conditions.</p>`;
   return table(
     'User groups',
     ['Id', 'Name', 'Status', 'Last seen', 'Updated'],
@@ -130,5 +127,6 @@ function results(userGroups: readonly UserGroup[]): Html {
       time(userGroup.lastSeenAt),
       time(userGroup.updatedAt),
     ]),
+    'No user group here meets these conditions.',
   );
 }

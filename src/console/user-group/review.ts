@@ -7,8 +7,8 @@ import { checkPolicies } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
 import { changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
-import { type Html, html, link, NO_HTML, pathTo } from '../html.ts';
-import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { type Html, html, link, NO_HTML, none, pathTo } from '../html.ts';
+import { configOf, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { retryEdit } from './edit.ts';
@@ -37,7 +37,7 @@ export const review: Page = {
 /** The stored group, and what was typed about it. Throws `user_group_not_found` and `invalid_request`. */
 export async function submissionOf({ context, caller, request, form }: PageCall): Promise<Submission> {
   const id = userGroupIdOf(request);
-  const config = await context.configs.of(context.store, caller);
+  const config = await configOf({ context, caller });
   const stored = await findUserGroup(context, caller, id);
   await context.cpu.turn(form.size + sizeOf(stored));
   return { stored, fields: fieldsOf(id, readGroup(form, config), stored.properties) };
@@ -53,7 +53,7 @@ ${hiddenFields(fields)}
     title: `Review ${stored.providedId}`,
     main: html`<h1>Review changes</h1>
 <p>${link(group, stored.providedId)}</p>
-${isSame ? html`<p class="none">Nothing differs from what is stored.</p>` : changesOrOrder(stored, fields)}
+${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
 ${violationList(context.violations)}
 ${actionForm(session, `${group}/save`, content)}`,
   };

@@ -1,15 +1,8 @@
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
 import { choiceField } from '../fields.ts';
-import { formPages, formView } from '../form-pages.ts';
-import { type Html, html, link, pathTo, time } from '../html.ts';
-import { withNotice } from '../notice.ts';
-import { WRITERS } from '../page.ts';
-import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
-import { consequences } from './consequences.ts';
+import { type Html, html, time } from '../html.ts';
+import { applyToGroup, groupConfirmation } from './group.ts';
 
 /** In seconds. */
 const GRACE_PERIODS = [
@@ -20,45 +13,34 @@ const GRACE_PERIODS = [
 ] as const;
 const DEFAULT = '86400';
 
-export const rotation = formPages({
-  path: '/user-groups/:user_group_id/rotate',
-  permissions: WRITERS,
+export const rotation = groupConfirmation({
+  action: 'rotate',
   purpose: 'rotate tokens',
+  title: 'Rotate the token of',
+  heading: 'Rotate the token',
+  effect:
+    'The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.',
+  button: 'Rotate',
   initial: () => ({ grace_period_seconds: DEFAULT }),
-  act: async ({ context, caller, request, form }) => {
-    const id = userGroupIdOf(request);
+  act: async (call) => {
     const choices = GRACE_PERIODS.map(([seconds]) => seconds);
-    const gracePeriod = form.choice('grace_period_seconds', choices) ?? DEFAULT;
-    await rotateTokenById(context, caller, id, Number(gracePeriod), preconditionIn(form));
-    return { location: withNotice(pathTo('user-groups', id), 'rotated') };
+    const gracePeriod = Number(call.form.choice('grace_period_seconds', choices) ?? DEFAULT);
+    return applyToGroup(
+      call,
+      (context, caller, id, precondition) => rotateTokenById(context, caller, id, gracePeriod, precondition),
+      'rotated',
+    );
   },
-  view: async (call, form, problem) => {
-    const { context, caller, request } = call;
-    const userGroup = await findUserGroup(context, caller, userGroupIdOf(request));
-    const { providedId } = userGroup;
-    const group = pathTo('user-groups', providedId);
-    return formView(call, {
-      title: `Rotate the token of ${providedId}`,
-      heading: 'Rotate the token',
-      text: html`<p>${link(group, providedId)}</p>
-${confirmationProblem('user group', problem)}
-<p>The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.</p>
-${await consequences(call, userGroup, [replacedBefore(userGroup, context.clock())])}`,
-      action: `${group}/rotate`,
-      fields: html`${versionField(versionTag(userGroup))}
-${choiceField({
-  name: 'grace_period_seconds',
-  label: 'Grace period of the current token',
-  hint: 'None if the token has leaked.',
-  value: form.text('grace_period_seconds') || DEFAULT,
-  choices: GRACE_PERIODS,
-  problem,
-})}`,
-      button: 'Rotate',
-      isDangerous: true,
-      back: group,
-    });
-  },
+  consequences: (userGroup, { context }) => [replacedBefore(userGroup, context.clock())],
+  fields: (form, problem) =>
+    choiceField({
+      name: 'grace_period_seconds',
+      label: 'Grace period of the current token',
+      hint: 'None if the token has leaked.',
+      value: form.text('grace_period_seconds') || DEFAULT,
+      choices: GRACE_PERIODS,
+      problem,
+    }),
 });
 
 function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): Html {

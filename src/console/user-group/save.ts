@@ -1,10 +1,9 @@
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { updateUserGroup } from '../../operations/user-group/update.ts';
-import { Problem } from '../../problem.ts';
 import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { type Page, WRITERS } from '../page.ts';
-import { preconditionIn } from '../version.ts';
+import { isConflict, preconditionIn } from '../version.ts';
 import { conflictView } from './conflict.ts';
 import { retryEdit } from './edit.ts';
 import { changedFields } from './form.ts';
@@ -28,7 +27,7 @@ export const save: Page = {
     try {
       await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, precondition);
     } catch (error) {
-      if (!(error instanceof Problem && error.code === 'version_mismatch')) throw error;
+      if (!isConflict(error)) throw error;
       return conflictView(call, await findUserGroup(context, caller, providedId), fields);
     }
     return { location: withNotice(group, 'saved') };

@@ -2,17 +2,18 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { openToken } from '../../operations/context.ts';
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Problem } from '../../problem.ts';
+import { dataSourceLink, nameOf } from '../catalogue/data-source.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
-import { badge, code, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { badge, buttonTo, code, definitions, type Html, html, link, none, pathTo, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
-import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
+import { mappedDataSources } from './data-sources.ts';
+import { groupIn } from './group.ts';
 
 const EVENTS = 10;
 
@@ -47,18 +48,14 @@ export const showToken: Page = {
   purpose: 'see the tokens of user groups',
   access: 'read',
   handle: async (call) => {
-    const userGroup = await findUserGroup(call.context, call.caller, userGroupIdOf(call.request));
+    const userGroup = await groupIn(call);
     return showView(call, openToken(call.context, userGroup));
   },
 };
 
-/** The page as it is now, if an action on it is rejected. */
-export function showAgain(call: PageCall, problem: Problem): Promise<View> {
-  return showStored(call, problem);
-}
-
-async function showStored(call: PageCall, problem?: Problem): Promise<View> {
-  const userGroup = await findUserGroup(call.context, call.caller, userGroupIdOf(call.request));
+/** The page as it is now; `problem` is that of an action on it. */
+export async function showStored(call: PageCall, problem?: Problem): Promise<View> {
+  const userGroup = await groupIn(call);
   return showView(call, { userGroup, token: null }, problem);
 }
 
@@ -70,7 +67,7 @@ export async function showView(
 ): Promise<View> {
   const { context, caller, query } = call;
   const { providedId, name, mapping, properties } = userGroup;
-  const { catalogue } = await context.configs.of(context.store, caller);
+  const { catalogue } = await configOf({ context, caller });
   const events = await lastEvents(call, providedId, EVENTS);
   await context.cpu.turn(sizeOf(userGroup));
   return {
@@ -82,7 +79,7 @@ ${identity(call, userGroup, token)}
 <h2>Data sources</h2>
 ${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(mapping))}
 <h2>Properties</h2>
-${properties === null ? html`<p class="none">No properties.</p>` : code(prettyJson(properties))}
+${properties === null ? none('No properties.') : code(prettyJson(properties))}
 <h2>Last events</h2>
 ${events}
 <p>${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,
@@ -91,8 +88,7 @@ ${events}
 
 function actions({ caller, session }: PageCall, userGroup: UserGroup): Html {
   const group = pathTo('user-groups', userGroup.providedId);
-  const button = (action: string, text: string) =>
-    html`<a class="button" href="${group}/${action}">${text}</a>`;
+  const button = (action: string, text: string) => buttonTo(`${group}/${action}`, text);
   const viewAs = button('view-as', 'View as');
   if (!isPermitted(caller, WRITERS)) return html`<div class="actions">${viewAs}</div>`;
   const version = versionField(versionTag(userGroup));
@@ -138,23 +134,14 @@ function tokenRows(
   return [['Token', value], ...rows];
 }
 
-/** The data sources of its dashboards: a dangling reference is an error, not a default. */
-function dataSources(userGroup: UserGroup, effective: EffectiveMapping | null): Html {
-  if (effective === null) {
-    return userGroup.mapping === null
-      ? html`<p class="none">No mapping.</p>`
-      : html`<p class="hint">There is no catalogue: this is the mapping as the API returns it.</p>${code(prettyJson(userGroup.mapping))}`;
+function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): Html {
+  if (effective !== null) {
+    return mappedDataSources(effective, 'Name', (dataSource) => [
+      dataSourceLink(dataSource.providedId),
+      nameOf(dataSource),
+    ]);
   }
-  const rows = [...effective.dataSources].map(([schemaId, { providedId, json }]) => [
-    html`<code>${schemaId}</code>`,
-    link(pathTo('catalogue', 'data-sources', providedId), providedId),
-    html`${(JSON.parse(json) as { name: string }).name}`,
-  ]);
-  const unresolved = effective.unresolved.map(({ schemaId, reference }) => [
-    html`<code>${schemaId}</code>`,
-    html`<code>${reference}</code>`,
-    badge('bad', 'does not exist: the dashboard shows an error'),
-  ]);
-  if (rows.length + unresolved.length === 0) return html`<p class="none">No schema is mapped.</p>`;
-  return table('Data sources', ['Schema', 'Data source', 'Name'], [...unresolved, ...rows]);
+  return mapping === null
+    ? none('No mapping.')
+    : html`<p class="hint">There is no catalogue: this is the mapping as the API returns it.</p>${code(prettyJson(mapping))}`;
 }

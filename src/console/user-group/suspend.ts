@@ -1,44 +1,19 @@
 // Suspending a group, with what it breaks, and resuming it.
 
-import { versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
-import { findUserGroup } from '../../operations/user-group/read.ts';
 import { resumeUserGroup, suspendUserGroup } from '../../operations/user-group/suspend.ts';
-import { formPages, formView } from '../form-pages.ts';
-import { html, link, pathTo } from '../html.ts';
-import { withNotice } from '../notice.ts';
 import { type Page, WRITERS } from '../page.ts';
-import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
-import { consequences } from './consequences.ts';
-import { showAgain } from './show.ts';
+import { applyToGroup, groupConfirmation } from './group.ts';
+import { showStored } from './show.ts';
 
-export const suspension = formPages({
-  path: '/user-groups/:user_group_id/suspend',
-  permissions: WRITERS,
+export const suspension = groupConfirmation({
+  action: 'suspend',
   purpose: 'suspend user groups',
-  act: async ({ context, caller, request, form }) => {
-    const id = userGroupIdOf(request);
-    await suspendUserGroup(context, caller, id, preconditionIn(form));
-    return { location: withNotice(pathTo('user-groups', id), 'suspended') };
-  },
-  view: async (call, _form, problem) => {
-    const userGroup = await findUserGroup(call.context, call.caller, userGroupIdOf(call.request));
-    const { providedId } = userGroup;
-    const group = pathTo('user-groups', providedId);
-    return formView(call, {
-      title: `Suspend ${providedId}`,
-      heading: 'Suspend user group',
-      text: html`<p>${link(group, providedId)}</p>
-${confirmationProblem('user group', problem)}
-<p>Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.</p>
-${await consequences(call, userGroup, [])}`,
-      action: `${group}/suspend`,
-      fields: versionField(versionTag(userGroup)),
-      button: 'Suspend',
-      isDangerous: true,
-      back: group,
-    });
-  },
+  title: 'Suspend',
+  heading: 'Suspend user group',
+  effect:
+    'Its dashboards show an error from the next request on, until it is resumed. It keeps its token and all of its fields.',
+  button: 'Suspend',
+  act: (call) => applyToGroup(call, suspendUserGroup, 'suspended'),
 });
 
 export const resume: Page = {
@@ -47,10 +22,6 @@ export const resume: Page = {
   permissions: WRITERS,
   purpose: 'resume user groups',
   access: 'write',
-  handle: async ({ context, caller, request, form }) => {
-    const id = userGroupIdOf(request);
-    await resumeUserGroup(context, caller, id, preconditionIn(form));
-    return { location: withNotice(pathTo('user-groups', id), 'resumed') };
-  },
-  retry: showAgain,
+  handle: (call) => applyToGroup(call, resumeUserGroup, 'resumed'),
+  retry: showStored,
 };

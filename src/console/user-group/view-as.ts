@@ -1,7 +1,7 @@
 // Preview of what a dashboard gets for the user group, and a test token.
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
-import { type Caller, isPermitted } from '../../domain/api-token.ts';
+import { isPermitted } from '../../domain/api-token.ts';
 import type { DataSource, EffectiveMapping } from '../../domain/catalogue.ts';
 import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -16,14 +16,16 @@ import {
   viewAs,
 } from '../../operations/user-group/view-as.ts';
 import { Problem } from '../../problem.ts';
+import { dataSourceLink, nameOf } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
-import { badge, code, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
+import { badge, code, definitions, type Html, html, link, none, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
+import { mappedDataSources } from './data-sources.ts';
 
 const PATH = '/user-groups/:user_group_id/view-as';
 
@@ -93,36 +95,21 @@ const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its
 function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): Html {
   if (effective === null)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
-${mapping === null ? html`<p class="none">No mapping.</p>` : code(prettyJson(mapping))}`;
-  const unresolved = effective.unresolved.map(({ schemaId, reference }) => [
-    html`<code>${schemaId}</code>`,
-    html`<code>${reference}</code>`,
-    badge('bad', 'does not exist: the dashboard shows an error'),
+${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
+  return mappedDataSources(effective, 'Attributes', (dataSource) => [
+    html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${nameOf(dataSource)}, number ${dataSource.dataSourceId}</span>`,
+    html`<code>${attributesOf(dataSource)}</code>`,
   ]);
-  const resolved = [...effective.dataSources].map(([schemaId, dataSource]) => [
-    html`<code>${schemaId}</code>`,
-    nameOf(dataSource),
-    html`<code>${textOf(memberOf(dataSource, 'attributes'))}</code>`,
-  ]);
-  if (resolved.length + unresolved.length === 0) return html`<p class="none">No schema is mapped.</p>`;
-  return table('Data sources', ['Schema', 'Data source', 'Attributes'], [...unresolved, ...resolved]);
 }
 
-function nameOf(dataSource: DataSource): Html {
-  const { providedId, dataSourceId } = dataSource;
-  const name = JSON.parse(textOf(memberOf(dataSource, 'name'))) as string;
-  return html`${link(pathTo('catalogue', 'data-sources', providedId), providedId)}<br><span class="none">${name}, number ${dataSourceId}</span>`;
-}
-
-function memberOf({ json }: DataSource, name: string): JsonTree {
-  return (treeOf(json) as JsonObject).members.get(JSON.stringify(name))!;
+function attributesOf({ json }: DataSource): JsonText {
+  return textOf((treeOf(json) as JsonObject).members.get('"attributes"')!);
 }
 
 /** The first level of the properties. */
 function variables({ properties }: UserGroup): Html {
   const tree = properties === null ? null : treeOf(properties);
-  if (!(tree instanceof JsonObject) || tree.members.size === 0)
-    return html`<p class="none">No properties.</p>`;
+  if (!(tree instanceof JsonObject) || tree.members.size === 0) return none('No properties.');
   const rows = [...tree.members].map(([key, value]) => [
     html`<code>${JSON.parse(key) as string}</code>`,
     html`<code>${textOf(value)}</code>`,
@@ -141,15 +128,12 @@ function typeName(value: JsonTree): string {
   return text === 'true' || text === 'false' ? 'boolean' : 'number';
 }
 
-interface Viewer {
-  caller: Caller;
-  session: Session;
-}
+type Viewer = Pick<PageCall, 'caller' | 'session'>;
 
 function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, viewer: Viewer): Html {
   if (previews === null)
     return html`<p class="none">None. The API responds with 404 <code>user_group_not_found</code>.</p>`;
-  if (previews.length === 0) return html`<p class="none">There is no integration.</p>`;
+  if (previews.length === 0) return none('There is no integration.');
   return html`${previews.map((preview) => integrationView(userGroup, preview, viewer))}`;
 }
 

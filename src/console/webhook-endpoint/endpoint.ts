@@ -16,7 +16,7 @@ import {
 import { DocumentPages } from '../document-pages.ts';
 import { actionForm, checkField, choicesField, submit, textField } from '../fields.ts';
 import { type Form, textMember } from '../form.ts';
-import { badge, type Html, html, type Insertion, pathTo, table, time } from '../html.ts';
+import { badge, buttonTo, type Html, html, type Insertion, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
 
@@ -76,10 +76,7 @@ ${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled')
       ['Status', enabledBadge(enabled)],
     ];
   },
-  actions: (
-    { id },
-    { session },
-  ) => html`<a class="button" href="${pathTo(...WEBHOOKS, id, 'rotate')}">Rotate the secret</a>
+  actions: ({ id }, { session }) => html`${buttonTo(pathTo(...WEBHOOKS, id, 'rotate'), 'Rotate the secret')}
 ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'plain'))}`,
   more: deliveries,
   notices: {
@@ -126,7 +123,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
   ]);
   const columns = ['Event', 'State', 'Attempts', 'Last attempt', 'Next attempt', 'Response', 'Action'];
   return html`<h2>Deliveries</h2>
-${rows.length === 0 ? html`<p class="none">None yet.</p>` : table('Deliveries', columns, rows)}
+${table('Deliveries', columns, rows, 'None yet.')}
 ${nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
 }
 

@@ -5,7 +5,7 @@ import {
   webhookEndpointOf,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { documentList } from '../document-pages.ts';
-import { type Html, html, link, pathTo, table, time } from '../html.ts';
+import { type Html, link, pathTo, table, time } from '../html.ts';
 import { ADMINS } from '../page.ts';
 import { enabledBadge, WEBHOOKS } from './endpoint.ts';
 
@@ -19,7 +19,6 @@ export const listWebhookEndpoints = documentList({
 });
 
 function endpointTable(documents: readonly Document[]): Html {
-  if (documents.length === 0) return html`<p class="none">No webhook endpoints.</p>`;
   return table(
     'Webhook endpoints',
     ['Id', 'URL', 'Events', 'Status', 'Updated'],
@@ -34,5 +33,6 @@ function endpointTable(documents: readonly Document[]): Html {
         time(document.updatedAt),
       ];
     }),
+    'No webhook endpoints.',
   );
 }
