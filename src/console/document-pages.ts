@@ -219,7 +219,7 @@ ${buttonTo(this.pathOf(document.id, 'delete'), 'Delete')}</div>`;
 
   #newForm(call: PageCall, form: Form, problem?: Problem): View {
     const explained = isConflict(problem) ? idTaken(this.#noun) : problem;
-    return this.#form(call, { id: null, document: null, form, problem: explained });
+    return this.#form(call, { id: null, document: null, form: form.rejected(explained), problem: explained });
   }
 
   async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
@@ -235,16 +235,16 @@ ${buttonTo(this.pathOf(document.id, 'delete'), 'Delete')}</div>`;
       text: id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem),
       action: id === null ? newPath(path) : this.pathOf(id, 'edit'),
       fields: html`${keptVersionField(documentVersion(document), form, problem)}
-${id === null ? this.#idField(form, problem) : ''}
+${id === null ? this.#idField(form) : ''}
 ${fields(form, problem, document)}`,
       button: 'Save',
       back: document === null ? pathTo(...path) : this.pathOf(document.id),
     });
   }
 
-  #idField(form: Form, problem: Problem | undefined): Html {
+  #idField(form: Form): Html {
     const hint = this.#kind.idHint;
-    return textField({ name: 'id', label: 'Id', value: form.text('id'), hint, isRequired: true, problem });
+    return textField({ ...form.field('id'), label: 'Id', hint, isRequired: true });
   }
 
   async #create(call: PageCall): Promise<View | Redirect> {

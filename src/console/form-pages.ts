@@ -40,7 +40,7 @@ export function formPages({
       method: 'POST',
       access,
       handle: act,
-      retry: (call, problem) => view(call, call.form, problem),
+      retry: (call, problem) => view(call, call.form.rejected(problem), problem),
     },
   ];
 }

@@ -18,6 +18,7 @@ export const MAX_ENCODED_FIELD_BYTES = limits.bodyBytes - 16_384;
 /** Fields as they were typed, so that a form with errors can be shown again. */
 export class Form {
   readonly #fields: URLSearchParams;
+  readonly #problem: Problem | undefined;
 
   static readonly empty = new Form(new URLSearchParams());
 
@@ -32,8 +33,19 @@ export class Form {
     return new Form(new URLSearchParams(fields));
   }
 
-  constructor(fields: URLSearchParams) {
+  constructor(fields: URLSearchParams, problem?: Problem) {
     this.#fields = fields;
+    this.#problem = problem;
+  }
+
+  /** The same form, to be shown again with the reason. */
+  rejected(problem: Problem | undefined): Form {
+    return new Form(this.#fields, problem);
+  }
+
+  /** Options of the field with this name. */
+  field(name: string): { name: string; value: string; problem: Problem | undefined } {
+    return { name, value: this.text(name), problem: this.#problem };
   }
 
   /** An empty text if the field is absent. Browsers send line breaks as CR LF. */

@@ -42,20 +42,16 @@ export const apiTokenCreation = formPages({
 <p>It is for the environment ${call.caller.environment}, like the one that you are signed in with.</p>`,
       action: NEW_API_TOKEN_PATH,
       fields: html`${hidden('sealed', isFresh ? sealText(call.context) : form.text('sealed'))}
-${nameField({ value: form.text('name'), hint: 'What it is for.', problem })}
+${nameField({ ...form.field('name'), hint: 'What it is for.' })}
 ${choiceField({
-  name: 'permission',
+  ...form.field('permission'),
   label: 'Permission',
-  value: form.text('permission'),
   choices: permissionChoices,
-  problem,
 })}
 ${choiceField({
-  name: 'expires_in_seconds',
+  ...form.field('expires_in_seconds'),
   label: 'Expires',
-  value: form.text('expires_in_seconds'),
   choices: lifetimes,
-  problem,
 })}`,
       button: 'Create',
       back: pathTo(API_TOKENS),

@@ -43,11 +43,9 @@ ${effect(call, apiToken)}`,
       action: `${path}/rotate`,
       fields: html`${keptVersionField(textTagOf(apiToken), form, problem)}
 ${choiceField({
-  name: 'grace_period_seconds',
+  ...form.field('grace_period_seconds'),
   label: 'How long the present text stays valid',
-  value: form.text('grace_period_seconds'),
   choices: gracePeriods,
-  problem,
 })}`,
       button: 'Rotate',
       isDangerous: true,

@@ -34,21 +34,17 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     return { schema_id: schemaId, name, attributes: editableJson(attributes) };
   },
   initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: EXAMPLE }),
-  fields: (form, problem) => html`${textField({
-    name: 'schema_id',
+  fields: (form) => html`${textField({
+    ...form.field('schema_id'),
     label: 'Schema',
-    value: form.text('schema_id'),
     hint: 'The id of the schema that it is a data source of.',
     isRequired: true,
-    problem,
   })}
-${nameField({ value: form.text('name'), hint: 'For people.', problem })}
+${nameField({ ...form.field('name'), hint: 'For people.' })}
 ${areaField({
-  name: 'attributes',
+  ...form.field('attributes'),
   label: 'Attributes',
-  value: form.text('attributes'),
   hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
-  problem,
 })}`,
   put,
   rows: (document) => {

@@ -35,13 +35,11 @@ export const schemaPages = new DocumentPages<SchemaBody>({
     };
   },
   initial: () => ({}),
-  fields: (form, problem) => html`${nameField({ value: form.text('name'), hint: 'For people.', problem })}
+  fields: (form) => html`${nameField({ ...form.field('name'), hint: 'For people.' })}
 ${textField({
-  name: 'default_data_source',
+  ...form.field('default_data_source'),
   label: 'Default data source',
-  value: form.text('default_data_source'),
   hint: 'Of user groups whose mapping has no entry for this schema. Empty: these have none.',
-  problem,
 })}
 ${checkField({
   name: 'default_is_number',

@@ -120,27 +120,21 @@ function fields(form: Form, problem: Problem | undefined, document: Document | n
 <p>Type: <strong>${type}</strong>, ${typeOf({ type }).label}</p>
 ${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
 ${textField({
-  name: 'ttl_seconds',
+  ...form.field('ttl_seconds'),
   label: 'Seconds that a token is valid',
-  value: form.text('ttl_seconds'),
   hint: '60 to 3600',
-  problem,
 })}
 ${areaField({
-  name: 'settings',
+  ...form.field('settings'),
   label: 'Settings',
-  value: form.text('settings'),
   hint: 'A JSON object. A property of user groups leaves only if “properties” lists it.',
   rows: 12,
-  problem,
 })}
 ${settingsHelp(type)}
 ${areaField({
-  name: 'claims',
+  ...form.field('claims'),
   label: 'Claims',
-  value: form.text('claims'),
   hint: 'A JSON object of values from the user group: {"property": "region"}, {"mapping": "40"}, {"field": "provided_id"} or {"constant": 1}.',
-  problem,
 })}
 ${checkField({
   name: 'unrestricted',

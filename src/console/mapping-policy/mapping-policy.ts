@@ -35,7 +35,7 @@ export const mappingPolicyPages = formPages({
 <p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed: “user-group-service check” lists those that violate it.</p>`,
       action: PATH,
       fields: html`${keptVersionField(documentVersion(stored), form, problem)}
-${choiceField({ name: 'mode', label: 'Mode', value: form.text('mode'), choices: modeChoices, problem })}`,
+${choiceField({ ...form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
     });

@@ -54,12 +54,10 @@ ${stored === null ? html`<p>There is none: properties are not checked. This is a
       action: PATH,
       fields: html`${keptVersionField(documentVersion(stored), form, problem)}
 ${areaField({
-  name: 'schema',
+  ...form.field('schema'),
   label: 'JSON Schema',
-  value: form.text('schema'),
   hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, and $ref leads to a place in the schema.',
   rows: 18,
-  problem,
 })}
 ${choiceField({ name: 'mode', label: 'Mode', value: form.text('mode'), choices: modeChoices, problem })}`,
       button: 'Save',

@@ -24,12 +24,10 @@ export const deletion = groupConfirmation({
     await deleteUserGroup(context, caller, id, preconditionIn(form));
     return { location: withNotice(pathTo('user-groups'), 'deleted') };
   },
-  fields: (form, problem) =>
+  fields: (form) =>
     textField({
-      name: 'user_group_id',
+      ...form.field('user_group_id'),
       label: 'Type the id to confirm',
-      value: form.text('user_group_id'),
       isRequired: true,
-      problem,
     }),
 });

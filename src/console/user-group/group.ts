@@ -5,15 +5,14 @@ import type { Precondition } from '../../domain/precondition.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import type { Context } from '../../operations/context.ts';
+import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
-import type { Problem } from '../../problem.ts';
 import type { Form } from '../form.ts';
 import { type FormPages, formPages, formView } from '../form-pages.ts';
-import { type Html, html, type Insertion, link, NO_HTML, pathTo } from '../html.ts';
+import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
+import { configOf, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
 import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
-import { consequences } from './consequences.ts';
 
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {
@@ -34,7 +33,7 @@ export async function applyToGroup(
 interface Confirmation extends Pick<FormPages, 'purpose' | 'initial' | 'act'> {
   /** Last part of the path. */
   action: string;
-  /** Of the page, without the id. */
+  /** Title without the id, which follows. */
   title: string;
   heading: string;
   button: string;
@@ -44,24 +43,17 @@ interface Confirmation extends Pick<FormPages, 'purpose' | 'initial' | 'act'> {
   effect: string;
   /** Further consequences. */
   consequences?(userGroup: UserGroup, call: PageCall): readonly Insertion[];
-  fields?(form: Form, problem: Problem | undefined): Html;
+  fields?(form: Form): Html;
 }
 
 /** An action that breaks something, after a page that says what. */
-export function groupConfirmation({
-  action,
-  title,
-  heading,
-  button,
-  effect,
-  ...more
-}: Confirmation): [Page, Page] {
-  const { purpose, initial, act, name, fields } = more;
+export function groupConfirmation({ action, title, ...content }: Confirmation): [Page, Page] {
+  const { purpose, initial = () => ({}), act, effect, ...texts } = content;
   return formPages({
     path: `/user-groups/:user_group_id/${action}`,
     permissions: WRITERS,
     purpose,
-    ...(initial && { initial }),
+    initial,
     act,
     view: async (call, form, problem) => {
       const userGroup = await groupIn(call);
@@ -69,18 +61,44 @@ export function groupConfirmation({
       const group = pathTo('user-groups', providedId);
       return formView(call, {
         title: `${title} ${providedId}`,
-        heading,
-        text: html`<p>${link(group, providedId)}${name?.(userGroup) ?? ''}</p>
+        heading: texts.heading,
+        text: html`<p>${link(group, providedId)}${texts.name?.(userGroup) ?? ''}</p>
 ${confirmationProblem('user group', problem)}
 <p>${effect}</p>
-${await consequences(call, userGroup, more.consequences?.(userGroup, call) ?? [])}`,
+${await consequences(call, userGroup, texts.consequences?.(userGroup, call) ?? [])}`,
         action: `${group}/${action}`,
         fields: html`${versionField(versionTag(userGroup))}
-${fields?.(form, problem) ?? NO_HTML}`,
-        button,
+${texts.fields?.(form) ?? ''}`,
+        button: texts.button,
         isDangerous: true,
         back: group,
       });
     },
   });
+}
+
+/** Uses of the token of the group. `items` are further consequences. */
+async function consequences(
+  call: PageCall,
+  { lastSeenAt }: UserGroup,
+  items: readonly Insertion[],
+): Promise<Html> {
+  return html`<ul>
+<li>Its token was last seen: ${time(lastSeenAt)}${lastSeenAt === null ? '' : ', to the hour'}.</li>
+${items.map((item) => html`<li>${item}</li>`)}
+</ul>
+${await integrations(call)}`;
+}
+
+/** Each can mint for any group of its environment. */
+async function integrations({ context, caller }: PageCall): Promise<Html> {
+  const config = await configOf({ context, caller });
+  const rows = [...config.ofKind('integration').keys()].map((id) => {
+    const { type, ttlSeconds } = findIntegration(config, id).integration;
+    return [link(pathTo('integrations', id), id), type, html`${ttlSeconds} seconds at most`];
+  });
+  if (rows.length === 0) return NO_HTML;
+  return html`<h2>Integrations that mint for it</h2>
+<p>This service immediately rejects the embed tokens minted so far. A tool that checks only the signature accepts them until they expire.</p>
+${table('Integrations', ['Integration', 'Type', 'Tokens expire after'], rows)}`;
 }

@@ -15,13 +15,8 @@ import { FIND_PATH } from './find.ts';
 const PATH = pathTo('user-groups');
 
 /** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
-interface Search {
-  search: string;
-  match: string;
-  data_source: string;
-  suspended: string;
-  seen_before: string;
-}
+type Search = Readonly<Record<(typeof NAMES)[number], string>>;
+const NAMES = ['search', 'match', 'data_source', 'suspended', 'seen_before'] as const;
 
 export const list: Page = {
   method: 'GET',
@@ -59,14 +54,8 @@ const TOKEN_IN_SEARCH = alert(
 );
 
 function searchOf(query: URLSearchParams): Search {
-  const text = (name: keyof Search) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
-  return {
-    search: text('search'),
-    match: text('match'),
-    data_source: text('data_source'),
-    suspended: text('suspended'),
-    seen_before: text('seen_before'),
-  };
+  const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
+  return Object.fromEntries(NAMES.map((name) => [name, text(name)])) as Search;
 }
 
 function conditionsOf({

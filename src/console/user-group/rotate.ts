@@ -32,14 +32,13 @@ export const rotation = groupConfirmation({
     );
   },
   consequences: (userGroup, { context }) => [replacedBefore(userGroup, context.clock())],
-  fields: (form, problem) =>
+  fields: (form) =>
     choiceField({
-      name: 'grace_period_seconds',
+      ...form.field('grace_period_seconds'),
       label: 'Grace period of the current token',
       hint: 'None if the token has leaked.',
       value: form.text('grace_period_seconds') || DEFAULT,
       choices: GRACE_PERIODS,
-      problem,
     }),
 });
 

@@ -50,13 +50,11 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
   },
   initial: () => ({ enabled: 'on' }),
   fields: (form, problem) => html`${textField({
-    name: 'url',
+    ...form.field('url'),
     label: 'URL',
     type: 'url',
-    value: form.text('url'),
     hint: 'Where events are sent by POST. It must not contain a secret.',
     isRequired: true,
-    problem,
   })}
 ${choicesField({
   name: EVENT_TYPES,
