@@ -7,7 +7,7 @@ import {
   publishedKeys,
   publishedUntil,
   type SigningKey,
-  statusOfKey,
+  statusOfSigningKey,
 } from '../domain/signing-key/key-set.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import type { DocumentContext } from '../operations/document/document.ts';
@@ -95,7 +95,7 @@ function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Opt
     return {
       kid: key.kid,
       algorithm: key.algorithm,
-      status: statusOfKey(key, stored!.keySet, now),
+      status: statusOfSigningKey(key, stored!.keySet, now),
       signs_from: formatInstant(key.signsFrom),
       published_until: until === null ? null : formatInstant(until),
     };

@@ -14,7 +14,7 @@ import {
   signWithSecret,
 } from '../../src/domain/signing-key/json-web-token.ts';
 import {
-  generateKeys,
+  generateSigningKeys,
   issuerUrl,
   jsonWebKeySet,
   type KeySet,
@@ -33,7 +33,7 @@ import {
   publishedUntil,
   type SigningKey,
   signingKeyAt,
-  statusOfKey,
+  statusOfSigningKey,
   tenantOfIssuer,
 } from '../../src/domain/signing-key/key-set.ts';
 import { toVersionTag } from '../../src/domain/user-group/user-group.ts';
@@ -79,11 +79,11 @@ describe('the signing key', () => {
   });
 
   it('is pending before it signs and retiring afterwards', () => {
-    assert.equal(statusOfKey(second, keySet, 1_999), 'pending');
-    assert.equal(statusOfKey(second, keySet, 2_000), 'signing');
-    assert.equal(statusOfKey(second, keySet, 9_000_000), 'retiring');
-    assert.equal(statusOfKey(first, keySet, 2_000), 'retiring');
-    assert.equal(statusOfKey(first, keySet, 0), 'signing');
+    assert.equal(statusOfSigningKey(second, keySet, 1_999), 'pending');
+    assert.equal(statusOfSigningKey(second, keySet, 2_000), 'signing');
+    assert.equal(statusOfSigningKey(second, keySet, 9_000_000), 'retiring');
+    assert.equal(statusOfSigningKey(first, keySet, 2_000), 'retiring');
+    assert.equal(statusOfSigningKey(first, keySet, 0), 'signing');
   });
 });
 
@@ -156,7 +156,7 @@ describe('the id of an issuer', () => {
 
 describe('a token', async () => {
   const payload = '{"sub":"a","seats":9007199254740993}' as JsonText;
-  const generated = await generateKeys(0);
+  const generated = await generateSigningKeys(0);
   const privateKeys = parsePrivateKeys(
     privateKeysText(Object.fromEntries(generated.map(({ kid, pkcs8 }) => [kid, pkcs8.reveal()]))),
   );
@@ -183,7 +183,7 @@ describe('a token', async () => {
     const [ec, rsa] = [generated[0]!, generated[1]!];
     const publicKey = publicKeyOf(ec);
     const parsed = parseJwt(await signWithKey(payload, privateKeyOf(ec, privateKeys)))!;
-    const anotherKey = publicKeyOf((await generateKeys(0))[0]!);
+    const anotherKey = publicKeyOf((await generateSigningKeys(0))[0]!);
     assert.deepEqual([parsed.kid, parsed.algorithm, parsed.payload.sub], [ec.kid, 'ES256', 'a']);
     assert.equal(isSignedBy(parsed, { algorithm: 'ES256', publicKey }), true);
     assert.equal(isSignedBy(parsed, { algorithm: 'RS256', publicKey }), false);

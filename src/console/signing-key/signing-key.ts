@@ -3,9 +3,9 @@ import {
   publishedKeys,
   publishedUntil,
   type SigningKeyStatus,
-  statusOfKey,
+  statusOfSigningKey,
 } from '../../domain/signing-key/key-set.ts';
-import { keyRotationBody } from '../../http/endpoints/signing-key/rotate.ts';
+import { signingKeyRotationBody } from '../../http/endpoints/signing-key/rotate.ts';
 import type { Context } from '../../operations/context.ts';
 import { findKeySet, rotateKeySet, type StoredKeySet } from '../../operations/signing-key/key-set.ts';
 import { checkField } from '../fields.ts';
@@ -41,7 +41,7 @@ export const signingKeyRotation = formPages({
   ...shared,
   path: '/integrations/-/signing-keys/rotate',
   act: async ({ context, caller, form }) => {
-    const { revoke = false } = await readForm(context, form, keyRotationBody, () => ({
+    const { revoke = false } = await readForm(context, form, signingKeyRotationBody, () => ({
       revoke: String(form.has('revoke')),
     }));
     await rotateKeySet(context, caller, { revoke, precondition: preconditionIn(form) });
@@ -82,7 +82,7 @@ function keySet({ publicUrl, clock }: Context, { keySet }: StoredKeySet): Html {
   const rows = publishedKeys(keySet, now).map((key) => [
     html`<code>${key.kid}</code>`,
     key.algorithm,
-    statusBadges[statusOfKey(key, keySet, now)],
+    statusBadges[statusOfSigningKey(key, keySet, now)],
     time(key.signsFrom),
     time(publishedUntil(key, keySet.keys), 'no end'),
   ]);

@@ -63,16 +63,16 @@ export interface KeySet {
 }
 
 /** A key that was just generated. */
-export interface NewKey extends SigningKey {
+export interface NewSigningKey extends SigningKey {
   pkcs8: Secret;
 }
 
 /** One key of each algorithm: a second algorithm that comes later would have to wait until verifiers know its key. */
-export function generateKeys(signsFrom: number): Promise<NewKey[]> {
-  return Promise.all(signatureAlgorithms.map((algorithm) => generateKey(algorithm, signsFrom)));
+export function generateSigningKeys(signsFrom: number): Promise<NewSigningKey[]> {
+  return Promise.all(signatureAlgorithms.map((algorithm) => generateSigningKey(algorithm, signsFrom)));
 }
 
-async function generateKey(algorithm: SignatureAlgorithm, signsFrom: number): Promise<NewKey> {
+async function generateSigningKey(algorithm: SignatureAlgorithm, signsFrom: number): Promise<NewSigningKey> {
   const { privateKey, publicKey } = await (algorithm === 'ES256'
     ? promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
     : promisify(generateKeyPair)('rsa', { modulusLength: 2_048 }));
@@ -161,7 +161,7 @@ export function publishedUntil(
   return next === undefined ? null : next.signsFrom + PUBLISHED_AFTER_MS;
 }
 
-export function statusOfKey(key: SigningKey, keySet: KeySet, now: number): SigningKeyStatus {
+export function statusOfSigningKey(key: SigningKey, keySet: KeySet, now: number): SigningKeyStatus {
   if (signingKeyAt(keySet, key.algorithm, now).kid === key.kid) return 'signing';
   return key.signsFrom > now ? 'pending' : 'retiring';
 }

@@ -5,12 +5,12 @@ import { type Document, documentTag, UNLIMITED } from '../../domain/document.ts'
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { PrivateSigningKey, SignatureAlgorithm } from '../../domain/signing-key/json-web-token.ts';
 import {
-  generateKeys,
+  generateSigningKeys,
   type KeySet,
   keySetKey,
   keySetOf,
   keySetText,
-  type NewKey,
+  type NewSigningKey,
   newIssuerId,
   type PrivateKeys,
   PUBLISHED_BEFORE_MS,
@@ -21,7 +21,7 @@ import {
   publishedKeys,
   type SigningKey,
   signingKeyAt,
-  statusOfKey,
+  statusOfSigningKey,
   tenantOfIssuer,
 } from '../../domain/signing-key/key-set.ts';
 import { Problem } from '../../problem.ts';
@@ -83,7 +83,7 @@ export async function ensureKeySet(context: DocumentContext, caller: Caller): Pr
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await findKeySet(context, reader);
     if (stored !== null) return stored;
-    const keys = await generateKeys(context.clock());
+    const keys = await generateSigningKeys(context.clock());
     const change = { issuerId: newIssuerId(caller), keys, privateKeys: {}, newKeys: keys };
     const created = await write(context, reader, change, null);
     if (created !== null) return created;
@@ -109,7 +109,10 @@ export async function rotateKeySet(
     if (!isMetByTag(precondition, stored && documentTag(stored.document))) throw versionMismatch(NOUN);
     if (stored === null) return ensureKeySet(context, reader);
     const now = context.clock();
-    if (!revoke && stored.keySet.keys.some((key) => statusOfKey(key, stored.keySet, now) === 'pending')) {
+    if (
+      !revoke &&
+      stored.keySet.keys.some((key) => statusOfSigningKey(key, stored.keySet, now) === 'pending')
+    ) {
       return stored;
     }
     const rotated = await write(context, reader, await rotation(context, stored, revoke), stored.document);
@@ -120,7 +123,7 @@ export async function rotateKeySet(
 }
 
 interface Change extends KeySet {
-  newKeys: readonly NewKey[];
+  newKeys: readonly NewSigningKey[];
   /** Private keys that stay. */
   privateKeys: PrivateKeys;
 }
@@ -133,13 +136,13 @@ async function rotation(
   const now = context.clock();
   const { issuerId } = keySet;
   if (revoke) {
-    const newKeys = await generateKeys(now);
+    const newKeys = await generateSigningKeys(now);
     return { issuerId, keys: newKeys, newKeys, privateKeys: {} };
   }
-  const newKeys = await generateKeys(now + PUBLISHED_BEFORE_MS);
+  const newKeys = await generateSigningKeys(now + PUBLISHED_BEFORE_MS);
   const all = parsePrivateKeys(openSecret(context, document, NOUN));
   // The others will not sign again.
-  const signing = keySet.keys.filter((key) => statusOfKey(key, keySet, now) === 'signing');
+  const signing = keySet.keys.filter((key) => statusOfSigningKey(key, keySet, now) === 'signing');
   const privateKeys = Object.fromEntries(signing.map(({ kid }) => [kid, all[kid]!]));
   return { issuerId, keys: [...publishedKeys(keySet, now), ...newKeys], newKeys, privateKeys };
 }

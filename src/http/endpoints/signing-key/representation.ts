@@ -6,7 +6,7 @@ import {
   publicKeyOf,
   publishedKeys,
   publishedUntil,
-  statusOfKey,
+  statusOfSigningKey,
 } from '../../../domain/signing-key/key-set.ts';
 import type { Context } from '../../../operations/context.ts';
 import type { StoredKeySet } from '../../../operations/signing-key/key-set.ts';
@@ -23,7 +23,7 @@ export function signingKeysBody({ publicUrl, clock }: Context, stored: StoredKey
     jsonObject({
       kid: key.kid,
       algorithm: key.algorithm,
-      status: statusOfKey(key, keySet, now),
+      status: statusOfSigningKey(key, keySet, now),
       signs_from: timestamp(key.signsFrom),
       published_until: timestampOrNull(publishedUntil(key, keySet.keys)),
       public_key: publicKeyOf(key).export({ format: 'pem', type: 'spki' }).toString(),

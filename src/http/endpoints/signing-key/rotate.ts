@@ -4,11 +4,11 @@ import { endpoint } from '../../endpoint.ts';
 import { noQuery } from '../../request/query.ts';
 import { example, SigningKeys, signingKeysBody } from './representation.ts';
 
-interface KeyRotationBody {
+interface SigningKeyRotationBody {
   revoke?: boolean;
 }
 
-export const keyRotationBody = bodyType<KeyRotationBody>({
+export const signingKeyRotationBody = bodyType<SigningKeyRotationBody>({
   name: 'SigningKeyRotation',
   fields: {
     revoke: {
@@ -18,11 +18,11 @@ export const keyRotationBody = bodyType<KeyRotationBody>({
     },
   },
   required: [],
-  convert: ({ value }) => value as KeyRotationBody,
+  convert: ({ value }) => value as SigningKeyRotationBody,
   empty: {},
 });
 
-export const rotateSigningKeys = endpoint<KeyRotationBody, null>({
+export const rotateSigningKeys = endpoint<SigningKeyRotationBody, null>({
   operationId: 'rotateSigningKeys',
   method: 'POST',
   paths: ['/v1/signing-keys/rotate'],
@@ -30,7 +30,7 @@ export const rotateSigningKeys = endpoint<KeyRotationBody, null>({
   purpose: 'rotate signing keys',
   access: 'write',
   query: noQuery,
-  body: keyRotationBody,
+  body: signingKeyRotationBody,
   isConditional: false,
   handle: async ({ context, caller, body: { revoke = false } }) =>
     signingKeysBody(context, await rotateKeySet(context, caller, { revoke })),
