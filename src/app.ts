@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { type Config, configMessage } from './config.ts';
+import { type Config, configMessage, servingThreads } from './config.ts';
 import { type Database, openForServing, type ServingOptions } from './database.ts';
 import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { Tenant } from './domain/event/event.ts';
@@ -29,10 +29,6 @@ import { readVersion } from './version.ts';
 import { WebhookDispatcher } from './webhooks/dispatcher.ts';
 import { WebhookEndpointLog } from './webhooks/endpoint-log.ts';
 
-/** Elsewhere, several listeners cannot share a port. */
-const REUSES_PORTS = process.platform === 'linux' || process.platform === 'freebsd';
-/** One that reads, and one that writes. */
-const MIN_CONNECTIONS = 2;
 const MAIN_THREAD = 0;
 
 export interface App {
@@ -70,7 +66,9 @@ export async function startApp(
   log: Logger,
   { clock: sharedClock = new SharedClock(), signal = new AbortController().signal }: AppOptions = {},
 ): Promise<App> {
-  const config = { ...wanted, threads: possibleThreads(wanted, log) };
+  const { threads, limit } = servingThreads(wanted);
+  if (limit !== null) log.warn({ threads }, `fewer serving threads than UGS_THREADS: ${limit}`);
+  const config = { ...wanted, threads };
   const clock = () => sharedClock.now();
   const metrics = await startMetrics(config, log);
   try {
@@ -79,23 +77,6 @@ export async function startApp(
     await metrics?.server.close();
     throw error;
   }
-}
-
-function possibleThreads({ threads, databaseUrl, postgresPoolSize }: Config, log: Logger): number {
-  if (threads > 1 && !REUSES_PORTS) {
-    log.warn(
-      { threads: 1 },
-      'this system cannot share a port between threads: one thread serves all requests',
-    );
-    return 1;
-  }
-  const connected = Math.max(1, Math.floor(postgresPoolSize / MIN_CONNECTIONS));
-  if (databaseUrl.engine === 'sqlite' || threads <= connected) return threads;
-  log.warn(
-    { threads: connected },
-    `UGS_POSTGRES_POOL_SIZE has ${MIN_CONNECTIONS} connections for each of fewer threads than UGS_THREADS`,
-  );
-  return connected;
 }
 
 interface ServedMetrics {
@@ -139,8 +120,9 @@ async function startWith(
   };
   const observer = new OutageLog(log);
   const thread = { number: MAIN_THREAD, memory: allocateSharedMemory(config) };
-  const threads = new ServingThreads(config.threads - 1);
+  const threads = new ServingThreads();
   try {
+    threads.start(config.threads - 1);
     const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
       open(config, clock, {
         observer,

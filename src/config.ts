@@ -344,6 +344,27 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   return config as Config;
 }
 
+/** Elsewhere, several listeners cannot share a port. */
+const REUSES_PORTS = process.platform === 'linux' || process.platform === 'freebsd';
+/** Of a thread: one that reads, and one that writes. */
+const MIN_CONNECTIONS = 2;
+
+/** How many threads can serve, and why they are fewer than `UGS_THREADS` says; null if they are not. */
+export function servingThreads({
+  threads,
+  databaseUrl,
+  postgresPoolSize,
+}: Pick<Config, 'threads' | 'databaseUrl' | 'postgresPoolSize'>): { threads: number; limit: string | null } {
+  if (threads > 1 && !REUSES_PORTS)
+    return { threads: 1, limit: 'this system cannot share a port between threads' };
+  const connected = Math.max(1, Math.floor(postgresPoolSize / MIN_CONNECTIONS));
+  if (databaseUrl.engine === 'sqlite' || threads <= connected) return { threads, limit: null };
+  return {
+    threads: connected,
+    limit: `each thread needs ${MIN_CONNECTIONS} connections of UGS_POSTGRES_POOL_SIZE`,
+  };
+}
+
 /** The settings as they are sent to another thread, which cannot receive an object of class `Secret`. */
 export type ConfigMessage = Omit<Config, 'databaseUrl' | 'tokenKeys' | 'bootstrapApiToken'> & {
   databaseUrl: { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string };

@@ -149,12 +149,15 @@ function servingPostgresOptions(
   databaseUrl: PostgresUrl,
   options: ThreadOptions & Partial<Pick<ServingOptions, 'migrationObserver' | 'signal'>>,
 ): PostgresOptions {
+  const { threads } = options;
   const { poolSize, ...rest } = postgresOptions(config, databaseUrl);
+  const { bytesPerDay, onReduced } = eventQuotaOf(config, options);
   return {
     ...rest,
     ...options,
-    poolSize: Math.floor(poolSize / options.threads),
-    eventQuota: eventQuotaOf(config, options),
+    // Limits of the process.
+    poolSize: Math.floor(poolSize / threads),
+    eventQuota: { bytesPerDay: bytesPerDay / threads, onReduced },
   };
 }
 

@@ -9,26 +9,27 @@ import { callThread, type MainCalls, type ThreadStart } from './calls.ts';
 type Calls = ReturnType<typeof callThread>;
 
 export class ServingThreads {
-  readonly #workers: Worker[];
-  readonly #exited: Promise<unknown>[];
+  readonly #workers: Worker[] = [];
+  readonly #exited: Promise<unknown>[] = [];
   #calls: Calls[] = [];
   readonly #failure = Promise.withResolvers<never>();
   #isClosing = false;
 
-  /** They load their modules while the main thread opens the database. */
-  constructor(count: number) {
+  constructor() {
     this.#failure.promise.catch(() => {});
-    this.#workers = Array.from({ length: count }, () => this.#start());
-    this.#exited = this.#workers.map((worker) => once(worker, 'exit').catch(() => {}));
   }
 
-  #start(): Worker {
-    const worker = startThread(import.meta.url, 'serving-thread');
-    worker.on('error', (error) => this.#failure.reject(error));
-    worker.on('exit', () => {
-      if (!this.#isClosing) this.#failure.reject(new Error('a serving thread has exited'));
-    });
-    return worker;
+  /** They load their modules while the main thread opens the database. Throws Node's error if one cannot be created. */
+  start(count: number): void {
+    for (let thread = 0; thread < count; thread++) {
+      const worker = startThread(import.meta.url, 'serving-thread');
+      worker.on('error', (error) => this.#failure.reject(error));
+      worker.on('exit', () => {
+        if (!this.#isClosing) this.#failure.reject(new Error('a serving thread has exited'));
+      });
+      this.#workers.push(worker);
+      this.#exited.push(once(worker, 'exit').catch(() => {}));
+    }
   }
 
   /** Never resolves; rejects with the error that ended a thread. */

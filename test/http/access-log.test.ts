@@ -37,7 +37,7 @@ describeOnEachDatabase('the access log', (database) => {
       entry.requestId === requestId && String(entry.msg).startsWith('request');
     const find = () => entriesOf(service).filter(isAbout);
     await eventually('the line of the request', () => find().length > 0);
-    const [{ time: _, pid: __, hostname: ___, ...entry } = {}, ...more] = find();
+    const [{ time: _, pid: __, hostname: ___, thread: ____, ...entry } = {}, ...more] = find();
     assert.deepEqual(more, []);
     return entry;
   }

@@ -209,7 +209,7 @@ export async function eventually<Found>(
 }
 
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
-  const { PATH = '', HOME, TMPDIR } = process.env;
+  const { PATH = '', HOME, TMPDIR, UGS_THREADS } = process.env;
   return {
     // The executable of an installed package runs with the first `node` in PATH.
     PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,

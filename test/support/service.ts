@@ -55,7 +55,8 @@ export class TestService {
   }
 
   async startApp(): Promise<void> {
-    const { UGS_THREADS = '1' } = process.env;
+    const isFile = this.database.env.DATABASE_URL?.startsWith('sqlite:');
+    const { UGS_THREADS = (isFile && process.env.TEST_SQLITE_THREADS) || '1' } = process.env;
     const env = { ...this.database.env, PORT: '0', UGS_SHUTDOWN_DELAY_MS: '0', UGS_THREADS, ...this.#env };
     watch.learn(Object.values(env).join('\n'));
     const streamWrite = (line: string) => {

@@ -2,8 +2,8 @@
 // all of them.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
-import { describeOnEachDatabase } from '../support/database.ts';
+import { after, before, describe, it } from 'node:test';
+import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { PinnedClient } from '../support/pinned-client.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -97,7 +97,7 @@ describeOnEachDatabase('Serving threads', (database) => {
       });
       assert.deepEqual([refused.status, refused.json.code], [422, 'properties_invalid']);
       const invalid = { schema: { pattern: '(' }, mode: 'enforce' };
-      assert.equal((await client.call('PUT', '/v1/property-schema', invalid)).status, 422);
+      assert.equal((await client.call('PUT', '/v1/property-schema', invalid)).status, 400);
     }
     await clients[0]!.call('DELETE', '/v1/property-schema');
   });
@@ -161,3 +161,23 @@ function rotated<Item>(items: readonly Item[], round: number): Item[] {
   const first = round % items.length;
   return [...items.slice(first), ...items.slice(0, first)];
 }
+
+describe('The threads of a process on PostgreSQL', () => {
+  it('are so few that each has two connections of the pool, and the log says why', async () => {
+    const service = await TestService.start(postgres, {
+      env: { UGS_THREADS: '4', UGS_POSTGRES_POOL_SIZE: '5' },
+    });
+    try {
+      assert.equal(service.app.threads, 2);
+      assert.ok(
+        service.logEntries.some(({ msg }) =>
+          String(msg).startsWith('fewer serving threads than UGS_THREADS'),
+        ),
+      );
+      using client = new PinnedClient(service.url, service.token);
+      assert.equal((await client.call('GET', '/readyz')).status, 200);
+    } finally {
+      await service.end();
+    }
+  });
+});

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type Config, ConfigInvalid, type Setting, settings } from '../../config.ts';
+import { type Config, ConfigInvalid, type Setting, servingThreads, settings } from '../../config.ts';
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
 import { configOf, type DatabaseOptions, databaseOption, jsonOption } from '../database-option.ts';
@@ -88,7 +88,9 @@ function readConfigOf(options: DoctorOptions): { check: Check; config: Config | 
     const set = (Object.values(settings) as Setting<unknown>[])
       .flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env]))
       .filter((name) => process.env[name]);
-    return { check: ok('settings', `valid; set: ${set.join(', ') || 'none'}`), config };
+    const { threads, limit } = servingThreads(config);
+    const serving = `serving threads: ${threads}${limit === null ? '' : `, because ${limit}`}`;
+    return { check: ok('settings', `valid; set: ${set.join(', ') || 'none'}; ${serving}`), config };
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
     const remedy = 'correct the setting; the README lists all of them';
