@@ -91,21 +91,25 @@ function isConnection(value: unknown): value is WriterConnection {
 interface PortableError {
   message: string;
   stack: string | undefined;
+  cause: PortableError | undefined;
   members: Record<string, unknown>;
 }
 
 function portable(error: Error): PortableError {
+  const { name, message, stack, cause } = error;
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & {
     address?: string;
     port?: number;
   };
   return {
-    message: error.message,
-    stack: error.stack,
-    members: { name: error.name, code, syscall, address, port },
+    message,
+    stack,
+    cause: cause instanceof Error ? portable(cause) : undefined,
+    members: { name, code, syscall, address, port },
   };
 }
 
-function revived({ message, stack, members }: PortableError): Error {
-  return Object.assign(new Error(message), { stack, ...members });
+function revived({ message, stack, cause, members }: PortableError): Error {
+  const error = new Error(message, cause && { cause: revived(cause) });
+  return Object.assign(error, { stack, ...members });
 }

@@ -27,7 +27,7 @@ describeOnEachDatabase('A service whose files are being replaced', (kind) => {
         service.call(token, 'PUT', '/v1/property-schema', { schema, mode: 'enforce' });
       renameSync(folder.join(THREAD), folder.join('moved'));
       assertProblem(await putSchema({ required: ['plan'] }), 'internal_error');
-      assert.match(service.stdout, /the thread that checks properties failed[^\n]*thread\.ts/);
+      await service.says(/the thread that checks properties failed[^\n]*thread\.ts/);
       renameSync(folder.join('moved'), folder.join(THREAD));
       assert.equal((await putSchema({ required: ['plan'] })).status, 201);
       assertProblem(
