@@ -80,7 +80,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/operations/',
       'src/scheduling/',
       'src/database.ts',
-      'src/database-outage.ts',
+      'src/store/',
       'src/log.ts',
       'src/config.ts',
       'src/domain/',

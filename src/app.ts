@@ -103,13 +103,14 @@ interface Start {
   sharedClock: SharedClock;
   metrics: ServedMetrics | null;
   onReducedEvent: (tenant: Tenant) => void;
+  observer: OutageLog;
   /** Besides the main thread. */
   threads: ServingThreads;
   thread: Thread;
 }
 
 async function startWith(
-  options: Omit<Start, 'onReducedEvent' | 'threads' | 'thread'>,
+  options: Omit<Start, 'onReducedEvent' | 'observer' | 'threads' | 'thread'>,
   signal: AbortSignal,
 ): Promise<App> {
   const { config, log, clock, metrics } = options;
@@ -135,7 +136,7 @@ async function startWith(
       }),
     );
     try {
-      return await serve({ ...options, onReducedEvent, threads, thread }, opened);
+      return await serve({ ...options, onReducedEvent, observer, threads, thread }, opened);
     } catch (error) {
       await opened.database.close();
       throw error;
@@ -183,7 +184,7 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
 }
 
 async function serve(
-  { config, log, clock, sharedClock, metrics: served, onReducedEvent, threads, thread }: Start,
+  { config, log, clock, sharedClock, metrics: served, onReducedEvent, observer, threads, thread }: Start,
   { database, keyRing }: Opened,
 ): Promise<App> {
   const { store } = database;
@@ -236,6 +237,8 @@ async function serve(
   await threads.open(start, {
     log: (line) => writeLine(log, line),
     eventReduced: onReducedEvent,
+    databaseUnavailable: (reason) => observer.unavailable(reason),
+    databaseAvailable: () => observer.available(),
     wake: (endpoints) => {
       if (context.keepsEvents) for (const endpoint of endpoints) webhooks.wake(endpoint);
     },

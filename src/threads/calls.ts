@@ -40,6 +40,8 @@ export type Validation =
 export interface MainCalls {
   log(line: string): void;
   eventReduced(tenant: Tenant): void;
+  databaseUnavailable(reason: string): void;
+  databaseAvailable(): void;
   /** The endpoints have due deliveries. */
   wake(endpoints: readonly WebhookEndpointKey[]): void;
   connectWriter(): WriterConnection;
@@ -47,7 +49,13 @@ export interface MainCalls {
   validate(tenant: number, schema: string, properties: readonly string[] | null): Promise<Validation>;
 }
 
-const EVENTS = ['log', 'eventReduced', 'wake'] as const satisfies (keyof MainCalls)[];
+const EVENTS = [
+  'log',
+  'eventReduced',
+  'databaseUnavailable',
+  'databaseAvailable',
+  'wake',
+] as const satisfies (keyof MainCalls)[];
 
 export function callMain(port: MessagePort, functions: ThreadCalls): BirpcReturn<MainCalls, ThreadCalls> {
   return createBirpc<MainCalls, ThreadCalls>(functions, { ...channel(port), eventNames: [...EVENTS] });

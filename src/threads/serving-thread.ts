@@ -3,12 +3,12 @@
 import { parentPort } from 'node:worker_threads';
 import { configOf } from '../config.ts';
 import { openForThread, type ThreadDatabase } from '../database.ts';
-import { OutageLog } from '../database-outage.ts';
 import { KeyRing } from '../domain/key-ring.ts';
 import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
 import { createServing, queueLengthsOf, type Serving } from '../serving.ts';
+import type { StoreObserver } from '../store/port.ts';
 import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
 import { RemoteValidator } from './remote-validator.ts';
@@ -43,15 +43,13 @@ async function open({
 }: ThreadStart): Promise<void> {
   const config = configOf(message);
   const log = createThreadLog(logLevel, { ...logBindings, thread }, (line) => void main.log(line));
-  const observer = new OutageLog(log);
-  observer.opened();
   const clock = new SharedClock(clockMemory);
   if (config.metricsAddress !== null) {
     const { ThreadMetrics } = await import('../metrics/metrics.ts');
     metrics = new ThreadMetrics(thread);
   }
   database = await openForThread(config, () => main.connectWriter(), {
-    observer,
+    observer: outages(),
     batches: metrics?.batches,
     onReducedEvent: (tenant) => void main.eventReduced(tenant),
     threads: config.threads,
@@ -71,4 +69,19 @@ async function open({
     propertyValidator: new RemoteValidator((...check) => main.validate(...check)),
     metrics,
   });
+}
+
+/** Tells the main thread when an outage begins and ends: it logs those of all threads as one. */
+function outages(): StoreObserver {
+  let isUnavailable = false;
+  return {
+    unavailable: (reason) => {
+      if (!isUnavailable) void main.databaseUnavailable(reason);
+      isUnavailable = true;
+    },
+    available: () => {
+      if (isUnavailable) void main.databaseAvailable();
+      isUnavailable = false;
+    },
+  };
 }

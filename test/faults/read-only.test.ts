@@ -10,14 +10,15 @@ const DISK_FULL = '53100';
 const WRITES = /^(?:create|update)_user_groups$|^ping_write$/;
 const WRITERS = 16;
 const MEASURED_MS = 2_000;
-/** Each of two concurrent write batches opens one every tenth of a second; reads renew theirs once a second. */
-const MAX_OPENED_PER_SECOND = 40;
+const THREADS = 2;
+/** Each of two concurrent write batches of a thread opens one every tenth of a second; reads renew theirs once a second. */
+const MAX_OPENED_PER_SECOND = 40 * THREADS;
 
 describe('A read-only server', () => {
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
-    site = await Installation.start();
+    site = await Installation.start({ env: { UGS_THREADS: String(THREADS) } });
     operator = await site.operator();
   });
   afterEach(async () => {
