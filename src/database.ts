@@ -35,6 +35,8 @@ export const MAX_BATCH = 256;
 const SQLITE_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 1, maxLingerMs: 0 };
 /** Two batches in flight, so that a slow one does not block the others. */
 const POSTGRES_LIMITS = { maxBatch: MAX_BATCH, maxInFlight: 2, maxLingerMs: 1 };
+/** Each of several threads already has a batch in flight: a second one is worthwhile later. */
+const MAX_LINGER_OF_THREADS_MS = 4;
 /** Commands may scan or change all groups. */
 const COMMAND_STATEMENT_TIMEOUT_MS = 600_000;
 
@@ -231,9 +233,10 @@ export function inspectDatabase<Result>(
 function batched(
   store: Store,
   { databaseUrl: { engine }, queueLimit: maxQueued }: Pick<Config, 'databaseUrl' | 'queueLimit'>,
-  { batches, queueLengths }: Pick<ThreadOptions, 'batches' | 'queueLengths'> = {},
+  { threads = 1, batches, queueLengths }: Partial<ThreadOptions> = {},
 ): BatchingStore {
   const limits = { ...(engine === 'postgres' ? POSTGRES_LIMITS : SQLITE_LIMITS), maxQueued };
+  if (engine === 'postgres' && threads > 1) limits.maxLingerMs = MAX_LINGER_OF_THREADS_MS;
   // In PostgreSQL each kind is one statement, which locks rows in a fixed order. Transactions with several statements
   // could lock the same rows in different orders and deadlock.
   const write = { ...limits, isOfOneKind: engine === 'postgres' };
