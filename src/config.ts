@@ -346,7 +346,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
 
 /** Elsewhere, several listeners cannot share a port. */
 const REUSES_PORTS = process.platform === 'linux' || process.platform === 'freebsd';
-/** Of a thread: one that reads, and one that writes. */
+/** Connections that a thread needs: one that reads, and one that writes. */
 const MIN_CONNECTIONS = 2;
 
 /** How many threads can serve, and why they are fewer than `UGS_THREADS` says; null if they are not. */

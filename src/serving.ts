@@ -1,4 +1,4 @@
-// What every serving thread of a process does: it answers requests, on its own listener and with its own view of the
+// Every serving thread of a process runs this: it answers requests, on its own listener and with its own view of the
 // database. In a process with one serving thread, that is the main thread.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ const IDLE_CHECK_MS = 50;
  */
 const BACKLOG = 4_096;
 
-/** What the serving threads of a process share, because its limits apply to all of them together. */
+/** Memory that the serving threads of a process share, because its limits apply to all of them together. */
 export interface SharedMemory {
   publicLimit: PublicLimitMemory;
   rateLimit: SharedArrayBuffer | null;

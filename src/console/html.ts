@@ -19,7 +19,7 @@ export function none(text: string): Html {
   return html`<p class="none">${text}</p>`;
 }
 
-/** What is wrong, announced by screen readers; `more` follows the message. */
+/** Message of an error, announced by screen readers; `more` follows it. */
 export function alert(message: string, more: Html = NO_HTML): Html {
   return html`<div class="problem" role="alert"><p>${message}</p>${more}</div>`;
 }

@@ -57,7 +57,7 @@ export interface ServerMetrics {
 
 export interface ServerOptions {
   config: ServerConfig;
-  /** Where the threads of the process say how many connections they have; absent in a process with one serving thread. */
+  /** Connections of each thread of the process; absent in a process with one serving thread. */
   connections?: ThreadSum | undefined;
   log: Logger;
   phase: () => Phase;

@@ -34,7 +34,7 @@ export interface Cooldown {
 export type BatchObserver = (items: number, durationMs: number) => void;
 
 interface BatcherOptions<Item> {
-  /** Where the threads of the process say how long their queues are. */
+  /** Queue length of each thread of the process. */
   queueLengths?: ThreadSum | undefined;
   cooldown?: Cooldown;
   /** Returns how much JSON an item carries, if it may be much. */

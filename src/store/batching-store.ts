@@ -51,7 +51,7 @@ function charactersOf(command: Command): number {
 /** Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
-/** Where the threads of a process say how long their queues are; absent in a process with one serving thread. */
+/** Queue length of each thread of a process; absent in a process with one serving thread. */
 export type QueueLengths = Record<Queue, ThreadSum>;
 /** Called with each command of this process; returns what to do once it is committed, or null. */
 export type WriteListener = (command: Command) => (() => void) | null;

@@ -26,7 +26,7 @@ export class PublicLimit {
   readonly #refusals: WindowCounts;
   readonly #pages: WindowCounts;
 
-  /** What all threads of the process share. */
+  /** Memory that all threads of the process share. */
   static allocate(): PublicLimitMemory {
     return { refusals: WindowCounts.allocate(MAX_NETWORKS), pages: WindowCounts.allocate(MAX_NETWORKS) };
   }

@@ -13,7 +13,7 @@ const POLICY = '"api-token"';
 /** Beyond it the API token whose minute began first is forgotten. */
 const MAX_API_TOKENS = 65_536;
 
-/** What all threads of the process share; null if 0: no limit. */
+/** Memory that all threads of the process share; null if 0: no limit. */
 export function rateLimitMemory(requestsPerMinute: number): SharedArrayBuffer | null {
   return requestsPerMinute === 0 ? null : WindowCounts.allocate(MAX_API_TOKENS);
 }

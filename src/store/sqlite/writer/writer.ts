@@ -8,7 +8,7 @@ import { type Command, type CommandResult, StoreUnavailable } from '../../port.t
 import { PendingBatches } from './pending-batches.ts';
 import type { WriterFile, WriterNotice, WriterReply, WriterRequest } from './writer-thread.ts';
 
-/** What another thread needs to send batches. */
+/** Connection of another thread to the writer. */
 export interface WriterConnection {
   port: MessagePort;
   posted: SharedArrayBuffer;
