@@ -10,7 +10,7 @@ import type { Worker } from 'node:worker_threads';
 import { Injection } from '../../reliability/injection.ts';
 import { canTrace } from '../../reliability/strace.ts';
 import { type Command, type Store, StoreUnavailable } from '../../src/store/port.ts';
-import { openServingStore } from '../../src/store/sqlite/store.ts';
+import { openServingStore, openThreadStore } from '../../src/store/sqlite/store.ts';
 import { sqlite } from '../support/database.ts';
 import { assertProblem } from '../support/problem.ts';
 import { Folder } from '../support/process.ts';
@@ -74,6 +74,25 @@ describe('The SQLite writer thread', () => {
         false,
       ]);
     }));
+});
+
+describe('A writer thread that another thread cannot connect to', () => {
+  it('makes the store unavailable, and is connected to for the next batch', async () => {
+    using folder = new Folder();
+    const path = folder.join(FILE);
+    const owner = openServingStore(path);
+    // Errors lose their class between threads.
+    const failure = Promise.reject(new Error('SQLite: cannot start the writer thread'));
+    const connections = [() => failure, async () => owner.connectWriter()];
+    const store = openThreadStore(path, () => connections.shift()!());
+    try {
+      await assert.rejects(store.write([ensureWorkspace('One')]), StoreUnavailable);
+      assert.equal(await isCreated(store, 'One'), true);
+    } finally {
+      await store.close();
+      await owner.close();
+    }
+  });
 });
 
 describe('A writer thread that cannot be started', {

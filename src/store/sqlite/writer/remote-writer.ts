@@ -1,11 +1,11 @@
 // The writer thread as another thread than its owner sees it.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Command, CommandResult } from '../../port.ts';
+import { type Command, type CommandResult, StoreUnavailable } from '../../port.ts';
 import { PendingBatches } from './pending-batches.ts';
 import type { WriterConnection } from './writer.ts';
 
-/** Calls `Writer.connect`. Rejects with `StoreUnavailable`. */
+/** Calls `Writer.connect` in its thread. Its error has lost its class. */
 export type ConnectWriter = () => Promise<WriterConnection>;
 
 interface Link {
@@ -21,6 +21,7 @@ export class RemoteWriter {
     this.#connect = connect;
   }
 
+  /** Rejects with `StoreUnavailable` if the writer cannot be connected to. */
   async run(commands: readonly Command[]): Promise<CommandResult[]> {
     this.#link ??= this.#open();
     const { port, pending } = await this.#link;
@@ -44,7 +45,7 @@ export class RemoteWriter {
       return { port, pending };
     } catch (error) {
       this.#link = null;
-      throw error;
+      throw new StoreUnavailable((error as Error).message, { cause: error });
     }
   }
 }
