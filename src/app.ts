@@ -229,6 +229,7 @@ async function serve(
   metrics?.watchDeliveries(() => webhooks.countPending());
   const start = {
     config: configMessage(config, keyRing.text),
+    isCitus: database.isCitus,
     memory: thread.memory,
     logLevel: log.level,
     logBindings: log.bindings(),

@@ -11,7 +11,7 @@ import { DEFAULT_STATEMENT_TIMEOUT_MS, type PostgresOptions } from './store/post
 import type { ConnectionCounts } from './store/postgres/client/pool.ts';
 import { inspectPostgres } from './store/postgres/schema/inspect.ts';
 import { migrations as postgresMigrations } from './store/postgres/schema/migrate.ts';
-import { openPostgresStore } from './store/postgres/store.ts';
+import { openMigratedStore, openPostgresStore } from './store/postgres/store.ts';
 import { lockForServing } from './store/sqlite/file/lock.ts';
 import { measureStorage } from './store/sqlite/file/storage.ts';
 import { inspectFile } from './store/sqlite/schema/inspect.ts';
@@ -50,6 +50,7 @@ export interface Database {
   connections?: () => ConnectionCounts;
   /** The file and its disk, if the database is one. */
   storage?: () => Promise<FileStorage>;
+  isCitus: boolean;
   /** For the writes of another thread, on SQLite. Throws `StoreUnavailable`. */
   connectWriter?: () => WriterConnection;
   close(): Promise<void>;
@@ -57,6 +58,11 @@ export interface Database {
 
 /** The database as a thread of a serving process sees it that did not open it. */
 export type ThreadDatabase = Pick<Database, 'store' | 'migrations' | 'connections' | 'close'>;
+
+/** Parts of a `Database` that another thread of the process opens it with. */
+export interface ThreadAccess extends Pick<Database, 'isCitus'> {
+  connectWriter: ConnectWriter;
+}
 
 export interface CommandDatabase extends Pick<Database, 'store' | 'close'> {
   /** The names of the migrations that were applied on opening. */
@@ -91,14 +97,8 @@ export async function openForServing(config: Config, options: ServingOptions): P
     const store = await openPostgresStore(servingPostgresOptions(config, databaseUrl, options));
     const migrations = postgresMigrations;
     const warnings = [...store.warnings, migrations.newerVersion(store.schema) ?? []].flat();
-    const { connections } = store;
-    return {
-      store: batched(store, config, options),
-      migrations,
-      warnings,
-      connections,
-      close: () => store.close(),
-    };
+    const { isCitus } = store;
+    return { ...servedBy(store, config, options), migrations, warnings, isCitus };
   }
   const lock = lockForServing(databaseUrl.path);
   try {
@@ -115,7 +115,16 @@ export async function openForServing(config: Config, options: ServingOptions): P
     };
     const storage = () => measureStorage(databaseUrl.path);
     const { connectWriter } = store;
-    return { store: batched(store, config, options), migrations, warnings, storage, connectWriter, close };
+    const isCitus = false;
+    return {
+      ...servedBy(store, config, options),
+      migrations,
+      warnings,
+      storage,
+      isCitus,
+      connectWriter,
+      close,
+    };
   } catch (error) {
     lock.close();
     throw error;
@@ -123,20 +132,31 @@ export async function openForServing(config: Config, options: ServingOptions): P
 }
 
 /** Opens the database that the process has opened for serving, in another of its threads. Throws `StoreUnavailable`. */
-export async function openForThread(
+export function openForThread(
   config: Config,
-  connectWriter: ConnectWriter,
+  { isCitus, connectWriter }: ThreadAccess,
   options: ThreadOptions,
-): Promise<ThreadDatabase> {
+): ThreadDatabase {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'postgres') {
-    const store = await openPostgresStore(servingPostgresOptions(config, databaseUrl, options));
-    const { connections } = store;
-    const batching = batched(store, config, options);
-    return { store: batching, migrations: postgresMigrations, connections, close: () => store.close() };
+    const store = openMigratedStore(servingPostgresOptions(config, databaseUrl, options), isCitus);
+    return { ...servedBy(store, config, options), migrations: postgresMigrations };
   }
   const store = openThreadStore(databaseUrl.path, connectWriter);
-  return { store: batched(store, config, options), migrations: sqliteMigrations, close: () => store.close() };
+  return { ...servedBy(store, config, options), migrations: sqliteMigrations };
+}
+
+function servedBy(
+  store: Store & Pick<Database, 'connections'>,
+  config: Config,
+  options: ThreadOptions,
+): Pick<Database, 'store' | 'connections' | 'close'> {
+  const { connections } = store;
+  return {
+    store: batched(store, config, options),
+    ...(connections && { connections }),
+    close: () => store.close(),
+  };
 }
 
 function eventQuotaOf(

@@ -14,6 +14,7 @@ export interface ThreadStart {
   /** The number of the thread; 0 is the main thread. */
   thread: number;
   config: ConfigMessage;
+  isCitus: boolean;
   memory: SharedMemory;
   logLevel: string;
   /** Members of every line of the log. */

@@ -36,6 +36,7 @@ const main = callMain(port, {
 async function open({
   thread,
   config: message,
+  isCitus,
   memory,
   logLevel,
   logBindings,
@@ -48,13 +49,17 @@ async function open({
     const { ThreadMetrics } = await import('../metrics/metrics.ts');
     metrics = new ThreadMetrics(thread);
   }
-  database = await openForThread(config, () => main.connectWriter(), {
-    observer: outages(),
-    batches: metrics?.batches,
-    onReducedEvent: (tenant) => void main.eventReduced(tenant),
-    threads: config.threads,
-    queueLengths: queueLengthsOf(config, { number: thread, memory }),
-  });
+  database = openForThread(
+    config,
+    { isCitus, connectWriter: () => main.connectWriter() },
+    {
+      observer: outages(),
+      batches: metrics?.batches,
+      onReducedEvent: (tenant) => void main.eventReduced(tenant),
+      threads: config.threads,
+      queueLengths: queueLengthsOf(config, { number: thread, memory }),
+    },
+  );
   database.store.onWrite((command) => {
     const endpoints = endpointsWithDelivery(command);
     return endpoints.length === 0 ? null : () => void main.wake(endpoints);

@@ -1,6 +1,6 @@
 // The PostgreSQL adapter. Any number of processes may serve one database.
 
-import type { MigratedStore } from '../port.ts';
+import type { MigratedStore, Store } from '../port.ts';
 import type { PostgresOptions } from './client/options.ts';
 import { type ConnectionCounts, ConnectionPool } from './client/pool.ts';
 import { runCommands } from './command-executors.ts';
@@ -11,23 +11,30 @@ import { findDurabilityRisks } from './schema/durability-check.ts';
 import { migrate } from './schema/migrate.ts';
 import { withSchemaSession } from './schema/session.ts';
 
-interface PostgresStore extends MigratedStore {
-  /** Warnings about the server for the operator. */
-  warnings: string[];
+interface PostgresStore extends Store {
   connections(): ConnectionCounts;
 }
 
+interface MigratedPostgresStore extends PostgresStore, MigratedStore {
+  /** Warnings about the server for the operator. */
+  warnings: string[];
+  isCitus: boolean;
+}
+
 /** Opens the database in its newest schema. Throws `ServerUnfit`, `SchemaTooNew` and `StoreUnavailable`. */
-export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { schema, warnings, isCitus } = await withSchemaSession(options, async (session) => ({
+export async function openPostgresStore(options: PostgresOptions): Promise<MigratedPostgresStore> {
+  const found = await withSchemaSession(options, async (session) => ({
     schema: await migrate(session, options.migrationObserver),
     warnings: await findDurabilityRisks(session),
     isCitus: await hasCitus(session),
   }));
+  return { ...found, ...openMigratedStore(options, found.isCitus) };
+}
+
+/** Opens a database that this process has opened before. Connects with the first query. */
+export function openMigratedStore(options: PostgresOptions, isCitus: boolean): PostgresStore {
   const pool = new ConnectionPool(options, isCitus);
   return {
-    schema,
-    warnings,
     read: (queries) => runQueries(pool, queries),
     write: async (commands) => {
       const results = await runCommands(pool, commands);
