@@ -42,9 +42,7 @@ const program = new Command('npm run bench --')
   .addOption(secondsOption(5))
   .option('--rounds <rounds>', 'rounds of each operation on each server; their median counts', positive, 3)
   .addOption(groupsOption(100_000))
-  .addOption(
-    new Option('--only <operations>', `only some of ${names.join(',')}`).argParser(parseNames).default([]),
-  )
+  .addOption(onlyOption([]))
   .option('--json <file>', 'write all figures to the file')
   .action(async ({ json, ...flags }: MeasureFlags) => {
     const figures = await measure({ ...flags, folder: prepare(), report });
@@ -130,11 +128,7 @@ program
   .option('--threads <threads>', 'serving threads', positive, 2)
   .option('--connections <connections>', 'connections of the load', positive, 32)
   .addOption(new Option('--database <engine>', 'engine').choices(['sqlite', 'postgres']).default('sqlite'))
-  .addOption(
-    new Option('--only <operations>', `some of ${names.join(',')}`)
-      .argParser(parseNames)
-      .default(['get', 'resolve', 'create'], 'get, resolve, create'),
-  )
+  .addOption(onlyOption(['get', 'resolve', 'create'], 'get, resolve, create'))
   .action((flags) => measureThreads({ ...flags, folder: prepare(), report }));
 
 program
@@ -145,9 +139,7 @@ program
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 9)
   .addOption(groupsOption(10_000))
   .addOption(
-    new Option('--only <operations>', `some of ${names.join(',')}`)
-      .argParser(parseNames)
-      .default(['get', 'resolve', 'v1-read', 'create', 'update', 'patch', 'rotate'], 'seven of them'),
+    onlyOption(['get', 'resolve', 'v1-read', 'create', 'update', 'patch', 'rotate'], 'seven of them'),
   )
   .option('--no-events', 'without events in this revision: for a comparison with one that has none')
   .action((other, flags) => compareRevisions({ ...flags, other, folder: prepare(), report }));
@@ -181,6 +173,11 @@ try {
 
 function secondsOption(fallback: number): Option {
   return new Option('--seconds <seconds>', 'length of a round').argParser(positive).default(fallback);
+}
+
+function onlyOption(operations: readonly string[], description?: string): Option {
+  const option = new Option('--only <operations>', `some of ${names.join(',')}`);
+  return option.argParser(parseNames).default(operations, description);
 }
 
 function groupsOption(fallback: number): Option {

@@ -64,15 +64,14 @@ export interface AppOptions {
 export async function startApp(
   wanted: Config,
   log: Logger,
-  { clock: sharedClock = new SharedClock(), signal = new AbortController().signal }: AppOptions = {},
+  { clock = new SharedClock(), signal = new AbortController().signal }: AppOptions = {},
 ): Promise<App> {
   const { threads, limit } = servingThreads(wanted);
   if (limit !== null) log.warn({ threads }, `fewer serving threads than UGS_THREADS: ${limit}`);
   const config = { ...wanted, threads };
-  const clock = () => sharedClock.now();
   const metrics = await startMetrics(config, log);
   try {
-    return await startWith({ config, log, clock, sharedClock, metrics }, signal);
+    return await startWith({ config, log, clock, metrics }, signal);
   } catch (error) {
     await metrics?.server.close();
     throw error;
@@ -99,8 +98,7 @@ async function startMetrics(
 interface Start {
   config: Config;
   log: Logger;
-  clock: () => number;
-  sharedClock: SharedClock;
+  clock: SharedClock;
   metrics: ServedMetrics | null;
   onReducedEvent: (tenant: Tenant) => void;
   observer: OutageLog;
@@ -125,7 +123,7 @@ async function startWith(
   try {
     threads.start(config.threads - 1);
     const opened = await untilAvailable({ waitMs: config.databaseWaitMs, observer, signal }, () =>
-      open(config, clock, {
+      open(config, clock.now, {
         observer,
         signal,
         batches: metrics?.metrics.batches,
@@ -184,7 +182,7 @@ async function bootstrap(config: Config, { store }: Database, clock: () => numbe
 }
 
 async function serve(
-  { config, log, clock, sharedClock, metrics: served, onReducedEvent, observer, threads, thread }: Start,
+  { config, log, clock, metrics: served, onReducedEvent, observer, threads, thread }: Start,
   { database, keyRing }: Opened,
 ): Promise<App> {
   const { store } = database;
@@ -196,7 +194,7 @@ async function serve(
     config,
     thread,
     log,
-    clock,
+    clock: clock.now,
     database,
     keyRing,
     propertyValidator,
@@ -208,7 +206,7 @@ async function serve(
   metrics?.watchThreads(() => threads.collectMetrics());
   const eventRetention = new EventRetention({
     store,
-    clock,
+    clock: clock.now,
     retentionDays: config.eventRetentionDays,
     onFailure: (error) => {
       metrics?.events.retentionFailed();
@@ -233,7 +231,7 @@ async function serve(
     memory: thread.memory,
     logLevel: log.level,
     logBindings: log.bindings(),
-    clock: sharedClock.memory,
+    clock: clock.memory,
   };
   await threads.open(start, {
     log: (line) => writeLine(log, line),
@@ -252,7 +250,7 @@ async function serve(
 
   const close = async (): Promise<void> => {
     // `key reencrypt` unregisters keys that are not in use, and this process may have encrypted tokens with its key since.
-    const registered = registerActiveKey(keyRing, store, clock()).catch(() => {});
+    const registered = registerActiveKey(keyRing, store, clock.now()).catch(() => {});
     const othersClosed = threads.close();
     await serving.drain();
     const delivered = webhooks.stop(config.shutdownTimeoutMs);

@@ -38,16 +38,20 @@ const BACKLOG = 4_096;
 
 /** Memory that the serving threads of a process share, because its limits apply to all of them together. */
 export interface SharedMemory {
-  publicLimit: PublicLimitMemory;
+  publicLimit: PublicLimitMemory | null;
   rateLimit: SharedArrayBuffer | null;
   connections: SharedArrayBuffer;
   queueLengths: Record<keyof QueueLengths, SharedArrayBuffer>;
 }
 
-export function allocateSharedMemory({ threads, rateLimitPerMinute }: Config): SharedMemory {
+export function allocateSharedMemory({
+  threads,
+  rateLimitPerMinute,
+  failedAuthenticationLimitPerMinute,
+}: Config): SharedMemory {
   const sum = () => ThreadSum.allocate(threads);
   return {
-    publicLimit: PublicLimit.allocate(),
+    publicLimit: PublicLimit.allocate(failedAuthenticationLimitPerMinute),
     rateLimit: rateLimitMemory(rateLimitPerMinute),
     connections: sum(),
     queueLengths: { read: sum(), list: sum(), write: sum() },
@@ -124,11 +128,9 @@ export function createServing({
   if (connections) metrics?.watchConnections(connections);
   const prefetcher = new Prefetcher();
   const { memory } = thread;
-  const publicLimit = PublicLimit.of(
-    config.failedAuthenticationLimitPerMinute,
-    config.trustedProxies,
-    memory.publicLimit,
-  );
+  const publicLimit =
+    memory.publicLimit &&
+    new PublicLimit(config.failedAuthenticationLimitPerMinute, config.trustedProxies, memory.publicLimit);
   const server = createServer({
     config,
     log,

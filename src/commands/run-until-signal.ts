@@ -46,7 +46,6 @@ export async function serveUntilSignal(
     await announce(app);
     const signal = await Promise.race([signalled, app.failed]).catch((error: unknown) => {
       log.fatal({ err: error }, 'uncaught exception in a serving thread (a bug): the process exits');
-      process.exitCode = 1;
       throw error;
     });
     log.info({ signal }, 'shutting down: draining requests in flight');

@@ -13,9 +13,7 @@ export class SharedClock {
   }
 
   /** Milliseconds since 1970. */
-  now(): number {
-    return (this.#numbers[FIXED]! || Date.now()) + this.#numbers[AHEAD]!;
-  }
+  readonly now = (): number => (this.#numbers[FIXED]! || Date.now()) + this.#numbers[AHEAD]!;
 
   /** How far the clock is ahead of the machine's, in milliseconds. */
   get aheadMs(): number {

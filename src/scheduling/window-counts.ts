@@ -52,7 +52,7 @@ export class WindowCounts {
     return { count, secondsLeft: Math.max(1, Math.ceil((endsAt - nowMs) / 1_000)) };
   }
 
-  /** Salted, so that nobody can choose keys that displace those of others. Never 0, the key of an unused entry. */
+  /** Salted hash: callers cannot choose keys that evict those of others. Never 0, the key of an unused entry. */
   #keyOf(text: string): number {
     const digest = createHash('sha256').update(this.#salt).update(text).digest();
     return digest.readUIntBE(0, 6) + 1;

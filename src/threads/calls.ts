@@ -1,4 +1,4 @@
-// What the main thread and the other serving threads ask of each other.
+// Calls between the main thread and the other serving threads.
 
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
@@ -67,9 +67,9 @@ export function callThread(worker: Worker, functions: MainCalls): BirpcReturn<Th
 }
 
 interface Response {
-  /** What the call returned. */
+  /** Result of the call. */
   r?: unknown;
-  /** What it threw. */
+  /** Error of the call. */
   e?: unknown;
 }
 

@@ -68,7 +68,7 @@ async function open({
     config,
     thread: { number: thread, memory },
     log,
-    clock: () => clock.now(),
+    clock: clock.now,
     database,
     keyRing: KeyRing.parse(config.tokenKeys),
     propertyValidator: new RemoteValidator((...check) => main.validate(...check)),

@@ -15,8 +15,8 @@ describe('An update that times out while the database is still executing it', ()
   let site: Installation;
   let operator: pg.Client;
   before(async () => {
-    // As behind a pooler without session settings: the server itself has no timeout. One thread, whose concurrent updates
-    // form one statement.
+    // The server has no timeout, as behind a pooler without session settings. With one thread, concurrent updates form one
+    // statement.
     site = await Installation.start({ env: { UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '0', UGS_THREADS: '1' } });
     operator = await site.operator();
     for (const id of IDS) await site.get(id, 'Before');

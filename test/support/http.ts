@@ -14,6 +14,8 @@ export interface TestRequest {
   headers?: Record<string, string | string[] | undefined>;
   /** The address of the client, of this machine. */
   localAddress?: string;
+  /** Keeps the connections; by default all requests share one. */
+  agent?: Agent;
 }
 
 export interface TestResponse {
@@ -25,11 +27,19 @@ export interface TestResponse {
   json: any;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+const sharedAgent = new Agent({ keepAlive: true, maxSockets: 256 });
 
 export function send(
   url: string,
-  { method = 'GET', path = '/api/user', token, body, headers = {}, localAddress }: TestRequest,
+  {
+    method = 'GET',
+    path = '/api/user',
+    token,
+    body,
+    headers = {},
+    localAddress,
+    agent = sharedAgent,
+  }: TestRequest,
 ): Promise<TestResponse> {
   const bytes = bytesOf(body);
   const all: Record<string, string | string[] | undefined> = {

@@ -1,14 +1,13 @@
 // A client with one connection, all of whose requests go to the same serving thread.
 
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent } from 'node:http';
+import { send, type TestResponse } from './http.ts';
 
 /** Ids of requests start with as many characters that are the same in a thread. */
 const PREFIX = 8;
 
-interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
-  json: any;
+interface PinnedResponse extends TestResponse {
+  /** The same for all requests that a thread answers. */
   thread: string;
 }
 
@@ -34,33 +33,9 @@ export class PinnedClient implements Disposable {
     return [...clients.values()];
   }
 
-  call(method: string, path: string, body?: object): Promise<Answer> {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers = {
-      ...(this.#token !== null && { authorization: `Token ${this.#token}` }),
-      ...(text !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(text),
-      }),
-    };
-    return new Promise((resolve, reject) => {
-      const outgoing = httpRequest(this.#url + path, { method, headers, agent: this.#agent }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const received = Buffer.concat(chunks).toString();
-          const thread = String(response.headers['x-request-id']).slice(0, PREFIX);
-          resolve({
-            status: response.statusCode!,
-            json: received === '' ? null : JSON.parse(received),
-            thread,
-          });
-        });
-      });
-      outgoing.on('error', reject);
-      outgoing.end(text);
-    });
+  async call(method: string, path: string, body?: object): Promise<PinnedResponse> {
+    const response = await send(this.#url, { method, path, body, token: this.#token, agent: this.#agent });
+    return { ...response, thread: String(response.headers['x-request-id']).slice(0, PREFIX) };
   }
 
   [Symbol.dispose](): void {

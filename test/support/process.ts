@@ -215,7 +215,7 @@ function environment(env: Record<string, string>): NodeJS.ProcessEnv {
     PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,
     HOME,
     TMPDIR,
-    // Of the rigs: `UGS_THREADS=4 npm run rig:crash`.
+    // For rigs: `UGS_THREADS=4 npm run rig:crash`.
     ...(UGS_THREADS && { UGS_THREADS }),
     PORT: '0',
     ...env,

@@ -59,7 +59,7 @@ ${areaField({
   hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, and $ref leads to a place in the schema.',
   rows: 18,
 })}
-${choiceField({ name: 'mode', label: 'Mode', value: form.text('mode'), choices: modeChoices, problem })}`,
+${choiceField({ ...form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
       more: stored === null ? NO_HTML : buttonTo(DELETE_PATH, 'Delete'),

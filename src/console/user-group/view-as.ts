@@ -133,7 +133,7 @@ type Viewer = Pick<PageCall, 'caller' | 'session'>;
 function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, viewer: Viewer): Html {
   if (previews === null)
     return html`<p class="none">None. The API responds with 404 <code>user_group_not_found</code>.</p>`;
-  if (previews.length === 0) return none('There is no integration.');
+  if (previews.length === 0) return none('No integrations.');
   return html`${previews.map((preview) => integrationView(userGroup, preview, viewer))}`;
 }
 

@@ -26,17 +26,13 @@ export class PublicLimit {
   readonly #refusals: WindowCounts;
   readonly #pages: WindowCounts;
 
-  /** Memory that all threads of the process share. */
-  static allocate(): PublicLimitMemory {
+  /** Memory that all threads of the process share; null if 0: no limit. */
+  static allocate(perMinute: number): PublicLimitMemory | null {
+    if (perMinute === 0) return null;
     return { refusals: WindowCounts.allocate(MAX_NETWORKS), pages: WindowCounts.allocate(MAX_NETWORKS) };
   }
 
-  /** Returns null if 0: no limit. */
-  static of(perMinute: number, trustedProxies: BlockList, memory: PublicLimitMemory): PublicLimit | null {
-    return perMinute === 0 ? null : new PublicLimit(perMinute, trustedProxies, memory);
-  }
-
-  private constructor(perMinute: number, trustedProxies: BlockList, { refusals, pages }: PublicLimitMemory) {
+  constructor(perMinute: number, trustedProxies: BlockList, { refusals, pages }: PublicLimitMemory) {
     this.#perMinute = perMinute;
     this.#trustedProxies = trustedProxies;
     this.#refusals = new WindowCounts(refusals);
