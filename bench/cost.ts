@@ -6,6 +6,7 @@ import { instructionsDuring } from './instructions.ts';
 import { median } from './median.ts';
 import { operationOf } from './operation.ts';
 import { processorTime } from './processor-time.ts';
+import { verdict } from './report.ts';
 import { type SeededDatabase, tokensForRound } from './seed.ts';
 import type { ServerProcess } from './server-process.ts';
 import { load } from './wrk.ts';
@@ -25,6 +26,8 @@ export interface CostOptions {
   connections?: number;
   rounds: number;
   seconds: number;
+  /** The minimum ratio of the requests per second of each operation. */
+  minRates?: Readonly<Record<string, number>>;
   report: (text: string) => void;
 }
 
@@ -39,7 +42,7 @@ interface Cost {
 export async function compareCosts(
   pair: readonly [Measured, Measured],
   operations: readonly string[],
-  { connections = CONNECTIONS, rounds, seconds, report }: CostOptions,
+  { connections = CONNECTIONS, rounds, seconds, minRates = {}, report }: CostOptions,
 ): Promise<void> {
   const rows: string[][] = [];
   for (const operation of operations) {
@@ -53,11 +56,12 @@ export async function compareCosts(
       const second = await costOf(ordered[1]!, turn);
       if (round >= WARM_UP_ROUNDS) costs.push(isReversed ? [second, first] : [first, second]);
     }
-    report(`measured ${operation}`);
     const figures = (['micros', 'instructions', 'requestsPerSecond'] as const).flatMap((figure) =>
       figuresOf(costs, figure),
     );
-    rows.push([operation, ...figures]);
+    const ratio = figures.at(-1)!;
+    report(`${operation}: ${ratio} of the requests/s`);
+    rows.push([operation, ...figures, ...judged(Number(ratio), minRates[operation])]);
   }
   const [first, second] = pair.map(({ name }) => name);
   const headings = ['us', 'instructions', 'requests/s'].flatMap((unit) => [
@@ -66,6 +70,10 @@ export async function compareCosts(
     'ratio',
   ]);
   printTable(['operation', ...headings], rows);
+}
+
+function judged(ratio: number, min: number | undefined): string[] {
+  return min === undefined ? [] : [`>= ${min}`, verdict(ratio >= min)];
 }
 
 /** The medians, and the median of the ratios of the rounds. */

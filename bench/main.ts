@@ -71,10 +71,10 @@ program
 
 program
   .command('events')
-  .summary('compare creates and lookups with and without events, and histories among few and many events')
+  .summary('compare writes and lookups with and without events, and histories among few and many events')
   .description('Starts a PostgreSQL server with durable commits, unless BENCH_POSTGRES_URL is set.')
   .addOption(secondsOption(5))
-  .option('--rounds <rounds>', 'rounds of each operation; their median counts', positive, 5)
+  .option('--rounds <rounds>', 'rounds of each operation; the median of their ratios counts', positive, 5)
   .addOption(groupsOption(10_000))
   .option('--small <events>', 'generated events in the small database', positive, 10_000)
   .option('--large <events>', 'generated events in the large database', positive, 10_000_000)
@@ -127,13 +127,14 @@ program
   .addOption(groupsOption(10_000))
   .option('--threads <threads>', 'serving threads', positive, 2)
   .option('--connections <connections>', 'connections of the load', positive, 32)
-  .addOption(new Option('--database <engine>', 'engine').choices(['sqlite', 'postgres']).default('sqlite'))
+  .addOption(databaseOption())
   .addOption(onlyOption(['get', 'resolve', 'create'], 'get, resolve, create'))
   .action((flags) => measureThreads({ ...flags, folder: prepare(), report }));
 
 program
   .command('revision')
-  .summary('compare the processor time of a request with that of another checkout, on SQLite')
+  .summary('compare the processor time and rate of requests with those of another checkout')
+  .description('Starts a PostgreSQL server as `threads` does.')
   .argument('<checkout>', 'the folder of the other revision, after npm ci')
   .addOption(secondsOption(2))
   .option('--rounds <rounds>', 'rounds of each; the median of their ratios counts', positive, 9)
@@ -141,6 +142,7 @@ program
   .addOption(
     onlyOption(['get', 'resolve', 'v1-read', 'create', 'update', 'patch', 'rotate'], 'seven of them'),
   )
+  .addOption(databaseOption())
   .option('--no-events', 'without events in this revision: for a comparison with one that has none')
   .action((other, flags) => compareRevisions({ ...flags, other, folder: prepare(), report }));
 
@@ -178,6 +180,10 @@ function secondsOption(fallback: number): Option {
 function onlyOption(operations: readonly string[], description?: string): Option {
   const option = new Option('--only <operations>', `some of ${names.join(',')}`);
   return option.argParser(parseNames).default(operations, description);
+}
+
+function databaseOption(): Option {
+  return new Option('--database <engine>', 'engine').choices(['sqlite', 'postgres']).default('sqlite');
 }
 
 function groupsOption(fallback: number): Option {

@@ -3,7 +3,8 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CostOptions, compareCosts } from './cost.ts';
-import { seed } from './seed.ts';
+import { copyToPostgres, openBenchServer } from './postgres-database.ts';
+import { type SeededDatabase, seed } from './seed.ts';
 import { startService } from './service.ts';
 
 export interface RevisionOptions extends CostOptions {
@@ -11,6 +12,7 @@ export interface RevisionOptions extends CostOptions {
   other: string;
   folder: string;
   groups: number;
+  database: 'sqlite' | 'postgres';
   only: readonly string[];
   events: boolean;
 }
@@ -19,14 +21,19 @@ export async function compareRevisions({
   other,
   folder,
   groups,
+  database: engine,
   only,
   events,
   ...options
 }: RevisionOptions): Promise<void> {
   const theirs = await importBench(other);
+  await using stack = new AsyncDisposableStack();
+  const server = engine === 'postgres' ? stack.use(await openBenchServer()) : null;
+  const served = (seeded: SeededDatabase, copy: typeof copyToPostgres) =>
+    server === null ? seeded : copy(seeded, server, stack);
   options.report(`creating ${groups} user groups for each`);
-  const theirDatabase = await theirs.seed(join(folder, 'other'), groups);
-  const database = await seed(join(folder, 'this'), groups);
+  const theirDatabase = await served(await theirs.seed(join(folder, 'other'), groups), theirs.copyToPostgres);
+  const database = await served(await seed(join(folder, 'this'), groups), copyToPostgres);
   await using theirService = await theirs.startService(theirDatabase);
   await using service = await startService(database, [], events ? {} : { UGS_EVENT_RETENTION_DAYS: '0' });
   const pair = [
@@ -38,12 +45,15 @@ export async function compareRevisions({
 
 interface Bench {
   seed: typeof seed;
+  copyToPostgres: typeof copyToPostgres;
   startService: typeof startService;
 }
 
 async function importBench(checkout: string): Promise<Bench> {
-  const [seeding, service] = await Promise.all(
-    ['seed.ts', 'service.ts'].map((file) => import(pathToFileURL(resolve(checkout, 'bench', file)).href)),
+  const modules = await Promise.all(
+    ['seed.ts', 'postgres-database.ts', 'service.ts'].map(
+      (file) => import(pathToFileURL(resolve(checkout, 'bench', file)).href),
+    ),
   );
-  return { seed: seeding.seed, startService: service.startService };
+  return Object.assign({}, ...modules);
 }

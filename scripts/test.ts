@@ -14,15 +14,18 @@ interface Tier {
   folders: readonly string[];
   /** How many files run at a time. */
   concurrency: number;
+  /** Serving threads of a process that a test starts, unless the environment says otherwise; `auto` if absent. */
+  threads?: number;
 }
 
 const TIERS = {
   // More than the number of cores: some of these files mostly wait for a limit or a process.
   behaviour: { folders: [], concurrency: availableParallelism() + 1 },
-  // Each file starts several processes, and waits for them most of the time.
+  // Starting a second thread in each of hundreds of processes would take a fifth of the time.
   processes: {
     folders: ['test/bad-input/', 'test/cli/', 'test/client-matrix/', 'test/postgres/', 'test/process/'],
     concurrency: 3,
+    threads: 1,
   },
   // These limit the time of a recovery, and measure memory and latencies.
   faults: { folders: ['test/faults/', 'test/load/', 'reliability/test/'], concurrency: 2 },
@@ -78,16 +81,18 @@ async function runTests(): Promise<number> {
   const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache');
   // No test of behaviour cuts the power: its databases need no disk.
   if (isBehaviour && hasRoomInMemory()) process.env.TMPDIR = MEMORY;
+  const { concurrency, threads }: Tier = TIERS[tier];
   const server = process.env.TEST_DATABASE_URL ? null : await startPostgres();
   const env = {
     NODE_COMPILE_CACHE,
+    ...(named.length === 0 && threads !== undefined && { UGS_THREADS: String(threads) }),
     ...process.env,
     ...(full && { TEST_REPORT: 'full' }),
     ...(server && { TEST_DATABASE_URL: server.url }),
   };
   const args = [
     '--test',
-    `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : TIERS[tier].concurrency}`,
+    `--test-concurrency=${named.length > 0 ? NAMED_CONCURRENCY : concurrency}`,
     '--test-reporter=./test/support/reporter.ts',
     '--test-reporter-destination=stdout',
     ...runnerOptions,

@@ -20,7 +20,7 @@ const env = { UGS_THREADS: String(THREADS) };
 describe('A process with several serving threads', () => {
   it('has one per processor by default, and says how many', async () => {
     using folder = new Folder();
-    await using service = await serve(folder);
+    await using service = await serve(folder, { env: { UGS_THREADS: 'auto' } });
     const threads = Math.min(availableParallelism(), 16);
     await service.says(new RegExp(`"threads":${threads},[^\n]*"msg":"listening"`));
   });

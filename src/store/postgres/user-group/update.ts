@@ -82,7 +82,7 @@ async function update(
   const [before, rows] = await session.pipelined(() =>
     Promise.all([findByKey(session, commands), session.query(UPDATE, toArrays(SENT, commands))]),
   );
-  const updated = new Map(rows.map((row) => [keyToString(toUserGroup(row)!), toUserGroup(row)!]));
+  const updated = new Map(rows.map((row) => toUserGroup(row)!).map((group) => [keyToString(group), group]));
   return commands.filter((command, index) => {
     const key = keyToString(command.key);
     const [old, group] = [before[index]!, updated.get(key)];
