@@ -39,6 +39,8 @@ interface BatcherOptions<Item> {
   cooldown?: Cooldown;
   /** Returns how much JSON an item carries, if it may be much. */
   charactersOf?: (item: Item) => number;
+  /** Names what an item changes: items with the same name never run in two batches at once. */
+  changedBy?: (item: Item) => string | undefined;
   observer?: BatchObserver | undefined;
 }
 
@@ -59,6 +61,13 @@ interface Entry<Item, Result> {
   reject: (error: unknown) => void;
 }
 
+/** A batch in flight. */
+interface Run {
+  startedAt: number;
+  coolDown: ReturnType<Cooldown['start']> | undefined;
+  changed: readonly string[] | undefined;
+}
+
 /** How often expired items are removed from the queue. */
 const SWEEP_INTERVAL_MS = 100;
 /** Weight of the newest batch in the average. */
@@ -71,10 +80,14 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #cooldown: Cooldown | undefined;
   readonly #charactersOf: ((item: Item) => number) | undefined;
+  /** undefined if there is only one batch at a time. */
+  readonly #changedBy: ((item: Item) => string | undefined) | undefined;
   readonly #observer: BatchObserver | undefined;
   readonly #queueLengths: ThreadSum | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
+  /** What the batches in flight change. */
+  readonly #changing = new Set<string>();
   #averageRunMs = 0;
   #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #isYielding = false;
@@ -86,12 +99,13 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    { cooldown, charactersOf, observer, queueLengths }: BatcherOptions<Item> = {},
+    { cooldown, charactersOf, changedBy, observer, queueLengths }: BatcherOptions<Item> = {},
   ) {
     this.#run = run;
     this.limits = limits;
     this.#cooldown = cooldown;
     this.#charactersOf = charactersOf;
+    this.#changedBy = limits.maxInFlight > 1 ? changedBy : undefined;
     this.#observer = observer;
     this.#queueLengths = queueLengths;
   }
@@ -177,11 +191,11 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     this.#schedule();
   }
 
-  /** The oldest items of the tenants in turn; if a batch is of one kind, those of the first one's kind. */
+  /** The oldest items of the tenants in turn that may run; if a batch is of one kind, those of the first one's kind. */
   #dequeue(): Entry<Item, Result>[] {
     const { maxBatch, isOfOneKind } = this.limits;
     if (this.#queue.length > maxBatch) this.#queue = inTurns(this.#queue);
-    const kind = this.#queue[0]?.item.kind;
+    let kind: unknown;
     const batch: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
     let taken = 0;
@@ -189,11 +203,13 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     for (const entry of this.#queue) {
       if (batch.length === maxBatch || characters >= MAX_BATCH_CHARACTERS) break;
       taken++;
-      if (isOfOneKind && entry.item.kind !== kind) {
+      const { item } = entry;
+      if (this.#isBeingChanged(item) || (isOfOneKind && batch.length > 0 && item.kind !== kind)) {
         skipped.push(entry);
         continue;
       }
-      characters += this.#charactersOf?.(entry.item) ?? 0;
+      kind = item.kind;
+      characters += this.#charactersOf?.(item) ?? 0;
       batch.push(entry);
     }
     this.#queue = skipped.concat(this.#queue.slice(taken));
@@ -201,10 +217,20 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return batch;
   }
 
+  #isBeingChanged(item: Item): boolean {
+    if (this.#changing.size === 0) return false;
+    const changed = this.#changedBy?.(item);
+    return changed !== undefined && this.#changing.has(changed);
+  }
+
   async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {
     this.#inFlight++;
-    const startedAt = performance.now();
-    const coolDown = this.#cooldown?.start();
+    const run: Run = {
+      startedAt: performance.now(),
+      coolDown: this.#cooldown?.start(),
+      changed: this.#changedBy && batch.flatMap(({ item }) => this.#changedBy?.(item) ?? []),
+    };
+    for (const name of run.changed ?? []) this.#changing.add(name);
     try {
       const running = this.#run(batch.map(({ item }) => item));
       // Without `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
@@ -212,21 +238,17 @@ export class Batcher<Item extends { kind: unknown }, Result> {
       const unanswered = batch.splice(results.length);
       this.#queue.unshift(...unanswered);
       this.#publishLength();
-      this.#batchDone(batch.length, startedAt, coolDown, unanswered.length > 0);
+      this.#batchDone(batch.length, run, unanswered.length > 0);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       await this.#runIndividually(batch, error);
-      this.#batchDone(batch.length, startedAt, coolDown);
+      this.#batchDone(batch.length, run);
     }
   }
 
-  #batchDone(
-    items: number,
-    startedAt: number,
-    coolDown: ReturnType<Cooldown['start']> | undefined,
-    isPartial = false,
-  ): void {
+  #batchDone(items: number, { startedAt, coolDown, changed = [] }: Run, isPartial = false): void {
     this.#inFlight--;
+    for (const name of changed) this.#changing.delete(name);
     const durationMs = performance.now() - startedAt;
     this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
     this.#observer?.(items, durationMs);

@@ -2,7 +2,7 @@
 
 import { isSameTenant, type Tenant } from '../domain/event/event.ts';
 import { isSameAddress } from '../domain/token.ts';
-import { isSameKey, keyOf, sizeOf, type UserGroupKey } from '../domain/user-group/user-group.ts';
+import { isSameKey, keyOf, keyToString, sizeOf, type UserGroupKey } from '../domain/user-group/user-group.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
@@ -48,6 +48,12 @@ function charactersOf(command: Command): number {
   return 'properties' in command ? sizeOf(command) : 0;
 }
 
+/** Two transactions that change one group wait for each other, and one of them may have to start again. */
+function changedBy(command: Command): string | undefined {
+  const isChange = command.kind === 'updateUserGroup' || command.kind === 'deleteUserGroup';
+  return isChange ? keyToString(command.key) : undefined;
+}
+
 /** Each has its own batches. */
 export type Queue = 'read' | 'list' | 'write';
 export type BatchObservers = Record<Queue, BatchObserver>;
@@ -86,6 +92,7 @@ export class BatchingStore {
     );
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
       charactersOf,
+      changedBy,
       observer: observers?.write,
       queueLengths: lengths?.write,
     });

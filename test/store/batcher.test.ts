@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { Batcher } from '../../src/store/batcher.ts';
 
 interface Item {
@@ -64,5 +65,33 @@ describe('A batch', () => {
       [0, 1, 2, 3],
       [100, 200, 101, 201],
     ]);
+  });
+
+  it('does not run beside another one that changes the same thing, and lets the others go ahead', async () => {
+    const batches: number[][] = [];
+    const ends: (() => void)[] = [];
+    const run = (batch: Item[]): Promise<number[]> => {
+      const values = batch.map(({ value }) => value);
+      batches.push(values);
+      return new Promise((resolve) => ends.push(() => resolve(values)));
+    };
+    const limits = { ...LIMITS, maxInFlight: 2, isOfOneKind: true };
+    const batcher = new Batcher(run, limits, { changedBy: ({ value }) => `group ${value % 10}` });
+    const submit = (value: number) => batcher.submit({ kind: 'item', value }, NEVER);
+    const first = [1, 2].map(submit);
+    await setTimeout(5);
+    const second = [11, 3, 21, 12, 4].map(submit);
+    await setTimeout(5);
+    assert.deepEqual(batches, [
+      [1, 2],
+      [3, 4],
+    ]);
+    ends[0]!();
+    assert.deepEqual(await Promise.all(first), [1, 2]);
+    await setTimeout(5);
+    assert.deepEqual(batches[2], [11, 21, 12], 'in the order of their submission');
+    ends[1]!();
+    ends[2]!();
+    assert.deepEqual(await Promise.all(second), [11, 3, 21, 12, 4]);
   });
 });
