@@ -14,6 +14,7 @@ import { pageOf } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { Connection } from '../file/connection.ts';
+import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
 
 const INSERT = `insert into events (${RECORDED_EVENT.names})
@@ -34,8 +35,11 @@ const HAS_MORE = `select 1 from events where ${OF_TARGET} limit 1 offset ?`;
 const ERASE_LAST = `update events set changes = null where ${OF_TARGET} and position > ? and changes is not null`;
 const ERASE = `update events set changes = null
   where ${OF_TARGET} and position > ? and position <= ? and changes is not null`;
-const NEXT_TENANT = `select ${TENANT_WITH_EVENTS.names} from events
-  where (workspace_id, environment) > (?, ?) order by workspace_id, environment, position limit 1`;
+const findNext = nextKey(
+  TENANT,
+  (condition) => `select ${TENANT_WITH_EVENTS.names} from events where ${condition}
+    order by workspace_id, environment, position limit 1`,
+);
 
 /** Does nothing without an event. */
 export function record(
@@ -100,7 +104,7 @@ export function findNextTenant(
   connection: Connection,
   { after }: Query<'findNextTenant'>,
 ): TenantWithEvents | null {
-  const row = connection.get(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  const row = findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']);
   return row === undefined ? null : TENANT_WITH_EVENTS.read(row);
 }
 

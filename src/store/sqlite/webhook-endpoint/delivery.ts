@@ -15,6 +15,7 @@ import type {
   Query,
 } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
+import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
 
 const OF_ENDPOINT = 'workspace_id = ? and environment = ? and endpoint_id = ?';
@@ -23,9 +24,12 @@ const LIST = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and 
 const SCAN = `select ${DELIVERY.names} from deliveries
   where (workspace_id, environment, endpoint_id, event_id) > (?, ?, ?, ?)
   order by workspace_id, environment, endpoint_id, event_id limit ?`;
-const NEXT_PENDING = `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
-  where next_attempt_at is not null and (workspace_id, environment, endpoint_id) > (?, ?, ?)
-  order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`;
+const findNextPending = nextKey(
+  ENDPOINT_POSITION,
+  (condition) => `select ${WEBHOOK_ENDPOINT_KEY.names}, next_attempt_at from deliveries
+    where next_attempt_at is not null and ${condition}
+    order by workspace_id, environment, endpoint_id, next_attempt_at limit 1`,
+);
 const COUNT_PENDING =
   'select count(*) from (select 1 from deliveries where next_attempt_at is not null limit ?)';
 const COUNT_PENDING_OF = `select count(*) from (
@@ -85,7 +89,7 @@ export function findPendingEndpoint(
   connection: Connection,
   { after }: Query<'findPendingEndpoint'>,
 ): PendingEndpoint | null {
-  const row = connection.get(NEXT_PENDING, ENDPOINT_POSITION.cells(after));
+  const row = findNextPending(connection, ENDPOINT_POSITION.cells(after));
   return row === undefined ? null : { endpoint: WEBHOOK_ENDPOINT_KEY.read(row), dueAt: row[3] as number };
 }
 

@@ -1,0 +1,98 @@
+// The next tenant with events, and the next webhook endpoint with pending deliveries, on SQLite, which is asked in the
+// thread that serves callers.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Environment } from '../../src/domain/user-group/user-group.ts';
+import { findNextTenant } from '../../src/store/sqlite/event/event.ts';
+import { Connection } from '../../src/store/sqlite/file/connection.ts';
+import { findPendingEndpoint } from '../../src/store/sqlite/webhook-endpoint/delivery.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { runSql } from '../support/sql.ts';
+
+const ROWS = 300_000;
+/** Reading the rows takes ten times as long. */
+const MAX_MS = 3;
+const CALLS = 9;
+
+describe('Among many rows of one key', () => {
+  let service: TestService;
+  let connection: Connection;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    const { database } = service;
+    await runSql(database, 'delete from events');
+    await runSql(
+      database,
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${ROWS} + 3)
+       insert into events (bucket, workspace_id, environment, target_type, target_id, event_id, type, occurred_at, actor)
+       select 0, case when i > ${ROWS} then i - ${ROWS} + 6 else 7 end, case when i = ${ROWS} + 1 then 'Later' else 'Customer' end,
+         'user_group', 'g', 'evt_' || i, 'user_group.updated', i, '{}' from n`,
+    );
+    await runSql(
+      database,
+      `insert into deliveries (bucket, workspace_id, environment, endpoint_id, event_id, event_type, target_type,
+         target_id, position, state, attempts, next_attempt_at, created_at)
+       select 0, workspace_id, environment, 'whe_1', event_id, type, target_type, target_id, position, 'pending', 0,
+         occurred_at, occurred_at from events`,
+    );
+    await runSql(database, `update deliveries set endpoint_id = 'whe_2' where event_id = 'evt_${ROWS}'`);
+    connection = new Connection(database.url.slice('sqlite:'.length));
+  });
+  after(async () => {
+    connection.close();
+    await service.end();
+  });
+
+  /** All keys from the first one, and the shortest time that each took to find. */
+  function walk<Key>(next: (after: Key | null) => Key | null): { keys: Key[]; times: number[] } {
+    const keys: Key[] = [];
+    const times: number[] = [];
+    for (let key: Key | null = null; ; keys.push(key)) {
+      const before = key;
+      const calls = Array.from({ length: CALLS }, () => {
+        const startedAt = performance.now();
+        key = next(before);
+        return performance.now() - startedAt;
+      });
+      times.push(Math.min(...calls));
+      if (key === null) return { keys, times };
+    }
+  }
+
+  it('the next tenant with events is found without reading them', () => {
+    const { keys, times } = walk((after: { workspaceId: number; environment: Environment } | null) =>
+      findNextTenant(connection, { kind: 'findNextTenant', after }),
+    );
+    assert.deepEqual(
+      keys.map(({ workspaceId, environment }) => [workspaceId, environment]),
+      [
+        [7, 'Customer'],
+        [7, 'Later'],
+        [8, 'Customer'],
+        [9, 'Customer'],
+      ],
+    );
+    assert.ok(Math.max(...times) < MAX_MS, `${times.map((time) => time.toFixed(2))} ms`);
+  });
+
+  it('the next webhook endpoint with pending deliveries is found without reading them', () => {
+    const first = { workspaceId: 0, environment: '' as Environment, endpointId: '' };
+    const { keys, times } = walk((after: typeof first | null) => {
+      const found = findPendingEndpoint(connection, { kind: 'findPendingEndpoint', after: after ?? first });
+      return found && { ...found.endpoint };
+    });
+    assert.deepEqual(
+      keys.map(({ workspaceId, environment, endpointId }) => [workspaceId, environment, endpointId]),
+      [
+        [7, 'Customer', 'whe_1'],
+        [7, 'Customer', 'whe_2'],
+        [7, 'Later', 'whe_1'],
+        [8, 'Customer', 'whe_1'],
+        [9, 'Customer', 'whe_1'],
+      ],
+    );
+    assert.ok(Math.max(...times) < MAX_MS, `${times.map((time) => time.toFixed(2))} ms`);
+  });
+});
