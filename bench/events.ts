@@ -121,7 +121,7 @@ async function generate({ databaseUrl }: SeededDatabase, count: number): Promise
     database.exec(
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
        insert into events (${columns}) ${values(`i % ${every}`).replace('BUCKET', '0')}
-         (select max(position) from events) + i from n, (select min(workspace_id) as workspace_id from workspaces) w`,
+         coalesce((select max(position) from events), 0) + i from n, (select min(workspace_id) as workspace_id from workspaces) w`,
     );
     database.close();
     return;
@@ -131,7 +131,7 @@ async function generate({ databaseUrl }: SeededDatabase, count: number): Promise
   stack.defer(() => client.end());
   await client.connect();
   const bucket = await bucketOfHistory(client);
-  const base = `(select max(position) from events) + i`;
+  const base = `coalesce((select max(position) from events), 0) + i`;
   await client.query(
     `insert into events (${columns}) ${values(`i % ${every}`).replace('BUCKET', String(bucket))} ${base}
      from generate_series(1, ${count}) as i, (select min(workspace_id) as workspace_id from workspaces) as w`,

@@ -41,6 +41,7 @@ type ServerConfig = Pick<
   | 'headersTimeoutMs'
   | 'requestTimeoutMs'
   | 'keepAliveTimeoutMs'
+  | 'threads'
 >;
 
 /** draining: not ready, but still serving requests; closing: rejecting new requests. */
@@ -76,7 +77,7 @@ export function createServer({
   arrivals = {},
 }: ServerOptions): FastifyInstance {
   const requestId = requestIds();
-  const problems = new ProblemLog(log, config.trustedProxies);
+  const problems = new ProblemLog(log, config.trustedProxies, config.threads);
   const delay = new RefusalDelay();
   const respond: RespondWithProblem = (error, request, reply) => {
     const refused = problemOf(error);

@@ -39,6 +39,8 @@ describe('The log', () => {
     const failed = entries(/^The database is unreachable or timed out/);
     await site.proxy.accept();
     await site.waitForRecovery();
+    // A thread that recovers first tells the main thread, which writes the log.
+    await site.services[0]!.says(/"msg":"database available again"/);
     const outageMs = performance.now() - outageAt;
 
     const [away, ...more] = entries('database unavailable');

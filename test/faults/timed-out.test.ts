@@ -48,7 +48,8 @@ describe('An update that times out while the database is still executing it', ()
 describe('An update sent to a frozen database session', () => {
   it('is not applied over an update acknowledged since when the session resumes', async () => {
     const server = await DedicatedServer.start();
-    await using site = await Installation.start({ database: server.database });
+    // Another thread could open a session after these are known.
+    await using site = await Installation.start({ database: server.database, env: { UGS_THREADS: '1' } });
     const operator = await site.operator();
     await site.get('frozen', 'Before');
     const sessions = await sessionsOf(operator);

@@ -12,6 +12,7 @@ import { statusOf } from '../response/problem.ts';
 import { AuthenticationFailureLog } from './authentication-failure-log.ts';
 import { traceIdOf } from './trace-context.ts';
 
+/** Of the process, whose threads have equal shares. */
 const MAX_OUTAGE_LINES_PER_SECOND = 10;
 const MAX_REFUSAL_LINES_PER_SECOND = 100;
 
@@ -25,10 +26,12 @@ export class ProblemLog {
   readonly #log: Logger;
   readonly #trustedProxies: BlockList;
   readonly #authenticationFailures: AuthenticationFailureLog;
-  readonly #outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND);
-  readonly #refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND);
+  readonly #outage: LineLimit;
+  readonly #refusals: LineLimit;
 
-  constructor(log: Logger, trustedProxies: BlockList) {
+  constructor(log: Logger, trustedProxies: BlockList, threads: number) {
+    this.#outage = LineLimit.of(threads, MAX_OUTAGE_LINES_PER_SECOND);
+    this.#refusals = LineLimit.of(threads, MAX_REFUSAL_LINES_PER_SECOND);
     this.#log = log;
     this.#trustedProxies = trustedProxies;
     this.#authenticationFailures = new AuthenticationFailureLog(log);
@@ -74,7 +77,12 @@ class LineLimit {
   #lines = 0;
   #unlogged = 0;
 
-  constructor(maxLines: number) {
+  /** The share of one of so many threads. */
+  static of(threads: number, maxLines: number): LineLimit {
+    return new LineLimit(Math.max(1, Math.floor(maxLines / threads)));
+  }
+
+  private constructor(maxLines: number) {
     this.#maxLines = maxLines;
   }
 
