@@ -91,6 +91,8 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   #averageRunMs = 0;
   #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;
   #isYielding = false;
+  /** Whether all items wait for a batch in flight that changes the same things. */
+  #isBlocked = false;
   #sweeper: NodeJS.Timeout | null = null;
 
   /**
@@ -168,7 +170,8 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     if (this.#isYielding) return;
     const { maxBatch, maxInFlight, maxLingerMs } = this.limits;
     // A turn that brings thousands of items is long; a full batch does not wait for its end.
-    if (!this.#cooldown && this.#queue.length >= maxBatch && this.#inFlight < maxInFlight) this.#flush();
+    const isFull = !this.#cooldown && this.#queue.length >= maxBatch;
+    if (isFull && !this.#isBlocked && this.#inFlight < maxInFlight) this.#flush();
     if (this.#queue.length === 0 || this.#scheduledFlush !== null || this.#inFlight === maxInFlight) return;
     const delayMs = Math.max(this.#cooldown?.remainingMs ?? 0, this.#inFlight === 0 ? 0 : maxLingerMs);
     this.#scheduledFlush =
@@ -186,7 +189,9 @@ export class Batcher<Item extends { kind: unknown }, Result> {
 
   #flush(): void {
     this.#cancelFlush();
-    const batch = rejectExpired(this.#dequeue());
+    const taken = this.#dequeue();
+    this.#isBlocked = taken.length === 0 && this.#queue.length > 0;
+    const batch = rejectExpired(taken);
     if (batch.length > 0) void this.#runBatch(batch);
     this.#schedule();
   }
@@ -249,6 +254,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   #batchDone(items: number, { startedAt, coolDown, changed = [] }: Run, isPartial = false): void {
     this.#inFlight--;
     for (const name of changed) this.#changing.delete(name);
+    this.#isBlocked = false;
     const durationMs = performance.now() - startedAt;
     this.#averageRunMs += (durationMs - this.#averageRunMs) * NEWEST_WEIGHT;
     this.#observer?.(items, durationMs);

@@ -94,4 +94,25 @@ describe('A batch', () => {
     ends[2]!();
     assert.deepEqual(await Promise.all(second), [11, 3, 21, 12, 4]);
   });
+
+  it('waits for one that changes the same thing however many items it has', async () => {
+    const sizes: number[] = [];
+    let end = (): void => {};
+    const run = (batch: Item[]): Promise<number[]> => {
+      sizes.push(batch.length);
+      const values = batch.map(({ value }) => value);
+      return sizes.length > 1
+        ? Promise.resolve(values)
+        : new Promise((resolve) => (end = () => resolve(values)));
+    };
+    const batcher = new Batcher(run, { ...LIMITS, maxInFlight: 2 }, { changedBy: () => 'group' });
+    const first = batcher.submit(items[0]!, NEVER);
+    await setTimeout(5);
+    const rest = Array.from({ length: 300 }, (_, value) => batcher.submit({ kind: 'item', value }, NEVER));
+    await setTimeout(5);
+    assert.deepEqual(sizes, [1]);
+    end();
+    await Promise.all([first, ...rest]);
+    assert.deepEqual(sizes, [1, 256, 44]);
+  });
 });
