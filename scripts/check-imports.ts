@@ -13,7 +13,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
   ['src/store/sqlite/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/store/postgres/', ['src/store/', 'src/scheduling/', 'src/domain/']],
   ['src/store/', ['src/scheduling/', 'src/domain/']],
-  ['src/operations/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/problem.ts']],
+  ['src/operations/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/problem.ts', 'src/system/']],
   ['src/webhooks/', ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/']],
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],

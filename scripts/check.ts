@@ -2,6 +2,8 @@
 // documentation and OpenAPI document against the code, and the client package.
 
 import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
 import { findDocsFaults } from './check-docs.ts';
 import { findImportFaults } from './check-imports.ts';
 
@@ -12,6 +14,7 @@ const steps: [name: string, run: () => boolean][] = [
   ['types', () => succeeds('tsc')],
   ['lint and format', () => succeeds('biome', 'ci', '--error-on-warnings', '.')],
   ['imports', () => reportsNothing(findImportFaults())],
+  ['names of test files', () => reportsNothing(findSharedNames())],
   ['documentation', () => reportsNothing(findDocsFaults())],
   ['OpenAPI document', () => succeeds('redocly', 'lint', 'docs/openapi.json')],
   ['client', () => spawnSync('npm', ['run', 'check', '-w', 'client'], { stdio: 'inherit' }).status === 0],
@@ -20,6 +23,14 @@ const steps: [name: string, run: () => boolean][] = [
 for (const [name, run] of steps) {
   console.log(`check: ${name}`);
   if (!run()) process.exitCode = 1;
+}
+
+/** A failure names only the file. */
+function findSharedNames(): string[] {
+  const files = globSync('{test,reliability}/**/*.test.ts').map((path) => ({ path, name: basename(path) }));
+  return [...Map.groupBy(files, ({ name }) => name)]
+    .filter(([, same]) => same.length > 1)
+    .map(([name, same]) => `${name} is the name of ${same.map(({ path }) => path).join(' and ')}`);
 }
 
 function succeeds(command: string, ...args: string[]): boolean {

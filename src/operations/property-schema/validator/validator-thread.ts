@@ -1,7 +1,8 @@
 // A thread that runs one check at a time, as the lanes see it.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../../system/start-thread.ts';
 import { SchemaIds } from './schema-ids.ts';
 import type { TimeLimits, ValidatorReply, Verdict } from './thread.ts';
 
@@ -48,8 +49,7 @@ export class ValidatorThread {
   #failure: Error | null = null;
 
   constructor() {
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    this.#worker = new Worker(new URL(`./thread${extension}`, import.meta.url), {
+    this.#worker = startThread(import.meta.url, 'thread', {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     this.#worker.unref();
