@@ -20,7 +20,7 @@ export interface Schema {
   updated_at: string;
 }
 
-/** What a dashboard server needs to connect: host, database, the name of a secret. Never a credential. */
+/** Settings that a dashboard server needs to connect: host, database, the name of a secret. Never a credential. */
 export type Attributes = { readonly [name: string]: JsonValue | undefined };
 
 export interface DataSourceRequest {
@@ -53,7 +53,7 @@ export interface UnresolvedReference {
   data_source: DataSourceReference;
 }
 
-/** What happens to a change that violates the rule: nothing, a report in `violations`, or an error. */
+/** Consequence for a change that violates the rule: nothing, a report in `violations`, or an error. */
 export type PolicyMode = 'off' | 'report' | 'enforce';
 
 export interface MappingPolicy {

@@ -180,12 +180,12 @@ export interface ApiTokenPage {
  */
 export class UserGroupClient {
   readonly #connection: Connection;
-  /** What mappings refer to. */
+  /** Schemas and data sources, which mappings refer to. */
   readonly schemas: Collection<'schema', SchemaRequest, Schema>;
   readonly dataSources: Collection<'data_source', DataSourceRequest, DataSource>;
   /** Whether mappings must refer to schemas and data sources that exist. */
   readonly mappingPolicy: Pick<Singleton<'mapping_policy', MappingPolicy>, 'put' | 'read'>;
-  /** What properties must be like. */
+  /** The JSON Schema of properties. */
   readonly propertySchema: Singleton<'property_schema', PropertySchema>;
   /** How embed tokens for a tool are made. Tokens remain valid until they expire, even without the integration. */
   readonly integrations: Collection<'integration', IntegrationRequest, Integration>;

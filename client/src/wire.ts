@@ -93,7 +93,7 @@ export interface ListQuery {
   cursor?: string | undefined;
 }
 
-/** What an event is about. The id of a user group is your own. */
+/** The changed thing. The id of a user group is your own. */
 export interface EventTarget {
   type:
     | 'user_group'
@@ -133,7 +133,7 @@ export interface Event {
   occurred_at: string;
   actor: {
     type: 'api_token' | 'command_line' | 'service';
-    /** Of the API token. */
+    /** Id of the API token. */
     id: number | null;
     name: string | null;
     via: 'api' | 'console' | 'command_line' | 'service';

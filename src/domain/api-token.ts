@@ -58,7 +58,7 @@ export function apiTokenFields({ name, permission, expiresAt }: ApiToken): Recor
   );
 }
 
-/** Who makes a call: the bearer of an API token, or the operator on the command line, without a token. */
+/** The caller: the bearer of an API token, or the operator on the command line, without a token. */
 export interface Caller {
   readonly workspaceId: number;
   readonly environment: Environment;

@@ -86,7 +86,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   readonly #queueLengths: ThreadSum | undefined;
   #queue: Entry<Item, Result>[] = [];
   #inFlight = 0;
-  /** What the batches in flight change. */
+  /** Names of what the batches in flight change. */
   readonly #changing = new Set<string>();
   #averageRunMs = 0;
   #scheduledFlush: NodeJS.Immediate | NodeJS.Timeout | null = null;

@@ -8,7 +8,7 @@ import { type Page, type PageCall, READERS } from '../page.ts';
 import { nextPage, pageOf } from '../pagination.ts';
 import { eventTable, nameOfTarget, nameOfType } from './table.ts';
 
-/** In the URL of the page. */
+/** Query parameters of the page. */
 interface Filter {
   type: EventType | '';
   target_type: EventTarget['type'];

@@ -55,7 +55,7 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
 }
 
 /**
- * What the API reads from this, with the members of the properties in the order that `stored` has. Throws
+ * The fields that the API reads from this, with the members of the properties in the order that `stored` has. Throws
  * `invalid_request` with all that is wrong.
  */
 export function fieldsOf(

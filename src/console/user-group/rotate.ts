@@ -4,7 +4,7 @@ import { choiceField } from '../fields.ts';
 import { type Html, html, time } from '../html.ts';
 import { applyToGroup, groupConfirmation } from './group.ts';
 
-/** In seconds. */
+/** Seconds. */
 const GRACE_PERIODS = [
   ['0', 'None: the current token stops working immediately'],
   ['3600', '1 hour'],

@@ -36,7 +36,7 @@ export function resetSlowReaders(server: Server, answerTimeoutMs: number): void 
   server.on('close', () => clearInterval(sweeper));
 }
 
-/** In one process. */
+/** Limit of a process. */
 const MAX_UNREAD_BYTES = 67_108_864;
 /** Smaller responses are not counted: UGS_MAX_CONNECTIONS bounds them, because a connection has one at a time. */
 const MIN_COUNTED_CHARACTERS = 4_096;

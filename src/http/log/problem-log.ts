@@ -12,7 +12,7 @@ import { statusOf } from '../response/problem.ts';
 import { AuthenticationFailureLog } from './authentication-failure-log.ts';
 import { traceIdOf } from './trace-context.ts';
 
-/** Of the process, whose threads have equal shares. */
+/** Limits of the process, whose threads have equal shares. */
 const MAX_OUTAGE_LINES_PER_SECOND = 10;
 const MAX_REFUSAL_LINES_PER_SECOND = 100;
 

@@ -34,7 +34,7 @@ function headersOf({ userGroup, effective }: Viewer): Record<string, string> {
   return headers;
 }
 
-/** Without a catalogue: what the mapping says. */
+/** The entries of the mapping, for an environment without a catalogue. */
 function mappedReferences(mapping: JsonText | null): [schemaId: string, reference: string | number][] {
   return mapping === null ? [] : Object.entries(JSON.parse(mapping) as Record<string, string | number>);
 }
