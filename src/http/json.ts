@@ -20,11 +20,6 @@ type Member = string | number | boolean | null | Json | undefined;
 
 type Members = Readonly<Record<string, Member>>;
 
-/** A string without characters that JSON escapes, such as a timestamp: searching it for them would be in vain. */
-export function plain(text: string): Json {
-  return new Json(`"${text}"`);
-}
-
 const START = '{';
 
 /** Members are written in order; those that are undefined are left out. Names must not need escaping. */
@@ -46,22 +41,10 @@ function membersText(members: Members, text: string): string {
   for (const name in members) {
     const value = members[name];
     if (value === undefined) continue;
-    const label = labelOf(name);
-    text = text + (text === START ? label.slice(1) : label) + textOf(value);
+    const separator = text === START ? '' : ',';
+    text += `${separator}"${name}":${textOf(value)}`;
   }
   return text;
-}
-
-/** `,"name":` by name: responses have the same few members, and each concatenation counts. */
-const labels = new Map<string, string>();
-
-function labelOf(name: string): string {
-  let label = labels.get(name);
-  if (label === undefined) {
-    label = `,"${name}":`;
-    labels.set(name, label);
-  }
-  return label;
 }
 
 function textOf(value: Exclude<Member, undefined>): string {

@@ -4,7 +4,7 @@ import * as field from '../../../domain/field.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments, type UserGroup } from '../../../domain/user-group/user-group.ts';
 import type { OpenUserGroup } from '../../../operations/context.ts';
-import { type Json, jsonObject, plain, raw } from '../../json.ts';
+import { type Json, jsonObject, raw } from '../../json.ts';
 import { timestamp, timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
 
@@ -27,7 +27,7 @@ export function storedJson(userGroup: UserGroup, token: Secret | null): Json {
     provided_id: userGroup.providedId,
     mapping: raw(userGroup.mapping),
     properties: raw(userGroup.properties),
-    api_environment_tag: plain(userGroup.environment),
+    api_environment_tag: userGroup.environment,
     version: userGroup.version,
     created_at: timestamp(userGroup.createdAt),
     updated_at: timestamp(userGroup.updatedAt),

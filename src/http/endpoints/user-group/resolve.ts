@@ -4,7 +4,7 @@ import { PresentedToken } from '../../../domain/token.ts';
 import { tokenNotFound } from '../../../operations/refusals.ts';
 import { identifyViewer } from '../../../operations/user-group/resolve.ts';
 import { endpoint } from '../../endpoint.ts';
-import { jsonObject, plain, raw, successBody } from '../../json.ts';
+import { jsonObject, raw, successBody } from '../../json.ts';
 import { resolutionOf } from '../../prefetch.ts';
 import { noQuery } from '../../request/query.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
@@ -67,11 +67,11 @@ export const resolve = endpoint({
         name: userGroup.name,
         properties: raw(userGroup.properties),
         mapping: raw(userGroup.mapping),
-        api_environment_tag: plain(userGroup.environment),
+        api_environment_tag: userGroup.environment,
       }),
       ...effectiveMappingMembers(effective),
       token: jsonObject({
-        status: plain(token.status),
+        status: token.status,
         expires_at: timestampOrNull(token.expiresAt),
       }),
     });

@@ -4,7 +4,7 @@ import { PresentedToken } from '../../../domain/token.ts';
 import { type RotateBody, rotateToken } from '../../../operations/user-group/rotate.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { jsonObject, plain, successBody } from '../../json.ts';
+import { jsonObject, successBody } from '../../json.ts';
 import { groupOfToken } from '../../prefetch.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
@@ -53,7 +53,7 @@ export const rotate = endpoint({
     return successBody({
       user_group: jsonObject({
         ...identityMembers(group),
-        api_environment_tag: plain(userGroup.environment),
+        api_environment_tag: userGroup.environment,
       }),
     });
   },

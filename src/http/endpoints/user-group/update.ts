@@ -3,7 +3,7 @@ import { userGroupBody } from '../../../domain/request-body.ts';
 import { updateUserGroup } from '../../../operations/user-group/update.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
-import { jsonObject, plain, raw, successBody } from '../../json.ts';
+import { jsonObject, raw, successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
@@ -27,7 +27,7 @@ export const update = endpoint({
       user_group: jsonObject({
         ...identityMembers(group),
         properties: raw(properties),
-        api_environment_tag: plain(environment),
+        api_environment_tag: environment,
       }),
     });
   },
