@@ -54,6 +54,8 @@ interface SubmitOptions {
 
 interface Entry<Item, Result> {
   item: Item;
+  /** See `changedBy`. */
+  changed: string | undefined;
   tenant: number;
   submittedAt: number;
   startBy: number;
@@ -65,7 +67,7 @@ interface Entry<Item, Result> {
 interface Run {
   startedAt: number;
   coolDown: ReturnType<Cooldown['start']> | undefined;
-  changed: readonly string[] | undefined;
+  changed: readonly string[];
 }
 
 /** How often expired items are removed from the queue. */
@@ -146,7 +148,8 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   /** Rejects with `StoreUnavailable` if the item has not started by `startBy`. */
   submit(item: Item, { startBy, isUrgent = false, tenant = UNKNOWN_TENANT }: SubmitOptions): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const entry = { item, tenant, submittedAt: performance.now(), startBy, resolve, reject };
+      const changed = this.#changedBy?.(item);
+      const entry = { item, changed, tenant, submittedAt: performance.now(), startBy, resolve, reject };
       if (isUrgent) this.#queue.unshift(entry);
       else this.#queue.push(entry);
       this.#publishLength();
@@ -200,7 +203,6 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   #dequeue(): Entry<Item, Result>[] {
     const { maxBatch, isOfOneKind } = this.limits;
     if (this.#queue.length > maxBatch) this.#queue = inTurns(this.#queue);
-    let kind: unknown;
     const batch: Entry<Item, Result>[] = [];
     const skipped: Entry<Item, Result>[] = [];
     let taken = 0;
@@ -208,12 +210,13 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     for (const entry of this.#queue) {
       if (batch.length === maxBatch || characters >= MAX_BATCH_CHARACTERS) break;
       taken++;
-      const { item } = entry;
-      if (this.#isBeingChanged(item) || (isOfOneKind && batch.length > 0 && item.kind !== kind)) {
+      const { item, changed } = entry;
+      const first = batch[0] ?? entry;
+      const isBeingChanged = changed !== undefined && this.#changing.has(changed);
+      if (isBeingChanged || (isOfOneKind && item.kind !== first.item.kind)) {
         skipped.push(entry);
         continue;
       }
-      kind = item.kind;
       characters += this.#charactersOf?.(item) ?? 0;
       batch.push(entry);
     }
@@ -222,20 +225,14 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     return batch;
   }
 
-  #isBeingChanged(item: Item): boolean {
-    if (this.#changing.size === 0) return false;
-    const changed = this.#changedBy?.(item);
-    return changed !== undefined && this.#changing.has(changed);
-  }
-
   async #runBatch(batch: Entry<Item, Result>[]): Promise<void> {
     this.#inFlight++;
     const run: Run = {
       startedAt: performance.now(),
       coolDown: this.#cooldown?.start(),
-      changed: this.#changedBy && batch.flatMap(({ item }) => this.#changedBy?.(item) ?? []),
+      changed: this.#changedBy ? batch.flatMap(({ changed }) => changed ?? []) : [],
     };
-    for (const name of run.changed ?? []) this.#changing.add(name);
+    for (const name of run.changed) this.#changing.add(name);
     try {
       const running = this.#run(batch.map(({ item }) => item));
       // Without `await` for an adapter that answers synchronously: saves a trip through the microtask queue.
@@ -251,7 +248,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
     }
   }
 
-  #batchDone(items: number, { startedAt, coolDown, changed = [] }: Run, isPartial = false): void {
+  #batchDone(items: number, { startedAt, coolDown, changed }: Run, isPartial = false): void {
     this.#inFlight--;
     for (const name of changed) this.#changing.delete(name);
     this.#isBlocked = false;
