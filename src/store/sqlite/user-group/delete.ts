@@ -4,10 +4,10 @@ import type { CommandResult, UserGroupDeletion } from '../../port.ts';
 import { eraseLastChanges, record } from '../event/event.ts';
 import type { Connection } from '../file/connection.ts';
 import { forgetImportedToken } from './imported-token.ts';
-import { findByKey } from './user-group.ts';
+import { findByKey, OF_KEY } from './user-group.ts';
 
 const DELETE = `delete from user_groups
-  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
+  where ${OF_KEY}`;
 
 export function deleteUserGroup(
   connection: Connection,

@@ -5,10 +5,9 @@ import type { CommandResult, UserGroupUpdate } from '../../port.ts';
 import { isUnchanged, suspensionAfter } from '../../user-group-update.ts';
 import { record } from '../event/event.ts';
 import type { Connection } from '../file/connection.ts';
-import { findByKey } from './user-group.ts';
+import { findByKey, OF_KEY } from './user-group.ts';
 
 const SET = 'mapping = ?, properties = ?, suspended_at = ?, version = version + 1, updated_at = ?';
-const OF_KEY = 'bucket = ? and workspace_id = ? and environment = ? and provided_id = ?';
 const UPDATE = `update user_groups set ${SET} where ${OF_KEY}`;
 // SQLite writes the index of a column that it sets even if the value is the same: half as many pages again.
 const UPDATE_WITH_NAME = `update user_groups set name = ?, ${SET} where ${OF_KEY}`;

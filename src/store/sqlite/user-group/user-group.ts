@@ -14,8 +14,10 @@ import {
 import type { Query, QueryResult } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
 
+/** The parameters are the cells of `USER_GROUP_KEY`. */
+export const OF_KEY = 'bucket = ? and workspace_id = ? and environment = ? and provided_id = ?';
 const BY_KEY = `select ${USER_GROUP_BESIDE_KEY.names} from user_groups
-  where bucket = ? and workspace_id = ? and environment = ? and provided_id = ?`;
+  where ${OF_KEY}`;
 const BY_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and token_digest = ?`;
 const BY_PREVIOUS_TOKEN = `select ${USER_GROUP.names} from user_groups where bucket = ? and previous_token_digest = ?`;
 // The unary plus keeps the index of the primary key out. The row of a token that does not resolve is not read, so its size
