@@ -73,7 +73,7 @@ describe('The documentation', () => {
     using folder = new Folder();
     const script = `ulimit -n ${MAX_FILES}; exec "$0" "$@"`;
     const args = ['-c', script, process.execPath, PROGRAM, 'serve'];
-    // Of several threads, each closes connections that another one may have to accept: descriptors are free for a moment.
+    // One thread: several close connections independently, so that descriptors are free for a moment.
     await using program = new Service(folder, args, { command: 'sh', env: { UGS_THREADS: '1' } });
     const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/);
     const connection = await RawConnection.open(url);

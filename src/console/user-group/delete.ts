@@ -15,7 +15,7 @@ export const deletion = groupConfirmation({
   heading: 'Delete user group',
   name: ({ name }) => ` (${name})`,
   effect:
-    'Its token is no longer valid from the next request on, and its name, mapping and properties are deleted, also from its events. Another user group can then use its id.',
+    'Its token stops working immediately. Its name, mapping and properties are deleted, including those in its events. The id can be used for a new user group.',
   button: 'Delete',
   act: async ({ context, caller, request, form }) => {
     const id = userGroupIdOf(request);

@@ -143,5 +143,5 @@ function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null)
   }
   return mapping === null
     ? none('No mapping.')
-    : html`<p class="hint">There is no catalogue. The mapping is shown as the API returns it.</p>${code(prettyJson(mapping))}`;
+    : html`<p class="hint">This environment has no catalogue, so the mapping is shown as JSON.</p>${code(prettyJson(mapping))}`;
 }

@@ -30,8 +30,8 @@ export class ProblemLog {
   readonly #refusals: LineLimit;
 
   constructor(log: Logger, trustedProxies: BlockList, threads: number) {
-    this.#outage = LineLimit.of(threads, MAX_OUTAGE_LINES_PER_SECOND);
-    this.#refusals = LineLimit.of(threads, MAX_REFUSAL_LINES_PER_SECOND);
+    this.#outage = new LineLimit(MAX_OUTAGE_LINES_PER_SECOND, threads);
+    this.#refusals = new LineLimit(MAX_REFUSAL_LINES_PER_SECOND, threads);
     this.#log = log;
     this.#trustedProxies = trustedProxies;
     this.#authenticationFailures = new AuthenticationFailureLog(log);
@@ -77,13 +77,9 @@ class LineLimit {
   #lines = 0;
   #unlogged = 0;
 
-  /** The share of one of so many threads. */
-  static of(threads: number, maxLines: number): LineLimit {
-    return new LineLimit(Math.max(1, Math.floor(maxLines / threads)));
-  }
-
-  private constructor(maxLines: number) {
-    this.#maxLines = maxLines;
+  /** The share of one of the threads. */
+  constructor(maxLines: number, threads: number) {
+    this.#maxLines = Math.max(1, Math.floor(maxLines / threads));
   }
 
   /** Returns how many lines were suppressed before this one; null if this one is suppressed too. */
