@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Batcher } from '../../src/store/batcher.ts';
 
 interface Item {
@@ -79,16 +79,16 @@ describe('A batch', () => {
     const batcher = new Batcher(run, limits, { changedBy: ({ value }) => `group ${value % 10}` });
     const submit = (value: number) => batcher.submit({ kind: 'item', value }, NEVER);
     const first = [1, 2].map(submit);
-    await sleep(5);
+    await nextTurn();
     const second = [11, 3, 21, 12, 4].map(submit);
-    await sleep(5);
+    await nextTurn();
     assert.deepEqual(batches, [
       [1, 2],
       [3, 4],
     ]);
     ends[0]!();
     assert.deepEqual(await Promise.all(first), [1, 2]);
-    await sleep(5);
+    await nextTurn();
     assert.deepEqual(batches[2], [11, 21, 12], 'in the order of their submission');
     ends[1]!();
     ends[2]!();
@@ -107,9 +107,9 @@ describe('A batch', () => {
     };
     const batcher = new Batcher(run, { ...LIMITS, maxInFlight: 2 }, { changedBy: () => 'group' });
     const first = batcher.submit(items[0]!, NEVER);
-    await sleep(5);
+    await nextTurn();
     const rest = Array.from({ length: 300 }, (_, value) => batcher.submit({ kind: 'item', value }, NEVER));
-    await sleep(5);
+    await nextTurn();
     assert.deepEqual(sizes, [1]);
     end();
     await Promise.all([first, ...rest]);
