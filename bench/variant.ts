@@ -57,7 +57,7 @@ async function openAdapter(): Promise<Store> {
   const { databaseUrl } = config;
   if (databaseUrl.engine === 'sqlite') return openServingStore(databaseUrl.path);
   return openPostgresStore({
-    url: databaseUrl.url,
+    urls: [databaseUrl.url],
     poolSize: config.postgresPoolSize,
     connectTimeoutMs: config.postgresConnectTimeoutMs,
     statementTimeoutMs: config.postgresStatementTimeoutMs,

@@ -64,6 +64,29 @@ const subjects = {
       discard: () => env.call('DELETE', `/v1/schemas/${schema}`),
     };
   },
+  'data source reserved for another group': async (env) => {
+    const { id, schema, source, resolve } = await env.mappedGroup();
+    await env.putSource(source, schema, 'old');
+    return {
+      use: resolve((json) => schema in json.data_sources),
+      // The group is mapped to it again meanwhile: neither order may lead to data.
+      end: () =>
+        Promise.all([
+          env.putSource(source, schema, 'new', { user_group_id: randomUUID() }),
+          env.call('PATCH', `/v1/user-groups/${id}`, { mapping: { [schema]: source } }),
+        ]),
+      discard: () => env.dropAll([`/v1/data-sources/${source}`, `/v1/schemas/${schema}`]),
+    };
+  },
+  'reservation moved to the group': async (env) => {
+    const { id, schema, source, resolve } = await env.mappedGroup();
+    await env.putSource(source, schema, 'old', { user_group_id: randomUUID() });
+    return {
+      use: resolve((json) => json.unresolved.length === 1),
+      end: () => env.putSource(source, schema, 'new', { user_group_id: id }),
+      discard: () => env.dropAll([`/v1/data-sources/${source}`, `/v1/schemas/${schema}`]),
+    };
+  },
   'default of a schema changed': async (env) => {
     const { schema, source, resolve } = await env.mappedGroup({ isMapped: false });
     const sources = { old: source, new: `new-${source}` };
@@ -160,8 +183,9 @@ class Environment {
     return this.call('PUT', `/v1/schemas/${id}`, { name: 'Trial', default_data_source });
   }
 
-  putSource(id: string, schema_id: string, host: string): Promise<unknown> {
-    return this.call('PUT', `/v1/data-sources/${id}`, { schema_id, name: 'Trial', attributes: { host } });
+  putSource(id: string, schema_id: string, host: string, more: object = {}): Promise<unknown> {
+    const body = { schema_id, name: 'Trial', attributes: { host }, ...more };
+    return this.call('PUT', `/v1/data-sources/${id}`, body);
   }
 
   setPolicy(mode: string): Promise<unknown> {
@@ -186,7 +210,7 @@ class Environment {
   async mappedGroup({ isMapped = true } = {}) {
     const [schema, source] = [`schema-${randomUUID()}`, `source-${randomUUID()}`];
     await this.putSchema(schema);
-    const { token } = await this.#group({ mapping: isMapped ? { [schema]: source } : null });
+    const { token, provided_id: id } = await this.#group({ mapping: isMapped ? { [schema]: source } : null });
     const resolve =
       (read: (json: TestResponse['json']) => boolean): Subject['use'] =>
       async (url) => {
@@ -195,7 +219,7 @@ class Environment {
         if (status !== 200) throw unexpected('resolve', status, json);
         return read(json);
       };
-    return { schema, source, resolve };
+    return { id, schema, source, resolve };
   }
 
   /** Updates of a user group, each with other fields. */

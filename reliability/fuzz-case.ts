@@ -93,8 +93,8 @@ type Schemas = ApiDescription['schemas'];
  * they outlive the group, as events do. Introspection and forward authentication take no JSON.
  */
 const NOT_GENERATED: readonly string[] = [
-  ...['Webhooks', 'Embed tokens', 'Catalogue', 'Events'],
-  ...['readKeySet', 'introspectToken', 'forwardAuth'],
+  ...['Webhooks', 'Embed tokens', 'Catalogue', 'Configuration', 'Events'],
+  ...['readKeySet', 'readOpenIdConfiguration', 'introspectToken', 'forwardAuth'],
 ];
 
 export function isGenerated({ operationId, tags }: DescribedOperation): boolean {

@@ -41,6 +41,7 @@ import { rollingUpgrade } from './rolling-upgrade.ts';
 import { runSequences } from './sequence.ts';
 import { attackInRounds, brokenPromises as brokenBySlowClients } from './slow-clients.ts';
 import { requireStrace } from './strace.ts';
+import { customerCount, versionOfSuperset, viewInSuperset } from './superset.ts';
 import {
   brokenPromises as brokenByTenant,
   type CaseFigures,
@@ -261,6 +262,15 @@ const program = new Command('node reliability/main.ts')
       .requiredOption('--suite <folder>', 'test cases in the format of the JSON Schema Test Suite')
       .option('--python <command>', 'a Python that has jsonschema')
       .action(runJsonSchema),
+  )
+  .addCommand(
+    rig(
+      'superset',
+      'open a dashboard of a real Superset as customers with hostile values, and count the rows',
+    )
+      .option('--python <command>', 'a Python that has apache-superset', 'python3')
+      .addOption(databaseOption())
+      .action(runSuperset),
   );
 
 interface CrashFlags extends DatabaseFlags {
@@ -526,6 +536,16 @@ async function runJsonSchema({ suite, python = findPython(), json }: RigFlags & 
   show({ rig: 'json-schema', ...figures, different: differences.length }, json);
   const wrong = differences.filter(({ ours, expected }) => ours !== expected);
   endWith(wrong.map(({ name }) => `the verdict of ${name}`));
+}
+
+async function runSuperset(flags: RigFlags & DatabaseFlags & { python: string }) {
+  const { python } = flags;
+  const version = versionOfSuperset(python);
+  if (version === undefined)
+    throw new Error(`${python} has no apache-superset (pip install apache-superset)`);
+  await runOn('superset', flags, ['customers', customerCount], ({ kind }, onCustomer) =>
+    viewInSuperset({ kind, python, version, onCustomer }),
+  );
 }
 
 function endWith(brokenPromises: readonly string[]): void {

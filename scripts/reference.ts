@@ -21,6 +21,7 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['client/README.md', 'the TypeScript client'],
   ['docs/tokens.md', 'who may see the token of a user group, and how to handle it'],
   ['docs/catalogue.md', 'schemas and data sources, and rules for mappings and properties'],
+  ['docs/configuration.md', 'all of the configuration in a file: export, plan, apply'],
   [
     'docs/embedding.md',
     'how a dashboard learns who is viewing: proxies, introspection, and tokens for each tool',
@@ -41,6 +42,7 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['bench/README.md', 'performance figures, and how to measure them'],
   ['ARCHITECTURE.md', 'how the service is built, and where to start reading'],
   ['CONTRIBUTING.md', 'how to change it'],
+  ['SECURITY.md', 'what it protects, against whom, and how to report a vulnerability'],
 ];
 
 const metricRows = await describeMetrics();

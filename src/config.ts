@@ -61,7 +61,8 @@ export const settings = {
     flag: '--database-url <url>',
     fallback: 'sqlite:data/user-groups.db',
     parse: parseDatabaseUrl,
-    meaning: 'Database to use: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
+    meaning:
+      'Database to use: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with several hosts as HOST:PORT,HOST:PORT.',
     secret: true,
   },
   host: {
@@ -437,13 +438,24 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
   }
 }
 
+const AUTHORITY = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
+
+/** The URL with each of its hosts: as for libpq, postgres://USER:PASSWORD@a:5432,b:5432/DATABASE has two. */
+export function urlsOfHosts(databaseUrl: string): string[] {
+  const [, start = databaseUrl, hosts = '', rest = ''] = AUTHORITY.exec(databaseUrl) ?? [];
+  return hosts.split(',').map((host) => start + host + rest);
+}
+
 function parseDatabaseUrl(text: string): DatabaseUrl {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined && path !== ':memory:') return { engine: 'sqlite', path };
   if (/^postgres(?:ql)?:\/\//.test(text)) {
-    const { searchParams } = parsePostgresUrl(text);
-    checkTls(searchParams);
-    refuseTimeouts(searchParams);
+    for (const url of urlsOfHosts(text)) {
+      const { searchParams } = parsePostgresUrl(url);
+      checkTls(searchParams);
+      checkTarget(searchParams);
+      refuseTimeouts(searchParams);
+    }
     return { engine: 'postgres', url: new Secret(text) };
   }
   throw new Error(
@@ -471,6 +483,13 @@ function checkTls(parameters: URLSearchParams): void {
     const file = parameters.get(name);
     if (file !== null) checkReadable(file, name);
   }
+}
+
+/** The service always needs the primary: a standby may lag behind. */
+function checkTarget(parameters: URLSearchParams): void {
+  const target = parameters.get('target_session_attrs');
+  if (target !== null && target !== 'read-write' && target !== 'primary')
+    throw new Error('must not set target_session_attrs to anything but read-write or primary');
 }
 
 function checkReadable(file: string, name: string): void {

@@ -1,8 +1,9 @@
 // Opens the store that the settings select. The only file that knows the database adapters.
 
-import type { Config, DatabaseUrl } from './config.ts';
+import { type Config, type DatabaseUrl, urlsOfHosts } from './config.ts';
 import type { Tenant } from './domain/event/event.ts';
 import type { EventQuotaOptions } from './domain/event/quota.ts';
+import { Secret } from './domain/secret.ts';
 import { BatchingStore, type BatchObservers, type QueueLengths } from './store/batching-store.ts';
 import type { Inspection } from './store/inspection.ts';
 import { type MigrationObserver, type Migrations, UNOBSERVED } from './store/migration.ts';
@@ -273,7 +274,7 @@ type PostgresUrl = Extract<DatabaseUrl, { engine: 'postgres' }>;
 
 function postgresOptions(config: Config, { url }: PostgresUrl): PostgresOptions {
   return {
-    url,
+    urls: urlsOfHosts(url.reveal()).map((each) => new Secret(each)),
     poolSize: config.postgresPoolSize,
     connectTimeoutMs: config.postgresConnectTimeoutMs,
     statementTimeoutMs: config.postgresStatementTimeoutMs || DEFAULT_STATEMENT_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { apiTokenCommand } from './commands/api-token.ts';
 import { backupCommand } from './commands/backup.ts';
 import { checkCommand } from './commands/check.ts';
+import { configCommand } from './commands/config.ts';
 import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
 import { eventCommand } from './commands/event.ts';
@@ -59,6 +60,7 @@ export function program(): Command {
     .addCommand(apiTokenCommand())
     .addCommand(workspaceCommand())
     .addCommand(groupCommand())
+    .addCommand(configCommand())
     .addCommand(webhookCommand())
     .addCommand(eventCommand())
     .addCommand(keyCommand())

@@ -28,6 +28,8 @@ export interface DataSourceRequest {
   name: string;
   /** Default: none. */
   attributes?: Attributes | undefined;
+  /** The only user group that it is for: the mapping of any other one to it is unresolved. Default: any user group. */
+  user_group_id?: string | null | undefined;
 }
 
 /** A data source as `resolve` returns it. */
@@ -42,6 +44,8 @@ export interface ResolvedDataSource {
 
 export interface DataSource extends ResolvedDataSource {
   schema_id: string;
+  /** The only user group that it is for; null for any. */
+  user_group_id: string | null;
   version: number;
   created_at: string;
   updated_at: string;
@@ -51,6 +55,8 @@ export interface DataSource extends ResolvedDataSource {
 export interface UnresolvedReference {
   schema_id: string;
   data_source: DataSourceReference;
+  /** No data source has this id, it is one of another schema, or it is reserved for another user group. */
+  reason: 'missing' | 'other_schema' | 'reserved';
 }
 
 /** Consequence for a change that violates the rule: nothing, a report in `violations`, or an error. */

@@ -45,6 +45,8 @@ export type EmbedTokenRequest = {
   viewer?: string | undefined;
   /** One of `settings.resources` of the integration. May be absent if that has only one. */
   resource?: { readonly [name: string]: string | number } | undefined;
+  /** Values in place of properties, for a viewer who may see less: parts of stored lists, or values as they are stored. */
+  narrow?: { readonly [property: string]: JsonValue | undefined } | undefined;
 } & ({ token: string; user_group_id?: undefined } | { user_group_id: string; token?: undefined });
 
 export interface EmbedToken {

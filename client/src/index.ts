@@ -31,6 +31,7 @@ import type {
   SchemaRequest,
   UnresolvedReference,
 } from './catalogue.ts';
+import type { ApplyConfigOptions, Config, ConfigChanges, ReadConfig } from './config.ts';
 import {
   type ChangeOptions,
   Collection,
@@ -74,10 +75,12 @@ import type {
   UserGroupPatch,
   UserGroupReplacement,
   UserGroupRequest,
+  Whoami,
 } from './wire.ts';
 
 export type { CallOptions, Fetch, FetchRequest, FetchResponse, JsonCodec } from './call.ts';
 export type * from './catalogue.ts';
+export type * from './config.ts';
 export type * from './document.ts';
 export type * from './embed.ts';
 export { type ErrorCode, type FieldError, UserGroupServiceError } from './error.ts';
@@ -382,6 +385,29 @@ export class UserGroupClient {
   async createApiToken(apiToken: NewApiToken, options: CallOptions = {}): Promise<IssuedApiToken> {
     const path = '/v1/api-tokens';
     return this.#callApiToken({ method: 'POST', path, body: apiToken, isIdempotent: false }, options);
+  }
+
+  /** Returns what the API token of this client may do, and in which workspace. */
+  async whoami(options: CallOptions = {}): Promise<Whoami> {
+    const { body } = await this.#call<Whoami>({ method: 'GET', path: '/v1/whoami' }, options);
+    return { workspace: body.workspace, api_token: body.api_token };
+  }
+
+  /** Returns the whole configuration of the environment, without secrets. */
+  async readConfig(options: CallOptions = {}): Promise<ReadConfig> {
+    const { body } = await this.#call<ReadConfig>({ method: 'GET', path: '/v1/config' }, options);
+    return { config: body.config, config_version: body.config_version };
+  }
+
+  /** Makes the stored configuration equal to the sent one, in one transaction. */
+  async applyConfig(
+    config: Config,
+    { configVersion, prune = false, dryRun = false, ...options }: ApplyConfigOptions = {},
+  ): Promise<ConfigChanges> {
+    const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
+    const sent = configVersion === undefined ? config : { ...config, config_version: configVersion };
+    const { body } = await this.#call<ConfigChanges>({ method: 'PUT', path, body: sent }, options);
+    return { changes: body.changes, kept: body.kept, config_version: body.config_version };
   }
 
   /** Fails with `api_token_not_found`. */

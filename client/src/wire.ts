@@ -239,6 +239,12 @@ export interface ApiToken {
   previous_token_expires_at: string | null;
 }
 
+export interface Whoami {
+  /** The name of the workspace. */
+  workspace: string;
+  api_token: ApiToken;
+}
+
 /** `token` is the text, which is not shown again. */
 export interface IssuedApiToken extends ApiToken {
   token: string;

@@ -184,7 +184,7 @@ describe('The fuzzer detects', () => {
       account = await accountFor(what);
       await using proxy = await TamperingProxy.start(service.url, tampering);
       await assert.rejects(
-        fuzzService(proxy.url, [account], { cases: 2_000, seed: 1, onCase: () => {} }),
+        fuzzService(proxy.url, [account], { cases: 6_000, seed: 1, onCase: () => {} }),
         (error) => {
           assert.ok(error instanceof PromiseBroken);
           assert.match(error.message, finding);

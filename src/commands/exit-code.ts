@@ -26,10 +26,10 @@ export const exitCodes = {
 export const exitCodeMeanings: Record<keyof typeof exitCodes, string> = {
   ok: 'success',
   failed: 'internal error (a bug); the message has the details',
-  usage: 'unknown command or option, or an invalid argument',
+  usage: 'unknown command or option, or an invalid argument; or config plan found changes',
   notFound: 'database, file, workspace, API token or user group not found',
-  data: 'import refused lines, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
-  unavailable: 'database unavailable: it cannot be opened or does not respond',
+  data: 'the file of a configuration was refused, import refused lines or too many deletions, check found violations, a workspace is not empty, an API token is not active, source and target of a copy differ, the file to restore is not a backup, or a check of doctor failed; the message has the details',
+  unavailable: 'database or service unavailable: it cannot be opened, does not respond or refuses the call',
   busy: 'port or UGS_METRICS_ADDRESS already in use, or another process is serving the database file',
   config: 'invalid setting or key ring, or incompatible versions of database and service',
 };
@@ -42,6 +42,26 @@ export class NotFound extends Error {
 /** An import refused lines and has reported each of them. */
 export class LinesRefused extends Error {
   override readonly name = 'LinesRefused';
+}
+
+/** An import would delete more than it may. */
+export class DeletionRefused extends Error {
+  override readonly name = 'DeletionRefused';
+}
+
+/** The file of a configuration is not valid, or was refused. */
+export class ConfigFileInvalid extends Error {
+  override readonly name = 'ConfigFileInvalid';
+}
+
+/** A plan of a configuration has changes, and has printed them. */
+export class ChangesPlanned extends Error {
+  override readonly name = 'ChangesPlanned';
+}
+
+/** A running service is unreachable, or refused a call. */
+export class ServiceRefused extends Error {
+  override readonly name = 'ServiceRefused';
 }
 
 /** Stored user groups violate the rules, and each violation has been reported. */
@@ -72,11 +92,14 @@ export class UsageError extends Error {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
+  if (error instanceof ChangesPlanned) return exitCodes.usage;
+  if (error instanceof ConfigFileInvalid) return exitCodes.data;
+  if (error instanceof ServiceRefused) return exitCodes.unavailable;
   if (error instanceof NotFound || error instanceof WorkspaceDeleted) return exitCodes.notFound;
   if (error instanceof DatabasesDiffer || error instanceof LinesRefused) return exitCodes.data;
   if (error instanceof WorkspaceNotEmpty || error instanceof BackupInvalid) return exitCodes.data;
   if (error instanceof ChecksFailed || error instanceof ApiTokenInactive) return exitCodes.data;
-  if (error instanceof ViolationsFound) return exitCodes.data;
+  if (error instanceof ViolationsFound || error instanceof DeletionRefused) return exitCodes.data;
   if (error instanceof ConfigInvalid || error instanceof StoredTokenUnreadable) return exitCodes.config;
   if (error instanceof OtherKeyInUse || error instanceof BootstrapApiTokenUnusable) return exitCodes.config;
   if (error instanceof SchemaTooNew || error instanceof ServerUnfit) return exitCodes.config;

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
@@ -8,16 +7,10 @@ import { loadKeyRing } from '../key-ring-source.ts';
 import { exportLines } from '../operations/user-group/export.ts';
 import { findWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import {
-  createTemporaryFile,
-  linkIntoPlace,
-  refuseExistingFile,
-  removeOnExit,
-  temporaryPathOf,
-} from '../system/atomic-file.ts';
+import { refuseExistingFile } from '../system/atomic-file.ts';
+import { createFile } from './create-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { explainFileError } from './explain-file-error.ts';
 import { printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 import {
@@ -34,11 +27,11 @@ export function exportCommand(): Command {
     .summary('write the user groups of a workspace to a file in the format of import')
     .description(
       'Writes the user groups of one workspace and environment as JSON lines, ordered by id: user_group_id, name, mapping ' +
-        'and properties, exactly as stored, and the token if --with-tokens is set. "import" reads this format. Export can ' +
+        'and properties, exactly as stored, whether it is suspended, and the token if --with-tokens is set. "import" reads this format. Export can ' +
         'run while the service is running: it writes each group that exists throughout exactly once.' +
         '\n\nThe file must not exist yet. Only its owner can read it, and it appears under its name only when it is ' +
-        'complete. A file with tokens is as secret as the tokens. Replaced tokens in their grace period and ' +
-        'suspensions are not exported: an import of the file resumes suspended groups. "backup" and "copy" keep both.',
+        'complete. A file with tokens is as secret as the tokens. Replaced tokens in their grace period are ' +
+        'not exported; "backup" and "copy" keep them.',
     )
     .argument('[file]', 'file to create; standard output if it is - or omitted')
     .addOption(workspaceOption('workspace to export'))
@@ -63,9 +56,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     const of = { workspaceId: workspace.workspaceId, environment };
     return file === undefined
       ? writeLines(store, of, keyRing, process.stdout)
-      : writeFile(file, (output) => writeLines(store, of, keyRing, output)).catch((error) =>
-          explainFileError(error, (message) => new UsageError(`cannot write ${file}: ${message}`)),
-        );
+      : createFile(file, (output) => writeLines(store, of, keyRing, output));
   });
   if (file === undefined) return;
   if (json) printJson({ file, user_groups: count, with_tokens: withTokens });
@@ -91,21 +82,6 @@ async function writeLines(
   }
   await pipeline(chunks, output, { end: output !== process.stdout }).catch(ignoreBrokenPipe);
   return count;
-}
-
-/** Creates the file atomically: it appears under its name only after `write` has succeeded. */
-async function writeFile<Result>(
-  file: string,
-  write: (output: Writable) => Promise<Result>,
-): Promise<Result> {
-  const unfinished = temporaryPathOf(file);
-  using _removal = removeOnExit([unfinished]);
-  createTemporaryFile(unfinished);
-  // Not 'w', which would create the file again if a signal handler has removed it in the meantime.
-  const handle = await open(unfinished, 'r+');
-  const result = await write(handle.createWriteStream());
-  linkIntoPlace(unfinished, file);
-  return result;
 }
 
 /** The reader of standard output, such as `head`, may close it early. */

@@ -1,124 +1,187 @@
+import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import type { Config } from '../config.ts';
-import { type CommandDatabase, MAX_BATCH } from '../database.ts';
-import { operator } from '../domain/api-token.ts';
+import { MAX_BATCH } from '../database.ts';
 import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
-import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
-import { createContext } from '../operations/context.ts';
-import { gatherStatistics } from '../operations/database/gather-statistics.ts';
-import { atCurrentConfig } from '../operations/document/environment-config.ts';
 import type { LineResult, RefusedLine } from '../operations/user-group/import.ts';
-import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import {
-  type DatabaseOptions,
-  databaseOption,
-  withDatabase,
-  withExistingDatabase,
-} from './database-option.ts';
-import { LinesRefused, NotFound, UsageError } from './exit-code.ts';
+import { createTemporaryFile, removeOnExit, temporaryPathOf } from '../system/atomic-file.ts';
+import { DatabaseTarget } from './database-import.ts';
+import { withDatabase, withExistingDatabase } from './database-option.ts';
+import { LinesRefused, NotFound, ServiceRefused, UsageError } from './exit-code.ts';
 import { explainFileError } from './explain-file-error.ts';
+import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
 import { type Line, linesOf } from './ndjson.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 import {
-  createWorkspaceOption,
-  environmentOption,
-  type NewWorkspaceOptions,
-  refuseUnknownWorkspace,
-  workspaceOption,
-} from './workspace-option.ts';
+  DEFAULT_MAX_DELETIONS,
+  type DeletionPlan,
+  deletePlanned,
+  type MaxDeletions,
+  parseMaxDeletions,
+  planDeletions,
+  refuseMassDeletion,
+} from './prune.ts';
+import { addTargetOptions, type TargetOptions, targetOf } from './target-option.ts';
+import { createWorkspaceOption, refuseUnknownWorkspace } from './workspace-option.ts';
 
-type ImportOptions = DatabaseOptions & NewWorkspaceOptions & { update?: boolean; dryRun?: boolean };
+type ImportOptions = TargetOptions & {
+  createWorkspace?: boolean;
+  update?: boolean;
+  dryRun?: boolean;
+  format?: Format;
+  prune?: boolean;
+  maxDelete?: MaxDeletions;
+};
 
-type ImportOne = (line: Buffer) => Promise<LineResult>;
-type StartBatch = () => Promise<ImportOne>;
+const formats = ['json-lines', 'csv'] as const;
+type Format = (typeof formats)[number];
 
 /** Limits the lines that are in memory at a time. */
 const BATCH = { lineBytes: limits.lineBytes, maxLines: MAX_BATCH, maxBytes: 1024 * 1024 };
 
 export function importCommand(): Command {
-  return new Command('import')
+  const command = new Command('import')
     .summary('import user groups, with their existing tokens, from another system')
     .description(
       'Creates user groups from a file of JSON lines, one object per line: user_group_id, name and, optionally, mapping, ' +
-        'properties and token, under the rules of the API. An existing token of 16 to 200 visible ASCII characters is kept, ' +
+        'properties, suspended and token, under the rules of the API. An existing token of 16 to 200 visible ASCII characters is kept, ' +
         'so that dashboards embedded with it keep working; a group without a token gets a new one.' +
+        '\n\nA CSV file has a header with the names of the fields. mapping and properties are JSON, or columns such as ' +
+        'mapping.40 and properties.plan, which are texts; an empty cell is an absent field.' +
         '\n\nA group that already exists is not changed: a line with the same content counts as unchanged, and a line that ' +
         'differs is refused, unless --update is set, which replaces the fields that the line contains. An import never ' +
         'replaces a token and never assigns a token to a second group. Refused lines are reported with their line numbers; ' +
         'all other lines are imported.' +
+        '\n\nWith --update --prune the file is the list of all customers: groups that it does not have are deleted. The file ' +
+        'is read twice: a plan is made and printed first, and nothing is changed if a line is refused, or if more groups ' +
+        'would be deleted than --max-delete allows.' +
+        '\n\nWith --url, the import is made through the API of a running service, with an API token of the permission ' +
+        'read-write in UGS_API_TOKEN, which has the workspace and environment. It keeps tokens and brings none: a line ' +
+        'with a token that the group does not have is refused.' +
         '\n\nImport can run while the service is running. If it is interrupted, run it again: lines already imported count ' +
-        'as unchanged. The exit code is 65 if lines were refused.',
+        'as unchanged. The exit code is 65 if lines or deletions were refused.',
     )
-    .argument('<file>', 'file to import, or - for standard input')
-    .addOption(workspaceOption('workspace to import into; created if it is the first of the installation'))
+    .argument('<file>', 'file to import, or - for standard input');
+  return addTargetOptions(
+    command,
+    'workspace to import into; created if it is the first of the installation',
+    'environment to import into',
+  )
     .addOption(createWorkspaceOption())
-    .addOption(environmentOption('environment to import into'))
+    .addOption(
+      new Option('--format <format>', 'of the file; csv if its name ends so, otherwise json-lines').choices(
+        formats,
+      ),
+    )
     .addOption(new Option('--update', 'replace the fields of existing groups that differ'))
+    .addOption(new Option('--prune', 'delete the groups that the file does not have; requires --update'))
+    .addOption(
+      new Option('--max-delete <share>', 'with --prune: how many groups may be deleted, as 100 or as 5%')
+        .argParser(parseMaxDeletions)
+        .default(DEFAULT_MAX_DELETIONS, '5%'),
+    )
     .addOption(
       new Option('--dry-run', 'report what would happen to each line, taken separately, and change nothing'),
     )
-    .addOption(databaseOption())
     .addOption(new Option('--json', 'print a JSON line for each line, and a final one with the counts'))
     .action((file: string, options: ImportOptions) => runImport(file, options));
 }
 
 async function runImport(file: string, options: ImportOptions): Promise<void> {
-  const input = await openInput(file);
-  const report = new Report(options);
-  const open = options.dryRun ? withExistingDatabase : withDatabase;
-  await open(options, async (database, config) => {
-    await refuseUnknownWorkspace(database.store, options);
-    const startBatch = await (options.dryRun ? previewer : importer)(database, config, options);
-    using bar = progressBar('bytes', input.size);
-    for await (const lines of linesOf(input.chunks, BATCH)) {
-      const results = await startBatch()
-        .then((importOne) => Promise.all(lines.map((line) => resultOf(line, importOne))))
-        .catch((error) => explainInterruption(error, lines[0]!));
-      report.add(lines, results, bar);
-      bar.show(lines.at(-1)!.end);
+  const { prune = false, update = false, dryRun = false, maxDelete = DEFAULT_MAX_DELETIONS } = options;
+  if (prune && !update)
+    throw new UsageError('--prune requires --update: the file is the list of all customers');
+  const { format = file.toLowerCase().endsWith('.csv') ? 'csv' : 'json-lines' } = options;
+  using source = await Source.open(file, format, prune);
+  await withImportTarget(options, async (target) => {
+    const plan = prune ? await planOf(target, source, options) : null;
+    if (plan !== null) refuseMassDeletion(plan, maxDelete);
+    if (dryRun && prune) return;
+    const report = new Report(options);
+    if (dryRun) {
+      await readLines(source, report, target, await target.preview());
+      return report.end();
     }
-    if (!options.dryRun) await gatherStatistics(database.store);
+    await readLines(source, report, target, await target.start());
+    if (plan !== null) report.deleted = await deletePlanned(target, plan);
+    await target.finish();
+    report.end();
   });
+}
+
+/** Throws `UsageError` unless the options name one environment. */
+async function withImportTarget(
+  options: ImportOptions,
+  work: (target: ImportTarget) => Promise<void>,
+): Promise<void> {
+  const { createWorkspace, dryRun, update = false } = options;
+  const place = targetOf(options, { '--create-workspace': createWorkspace });
+  if ('url' in place) {
+    const { ServiceTarget } = await import('./service-import.ts');
+    return work(new ServiceTarget(place.url, update));
+  }
+  const open = dryRun ? withExistingDatabase : withDatabase;
+  await open(options, async (database, config) => {
+    await refuseUnknownWorkspace(database.store, { ...options, ...place });
+    await work(new DatabaseTarget(database, config, place, update));
+  });
+}
+
+/** Reports what the import would do to each line, and returns which groups it would delete. Throws `LinesRefused`. */
+async function planOf(target: ImportTarget, source: Source, options: ImportOptions): Promise<DeletionPlan> {
+  const listed = new Set<string>();
+  // Without --dry-run, the import reports each line.
+  const report = new Report({ ...options, dryRun: true }, options.dryRun === true);
+  await readLines(source, report, target, await target.preview(), listed);
+  const plan = await planDeletions(target, listed);
+  report.deleted = plan.ids.length;
   report.end();
+  return plan;
 }
 
-async function importer(
-  { store }: CommandDatabase,
-  config: Config,
-  { workspace: name, environment, update = false }: ImportOptions,
-): Promise<StartBatch> {
-  const keyRing = await loadKeyRing(config, store);
-  await registerActiveKey(keyRing, store, Date.now());
-  const { workspace, created } = await ensureWorkspace(store, name, Date.now());
-  if (created) console.error(`Created workspace ${name}.`);
-  const context = createContext({
-    store,
-    keyRing,
-    keepsEvents: config.eventRetentionDays > 0,
-    via: 'command_line',
-  });
-  const caller = operator(workspace.workspaceId, environment);
-  // Imported on demand: compiling its validators takes as long as starting any other command.
-  const { importLine } = await import('../operations/user-group/import.ts');
-  return async () => {
-    const job = { context, caller: await atCurrentConfig(store, caller), replaces: update };
-    return (line) => importLine(job, line);
-  };
+/** Adds the ids of the lines that are not refused to `listed`. */
+async function readLines(
+  source: Source,
+  report: Report,
+  { concurrency }: ImportTarget,
+  startBatch: StartBatch,
+  listed?: Set<string>,
+): Promise<void> {
+  const { lines: batches, size } = await source.read();
+  using bar = progressBar('bytes', size);
+  for await (const lines of batches) {
+    const results = await startBatch()
+      .then((importOne) => resultsOf(lines, importOne, concurrency))
+      .catch((error) => explainInterruption(error, lines[0]!));
+    report.add(lines, results, bar);
+    for (const [index, { bytes }] of lines.entries())
+      if (results[index]!.result !== 'refused') listed?.add(idIn(bytes!));
+    bar.show(lines.at(-1)!.end);
+  }
 }
 
-async function previewer(
-  { store }: CommandDatabase,
-  _config: Config,
-  { workspace: name, environment, update = false }: ImportOptions,
-): Promise<StartBatch> {
-  const workspaceId = (await findWorkspace(store, name))?.workspaceId ?? null;
-  const job = { context: { store }, workspaceId, environment, replaces: update };
-  const { previewLine } = await import('../operations/user-group/import.ts');
-  return async () => (line) => previewLine(job, line);
+/** A line that is not refused is a valid object with an id. */
+function idIn(line: Buffer): string {
+  return (JSON.parse(line.toString()) as { user_group_id: string }).user_group_id;
+}
+
+async function resultsOf(
+  lines: readonly Line[],
+  importOne: ImportOne,
+  concurrency: number,
+): Promise<LineResult[]> {
+  const results: LineResult[] = [];
+  for (let start = 0; start < lines.length; start += concurrency) {
+    const some = lines.slice(start, start + concurrency);
+    results.push(...(await Promise.all(some.map((line) => resultOf(line, importOne)))));
+  }
+  return results;
 }
 
 async function resultOf({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {
@@ -128,15 +191,61 @@ async function resultOf({ bytes }: Line, importOne: ImportOne): Promise<LineResu
 }
 
 function explainInterruption(error: unknown, { number }: Line): never {
-  if (!(error instanceof StoreUnavailable)) throw error;
-  throw new StoreUnavailable(
-    `${error.message}; the lines before ${number} are imported: run the same import again to continue`,
-    { cause: error },
-  );
+  const explained = (message: string) =>
+    `${message}; the lines before ${number} are imported: run the same import again to continue`;
+  if (error instanceof StoreUnavailable)
+    throw new StoreUnavailable(explained(error.message), { cause: error });
+  if (error instanceof ServiceRefused) throw new ServiceRefused(explained(error.message), { cause: error });
+  throw error;
 }
 
-/** `size` is null if it is unknown, as for standard input. */
-async function openInput(file: string): Promise<{ chunks: AsyncIterable<Buffer>; size: number | null }> {
+interface Input {
+  chunks: AsyncIterable<Buffer>;
+  /** null if it is unknown, as for standard input. */
+  size: number | null;
+}
+
+/** The input. If it is read again, what is not a file is copied to a temporary one. */
+class Source implements Disposable {
+  readonly #path: string;
+  readonly #format: Format;
+  readonly #copy: Disposable | null;
+  #opened: Input | null;
+
+  /** Fails before a database is opened, which may create it. */
+  static async open(file: string, format: Format, isReadAgain: boolean): Promise<Source> {
+    const input = await openInput(file);
+    if (input.size !== null || !isReadAgain) return new Source(file, format, input, null);
+    // Lines may have tokens.
+    const copy = temporaryPathOf(join(tmpdir(), 'user-group-service-import'));
+    const removal = removeOnExit([copy]);
+    createTemporaryFile(copy);
+    await pipeline(input.chunks, createWriteStream(copy, { flags: 'r+' }));
+    return new Source(copy, format, null, removal);
+  }
+
+  private constructor(path: string, format: Format, opened: Input | null, copy: Disposable | null) {
+    this.#path = path;
+    this.#format = format;
+    this.#opened = opened;
+    this.#copy = copy;
+  }
+
+  async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
+    const { chunks, size } = this.#opened ?? (await openInput(this.#path));
+    this.#opened = null;
+    if (this.#format === 'json-lines') return { lines: linesOf(chunks, BATCH), size };
+    // Loaded only for the files that need it.
+    const { recordsOf } = await import('./csv.ts');
+    return { lines: recordsOf(chunks, BATCH), size };
+  }
+
+  [Symbol.dispose](): void {
+    this.#copy?.[Symbol.dispose]();
+  }
+}
+
+async function openInput(file: string): Promise<Input> {
   if (file === '-') return { chunks: process.stdin, size: null };
   try {
     const handle = await open(file);
@@ -166,11 +275,16 @@ function explainReadError(error: unknown, file: string): never {
 class Report {
   readonly #json: boolean;
   readonly #isDryRun: boolean;
+  readonly #listsAll: boolean;
   readonly #counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
+  /** User groups that were deleted, or would be. */
+  deleted: number | null = null;
 
-  constructor({ json = false, dryRun = false }: ImportOptions) {
+  /** With `listsAll`, --json lists the lines that are not refused too. */
+  constructor({ json = false, dryRun = false }: ImportOptions, listsAll = true) {
     this.#json = json;
     this.#isDryRun = dryRun;
+    this.#listsAll = listsAll;
   }
 
   add(lines: readonly Line[], results: readonly LineResult[], bar: ProgressBar): void {
@@ -178,8 +292,10 @@ class Report {
     for (const [index, { number }] of lines.entries()) {
       const result = results[index]!;
       this.#counts[result.result]++;
-      if (this.#json) output.push(`${JSON.stringify({ line: number, ...result })}\n`);
-      else if (result.result === 'refused') bar.note(redact(`line ${number}: ${formatErrors(result)}`));
+      const isRefused = result.result === 'refused';
+      if (this.#json && (this.#listsAll || isRefused))
+        output.push(`${JSON.stringify({ line: number, ...result })}\n`);
+      if (!this.#json && isRefused) bar.note(redact(`line ${number}: ${formatErrors(result)}`));
     }
     // An error may quote a key of the line, and that may be a misplaced token.
     if (this.#json) process.stdout.write(redact(output.join('')));
@@ -190,10 +306,17 @@ class Report {
     const { created, updated, unchanged, refused } = this.#counts;
     const lines = created + updated + unchanged + refused;
     const isDryRun = this.#isDryRun;
-    if (this.#json) printJson({ lines, ...this.#counts, dry_run: isDryRun });
+    const { deleted } = this;
+    if (this.#json)
+      printJson({ lines, ...this.#counts, ...(deleted !== null && { deleted }), dry_run: isDryRun });
     else {
       const counts = `${created} created, ${updated} updated, ${unchanged} unchanged, ${refused} refused`;
-      console.log(`${isDryRun ? 'Dry run, nothing was changed. ' : ''}${lines} lines: ${counts}.`);
+      const deletions =
+        deleted === null
+          ? ''
+          : ` User groups that are not in the file ${isDryRun ? 'to be deleted' : 'deleted'}: ${deleted}.`;
+      const start = isDryRun ? (deleted === null ? 'Dry run, nothing was changed. ' : 'Plan: ') : '';
+      console.log(`${start}${lines} lines: ${counts}.${deletions}`);
     }
     if (refused > 0) {
       const what = refused === 1 ? 'line was' : 'lines were';

@@ -12,24 +12,36 @@ export interface Line {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
+export interface BatchLimits {
+  lineBytes: number;
+  maxLines: number;
+  maxBytes: number;
+}
+
 /** Yields the non-empty lines, in batches of at most `maxLines` lines and about `maxBytes` bytes. */
-export async function* linesOf(
-  input: AsyncIterable<Buffer>,
-  limits: { lineBytes: number; maxLines: number; maxBytes: number },
+export function linesOf(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
+  return batchesOf(split(input, limits), limits);
+}
+
+export async function* batchesOf(
+  lines: AsyncIterable<Line>,
+  { maxLines, maxBytes }: BatchLimits,
 ): AsyncGenerator<Line[]> {
-  const splitter = new LineSplitter(limits.lineBytes);
-  let lines: Line[] = [];
+  let batch: Line[] = [];
   let startsAt = 0;
-  for await (const chunk of withEnd(input)) {
-    for (const line of splitter.split(chunk)) {
-      lines.push(line);
-      if (lines.length < limits.maxLines && line.end - startsAt < limits.maxBytes) continue;
-      yield lines;
-      lines = [];
-      startsAt = line.end;
-    }
+  for await (const line of lines) {
+    batch.push(line);
+    if (batch.length < maxLines && line.end - startsAt < maxBytes) continue;
+    yield batch;
+    batch = [];
+    startsAt = line.end;
   }
-  if (lines.length > 0) yield lines;
+  if (batch.length > 0) yield batch;
+}
+
+async function* split(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
+  const splitter = new LineSplitter(lineBytes);
+  for await (const chunk of withEnd(input)) yield* splitter.split(chunk);
 }
 
 /** Yields the chunks, then null as end marker. */

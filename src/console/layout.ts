@@ -24,6 +24,8 @@ export interface PageAssets {
 
 export interface SignedIn {
   caller: Caller;
+  /** Its name: API tokens of two workspaces may have the same name. */
+  workspace: string;
   session: Session;
 }
 
@@ -40,7 +42,7 @@ export function document(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
-<title>${title} · User Group Service</title>
+<title>${title}${signedIn === null ? '' : ` · ${signedIn.workspace}, ${signedIn.caller.environment}`} · User Group Service</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets.css}">
 <script defer src="${assets.htmx}"></script>
@@ -57,7 +59,7 @@ ${main}
 `;
 }
 
-function header(path: string, { caller, session }: SignedIn): Html {
+function header(path: string, { caller, workspace, session }: SignedIn): Html {
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
   return html`<header>
 <a class="home" href="/console/user-groups">User Group Service</a>
@@ -65,7 +67,7 @@ function header(path: string, { caller, session }: SignedIn): Html {
     (each) =>
       html`<a href="${each.path}" ${path.startsWith(each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
-<div class="who"><span class="environment">${caller.environment}</span>
+<div class="who"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span>
 <span>${caller.name ?? `API token ${caller.apiTokenId}`} (${caller.permission})</span>
 ${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div>
 </header>`;

@@ -40,6 +40,7 @@ import { redeliverEvent, testEndpoint } from './webhook-endpoint/deliver.ts';
 import { webhookEndpointPages } from './webhook-endpoint/endpoint.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list.ts';
 import { secretRotation } from './webhook-endpoint/rotate.ts';
+import { WorkspaceNames } from './workspace-names.ts';
 
 const FOLDER = '/console/assets';
 
@@ -106,7 +107,8 @@ export const pages: readonly Page[] = [
   signOut,
 ];
 
-export function addConsole(app: FastifyInstance, options: Omit<ConsoleOptions, 'assets'>): void {
+export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'assets' | 'names'>): void {
+  const options = { ...given, names: new WorkspaceNames() };
   app.pathProtocols.set('console', 'console');
   const loaded = lazy(() => Assets.load(FOLDER, files));
   const assets = async () => {

@@ -23,6 +23,7 @@ import { Form, MAX_FORM_BYTES } from './form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import { type Page, type PageCall, READERS, type Redirect, type View } from './page.ts';
 import { expiredCookie, type Session, sessionOf } from './session.ts';
+import type { WorkspaceNames } from './workspace-names.ts';
 
 /** Most of a token of a user group or of the API, or a JWT. */
 const TOKEN = /ug[ta]_[0-9A-Za-z]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;
@@ -36,6 +37,7 @@ export interface ConsoleOptions {
   bodies: BodyAdmission;
   unread: UnreadResponses;
   demoDirectory: string | null;
+  names: WorkspaceNames;
   assets: () => Promise<PageAssets>;
 }
 
@@ -92,7 +94,7 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
 
 /** Returns null without a session, or if its API token is no longer valid. */
 async function signedInOf(
-  { context, limit }: ConsoleOptions,
+  { context, limit, names }: ConsoleOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
@@ -102,7 +104,7 @@ async function signedInOf(
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
     request.apiTokenId = caller.apiTokenId;
     limit?.(caller, reply);
-    return { caller, session };
+    return { caller, workspace: await names.of(context, caller), session };
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     reply.header('set-cookie', expiredCookie(isSecure(context, request)));
@@ -112,7 +114,7 @@ async function signedInOf(
 
 async function callOf(
   options: ConsoleOptions,
-  { caller, session }: SignedIn,
+  { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
   { query, request, reply }: Pick<PageCall, 'query' | 'request' | 'reply'>,
 ): Promise<PageCall> {
   const { workspaceId } = caller;

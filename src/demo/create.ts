@@ -3,7 +3,8 @@
 
 import type { Caller } from '../domain/api-token.ts';
 import { parseIntegration } from '../domain/embed-token/mint.ts';
-import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
+import { jsonText } from '../domain/json/json-tree.ts';
+import { parseStrictJson } from '../domain/json/strict-json.ts';
 import { putDataSource, putSchema } from '../operations/catalogue/catalogue.ts';
 import type { Context } from '../operations/context.ts';
 import { putIntegration } from '../operations/integration/integration.ts';
@@ -64,7 +65,8 @@ async function createCatalogue(context: Context, caller: Caller): Promise<void> 
   const typed = { schema: jsonText(propertySchema), mode: 'enforce' } as const;
   const dataSources = samples.map((sample) => {
     const name = `Orders, ${sample.slice(-2).toUpperCase()} (demo)`;
-    const dataSource = { schemaId: demoIds.schema, name, attributes: jsonText({ demo: sample }) };
+    const attributes = jsonText({ demo: sample });
+    const dataSource = { schemaId: demoIds.schema, name, attributes, reservedFor: null };
     return putDataSource(context, caller, dataSourceIdOf(sample), dataSource, ONLY_CREATE);
   });
   const created = [
@@ -91,8 +93,4 @@ async function unlessExists(created: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'version_mismatch') throw error;
   }
-}
-
-function jsonText(value: object): JsonText {
-  return JSON.stringify(value) as JsonText;
 }

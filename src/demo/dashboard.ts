@@ -2,7 +2,7 @@
 // data source selects the database, a property is bound as a parameter of the query, and nothing replaces either of
 // them if it is missing.
 
-import type { DataSource, EffectiveMapping } from '../domain/catalogue.ts';
+import type { DataSource, EffectiveMapping, Unresolved } from '../domain/catalogue.ts';
 import { GroupValues } from '../domain/embed-token/template.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
 import { demoIds, type Sample, samples } from './sample-data.ts';
@@ -29,8 +29,7 @@ export function sampleDashboard(
 ): Dashboard | DashboardError | null {
   if (effective === null) return null;
   const unresolved = effective.unresolved.find(({ schemaId }) => schemaId === demoIds.schema);
-  if (unresolved !== undefined)
-    return { error: `No data source of the schema ${demoIds.schema} is called ${unresolved.reference}.` };
+  if (unresolved !== undefined) return { error: unresolvedText(unresolved) };
   const dataSource = effective.dataSources.get(demoIds.schema);
   const sample = dataSource === undefined ? null : sampleOf(dataSource);
   if (dataSource === undefined || sample === null) return null;
@@ -48,6 +47,12 @@ export function sampleDashboard(
     if (!(error instanceof SampleUnreadable)) throw error;
     return { error: error.message };
   }
+}
+
+function unresolvedText({ reference, reason }: Unresolved): string {
+  return reason === 'reserved'
+    ? `The data source ${reference} is reserved for another user group.`
+    : `No data source of the schema ${demoIds.schema} is called ${reference}.`;
 }
 
 function sampleOf({ json }: DataSource): Sample | null {

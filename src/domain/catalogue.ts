@@ -2,12 +2,13 @@
 //
 // In a mapping a number is the id of a data source; a string is the caller's own id of one or, if none has it and it is
 // all digits, the id. A dangling reference is reported and never replaced by a default: a viewer must see an
-// error, not the data of another customer.
+// error, not the data of another customer. For the same reason a reserved data source leads only its user group to data.
 
 import type { Document, DocumentDefinition } from './document.ts';
 import * as field from './field.ts';
 import { type JsonObject, textOf, treeOf } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
+import type { UserGroup } from './user-group/user-group.ts';
 
 export const schemaDefinition = {
   kind: 'schema',
@@ -34,12 +35,22 @@ export interface DataSource {
   json: JsonText;
   /** The same as a member of an object, whose key is the schema id. */
   member: string;
+  /** The only user group that it is for; null if it is for all. */
+  reservedFor: string | null;
 }
+
+/** Why a reference leads to no data source: there is none, it is one of another schema, or it is for another group. */
+export const unresolvedReasons = ['missing', 'other_schema', 'reserved'] as const;
+export type UnresolvedReason = (typeof unresolvedReasons)[number];
 
 export interface Unresolved {
   schemaId: string;
   reference: Reference;
+  reason: UnresolvedReason;
 }
+
+/** The part of a user group that decides to which data sources it leads. */
+type Mapped = Pick<UserGroup, 'providedId' | 'mapping'>;
 
 /** The data source of each schema of a group. */
 export interface EffectiveMapping {
@@ -47,6 +58,8 @@ export interface EffectiveMapping {
   unresolved: readonly Unresolved[];
   /** Whether every schema of the catalogue and of the mapping leads to a data source. */
   isComplete: boolean;
+  /** The user groups that its data sources are reserved for. */
+  owners: readonly string[];
   /** Size of the JSON of the data sources and of the unresolved references. */
   bytes: number;
 }
@@ -76,7 +89,7 @@ export class Catalogue {
   readonly #byProvidedId = new Map<string, CatalogueDocument>();
   readonly #byId = new Map<number, CatalogueDocument>();
   readonly #parsed = new Map<CatalogueDocument, DataSource>();
-  /** Depends only on the mapping and on this catalogue, which never changes. */
+  /** Keyed by mapping, as if nothing was reserved: depends on nothing else, because a catalogue never changes. */
   readonly #effective = new Map<JsonText | null, EffectiveMapping>();
   #keptEntries = 0;
 
@@ -120,10 +133,27 @@ export class Catalogue {
     return defaults.map(([schemaId]) => schemaId);
   }
 
-  effective(mapping: JsonText | null): EffectiveMapping {
+  effective({ providedId, mapping }: Mapped): EffectiveMapping {
+    const unreserved = this.#unreserved(mapping);
+    const isForGroup = unreserved.owners.every((owner) => owner === providedId);
+    return isForGroup ? unreserved : this.#resolve(mapping, providedId);
+  }
+
+  /** The schemas of the catalogue to which the mapping and their defaults say nothing. */
+  unmapped({ dataSources, unresolved }: EffectiveMapping): string[] {
+    const reported = new Set(unresolved.map(({ schemaId }) => schemaId));
+    return this.#withoutDefault.filter((id) => !dataSources.has(id) && !reported.has(id));
+  }
+
+  /** Size of the data sources of a user group without a mapping, as `EffectiveMapping.bytes`. */
+  get defaultBytes(): number {
+    return this.#unreserved(null).bytes;
+  }
+
+  #unreserved(mapping: JsonText | null): EffectiveMapping {
     const known = this.#effective.get(mapping);
     if (known !== undefined) return known;
-    const effective = this.#resolve(mapping);
+    const effective = this.#resolve(mapping, null);
     if (mapping === null || mapping.length <= MAX_KEPT_CHARACTERS) {
       this.#keep(mapping, effective);
     }
@@ -140,17 +170,20 @@ export class Catalogue {
     this.#effective.set(mapping, effective);
   }
 
-  #resolve(mapping: JsonText | null): EffectiveMapping {
+  /** For the user group with the id; with null, as if nothing was reserved. */
+  #resolve(mapping: JsonText | null, userGroupId: string | null): EffectiveMapping {
     const dataSources = new Map<string, DataSource>();
     const unresolved: Unresolved[] = [];
+    const owners = new Set<string>();
     let bytes = 0;
     const resolve = (schemaId: string, reference: Reference): void => {
-      const dataSource = this.find(reference);
-      if (dataSource?.schemaId === schemaId) {
-        dataSources.set(schemaId, dataSource);
-        bytes += Buffer.byteLength(dataSource.member);
+      const found = this.#lookUp(schemaId, reference, userGroupId);
+      if (typeof found === 'object') {
+        dataSources.set(schemaId, found);
+        if (found.reservedFor !== null) owners.add(found.reservedFor);
+        bytes += Buffer.byteLength(found.member);
       } else {
-        unresolved.push({ schemaId, reference });
+        unresolved.push({ schemaId, reference, reason: found });
         bytes += Buffer.byteLength(schemaId) + Buffer.byteLength(String(reference));
       }
     };
@@ -159,23 +192,33 @@ export class Catalogue {
     for (const [schemaId, reference] of this.#defaults)
       if (!Object.hasOwn(mapped, schemaId)) resolve(schemaId, reference);
     const isComplete = unresolved.length === 0 && this.#withoutDefault.every((id) => dataSources.has(id));
-    return { dataSources, unresolved, isComplete, bytes };
+    return { dataSources, unresolved, isComplete, owners: [...owners], bytes };
   }
 
-  /** Violations by the entries of a mapping, without those by defaults of schemas, which the mapping cannot help. */
-  violations(mapping: JsonText | null): MappingViolation[] {
-    return Object.entries(parse(mapping)).flatMap(([schemaId, reference]) => {
-      const detail = this.#faultOf(schemaId, reference);
-      return detail === null ? [] : [{ schemaId, detail }];
-    });
-  }
-
-  #faultOf(schemaId: string, reference: Reference): string | null {
-    if (!this.#schemaIds.has(schemaId)) return 'is not a schema of this environment';
+  #lookUp(schemaId: string, reference: Reference, userGroupId: string | null): DataSource | UnresolvedReason {
     const dataSource = this.find(reference);
-    if (dataSource === undefined) return 'refers to a data source that does not exist';
-    if (dataSource.schemaId !== schemaId) return 'refers to a data source of another schema';
-    return null;
+    if (dataSource === undefined) return 'missing';
+    if (dataSource.schemaId !== schemaId) return 'other_schema';
+    if (userGroupId === null || dataSource.reservedFor === null) return dataSource;
+    return dataSource.reservedFor === userGroupId ? dataSource : 'reserved';
+  }
+
+  /**
+   * Violations by the entries of a mapping, and by schemas without an entry whose default is reserved for another group.
+   * A default that leads nowhere for every group is none: the mapping cannot help it.
+   */
+  violations({ providedId, mapping }: Mapped): MappingViolation[] {
+    const mapped = parse(mapping);
+    const ofEntries = Object.entries(mapped).flatMap(([schemaId, reference]) => {
+      if (!this.#schemaIds.has(schemaId)) return { schemaId, detail: 'is not a schema of this environment' };
+      const found = this.#lookUp(schemaId, reference, providedId);
+      return typeof found === 'object' ? [] : { schemaId, detail: violationDetails[found] };
+    });
+    const ofDefaults = this.#defaults
+      .filter(([schemaId]) => !Object.hasOwn(mapped, schemaId))
+      .filter(([schemaId, reference]) => this.#lookUp(schemaId, reference, providedId) === 'reserved')
+      .map(([schemaId]) => ({ schemaId, detail: RESERVED_DEFAULT }));
+    return [...ofEntries, ...ofDefaults];
   }
 
   #addSchema(document: CatalogueDocument): void {
@@ -197,6 +240,14 @@ export class Catalogue {
     return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
   }
 }
+
+const violationDetails: Record<UnresolvedReason, string> = {
+  missing: 'refers to a data source that does not exist',
+  other_schema: 'refers to a data source of another schema',
+  reserved: 'refers to a data source that is reserved for another user group',
+};
+const RESERVED_DEFAULT =
+  'is absent, and the default data source of the schema is reserved for another user group';
 
 function parse(mapping: JsonText | null): Record<string, Reference> {
   return mapping === null ? {} : (JSON.parse(mapping) as Record<string, Reference>);
@@ -225,12 +276,14 @@ function dataSourceOf({ id, body }: CatalogueDocument): DataSource {
     `{"data_source_id":${text('data_source_id')},"provided_id":${JSON.stringify(id)},` +
     `"name":${text('name')},"attributes":${text('attributes')}}`;
   const schemaId = text('schema_id');
+  const owner = members.get('"user_group_id"');
   return {
     dataSourceId: Number(text('data_source_id')),
     providedId: id,
     schemaId: JSON.parse(schemaId) as string,
     json: json as JsonText,
     member: `${schemaId}:${json}`,
+    reservedFor: owner === undefined ? null : (JSON.parse(textOf(owner)) as string | null),
   };
 }
 
@@ -270,5 +323,15 @@ export const dataSourceFields = {
     description:
       'What a dashboard server needs to connect: host, database, region, the name of a secret in your secret store. ' +
       'Never a credential: a member that is named like one, and a text that contains one, is rejected.',
+  },
+  user_group_id: {
+    ...field.userGroupId,
+    type: ['string', 'null'],
+    // Otherwise null, which has no pattern to break, would not be valid.
+    not: { type: 'string', ...field.userGroupId.not },
+    default: null,
+    description:
+      'The only user group that the data source is for, which need not exist yet: the mapping of any other group to it ' +
+      'leads to nothing. null: any user group.',
   },
 } as const;

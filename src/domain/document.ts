@@ -1,6 +1,7 @@
 // Documents: small, rarely changed settings of one workspace and environment, such as a webhook endpoint. One table and
 // one set of statements serves every kind; a kind is defined by its own file and its endpoints.
 
+import { Changes } from './event/changes.ts';
 import type { TargetType, Tenant } from './event/event.ts';
 import { type JsonObject, textOf, treeOf } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
@@ -57,6 +58,11 @@ export function documentFields({ body }: Pick<Document, 'body'>): Record<string,
   return Object.fromEntries([...members].map(([key, tree]) => [JSON.parse(key) as string, textOf(tree)]));
 }
 
+/** The changes of an event: `before` is null for a new document; none for one that is deleted, whose `after` is null. */
+export function documentChanges(before: Document | null, after: Document | null): Changes | null {
+  return after && new Changes(before && documentFields(before), documentFields(after));
+}
+
 export function documentBytes({ id, body }: Pick<Document, 'id' | 'body'>): number {
   return Buffer.byteLength(id) + Buffer.byteLength(body);
 }
@@ -71,7 +77,26 @@ export function exceededLimit(
   total: DocumentTotal,
   limit: DocumentTotal,
 ): keyof DocumentTotal | null {
-  if (stored === null && total.documents >= limit.documents) return 'documents';
-  const growth = documentBytes(document) - (stored === null ? 0 : documentBytes(stored));
-  return growth > 0 && total.bytes + growth > limit.bytes ? 'bytes' : null;
+  const { documents, bytes } = totalOf(stored === null ? [] : [stored]);
+  const after = {
+    documents: total.documents - documents + 1,
+    bytes: total.bytes - bytes + documentBytes(document),
+  };
+  return exceededTotal(total, after, limit);
+}
+
+/** The same for a change of several documents of one kind. */
+export function exceededTotal(
+  before: DocumentTotal,
+  after: DocumentTotal,
+  limit: DocumentTotal,
+): keyof DocumentTotal | null {
+  const exceeds = (name: keyof DocumentTotal) => after[name] > limit[name] && after[name] > before[name];
+  if (exceeds('documents')) return 'documents';
+  return exceeds('bytes') ? 'bytes' : null;
+}
+
+export function totalOf(documents: readonly Pick<Document, 'id' | 'body'>[]): DocumentTotal {
+  const bytes = documents.reduce((sum, document) => sum + documentBytes(document), 0);
+  return { documents: documents.length, bytes };
 }

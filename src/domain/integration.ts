@@ -66,7 +66,8 @@ export const integrationFields = {
     ...templatesSchema,
     default: {},
     description:
-      'Values from the user group: the `params` of metabase, the `userAttributes` of lightdash, additional claims of jwt.',
+      'Values from the user group: the `params` of metabase, the `userAttributes` of lightdash, the `attributes` of the guest of ' +
+      'superset, additional claims of jwt.',
   },
   unrestricted: {
     type: 'boolean',

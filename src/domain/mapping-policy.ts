@@ -1,9 +1,18 @@
 // The mapping policy of an environment: whether a mapping may have a dangling reference.
 
 import type { DocumentDefinition } from './document.ts';
+import { modeField, type PolicyMode } from './policy-mode.ts';
+import { bodyType } from './request-body.ts';
 
 export const mappingPolicyDefinition = {
   kind: 'mapping_policy',
   noun: 'mapping policy',
   limit: { documents: 1, bytes: 1_024 },
 } as const satisfies DocumentDefinition;
+
+export const mappingPolicyBody = bodyType<{ mode: PolicyMode }>({
+  name: 'MappingPolicy',
+  fields: { mode: modeField },
+  required: ['mode'],
+  convert: ({ value }) => value as { mode: PolicyMode },
+});

@@ -22,6 +22,8 @@ export interface UserGroupBody extends UserGroupFields {
 /** A line of an import. */
 export interface ImportedUserGroupBody extends UserGroupBody {
   name: string;
+  /** An absent one is unchanged, and false for a new group. */
+  suspended?: boolean;
   /** null if a new one is to be issued. */
   token: Secret | null;
 }
@@ -34,8 +36,10 @@ export interface BodyType<Body> {
   readonly schema: BodySchema | null;
   /** Whether an empty body is rejected. */
   readonly isRequired: boolean;
-  /** Throws `invalid_json`, `unknown_field` and `invalid_request`. */
-  readonly read: (bytes: Buffer) => Body;
+  /** Whether the body is not even read, whatever its size and type. */
+  readonly isIgnored?: true;
+  /** `maxMembers` is for files. Throws `invalid_json`, `unknown_field` and `invalid_request`. */
+  readonly read: (bytes: Buffer, maxMembers?: number) => Body;
 }
 
 interface BodySchema {
@@ -46,7 +50,7 @@ interface BodySchema {
 }
 
 /** The body itself is one level more than `properties`. */
-const MAX_LEVELS = field.limits.propertiesLevels + 1;
+export const MAX_LEVELS = field.limits.propertiesLevels + 1;
 const MAX_ERRORS = 20;
 const EMPTY_OBJECT = /^[ \t\r\n]*\{[ \t\r\n]*\}[ \t\r\n]*$/;
 
@@ -78,22 +82,24 @@ export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
     name: field.name,
     mapping: field.mapping,
     properties: field.properties,
+    suspended: { type: 'boolean', description: 'Whether the tokens of the group resolve to nothing.' },
     token: field.importedToken,
   },
   required: ['user_group_id', 'name'],
   environmentSource: '--environment',
   convert: (document) => {
-    const { name, user_group_id: userGroupId, token } = document.value as ImportedMembers;
+    const { name, user_group_id: userGroupId, suspended, token } = document.value as ImportedMembers;
     return {
       userGroupId,
       ...fieldsOf(document),
       name,
+      ...(suspended !== undefined && { suspended }),
       token: token === undefined ? null : new Secret(token),
     };
   },
 });
 
-type ImportedMembers = Record<'name' | 'user_group_id', string> & { token?: string };
+type ImportedMembers = Record<'name' | 'user_group_id', string> & { suspended?: boolean; token?: string };
 
 export const noBody: BodyType<null> = {
   name: 'NoBody',
@@ -107,6 +113,15 @@ export const noBody: BodyType<null> = {
       'This endpoint has no fields: send no body, or an empty JSON object.',
     );
   },
+};
+
+/** For a body that is not addressed to this service. */
+export const ignoredBody: BodyType<null> = {
+  name: 'IgnoredBody',
+  schema: null,
+  isRequired: false,
+  isIgnored: true,
+  read: () => null,
 };
 
 /** The sent fields of a user group; `mapping` and `properties` as exact text. */
@@ -154,6 +169,8 @@ interface BodyDefinition<Body> {
   name: string;
   fields: Record<string, object>;
   required: readonly string[];
+  /** Levels of objects and arrays; those of a user group if absent. */
+  maxLevels?: number;
   /** Source of the environment, for a caller that sends one in the body; the API token if absent. */
   environmentSource?: string;
   /** A better message than the schema's for a known mistake. */
@@ -173,10 +190,10 @@ export function bodyType<Body>(definition: BodyDefinition<Body>): BodyType<Body>
   // Creating an error object for each of thousands of unknown fields would cost more than parsing.
   const { additionalProperties: _, ...known } = schema;
   const check = ajv.compile(known);
-  const { name, empty } = definition;
-  const read = (bytes: Buffer): Body => {
+  const { name, empty, maxLevels = MAX_LEVELS } = definition;
+  const read = (bytes: Buffer, maxMembers?: number): Body => {
     if (bytes.length === 0 && empty !== undefined) return empty;
-    const document = parseStrictJson(bytes, MAX_LEVELS);
+    const document = parseStrictJson(bytes, maxLevels, maxMembers);
     const isValid = check(document.value);
     const unknown = unknownFields(document.value, definition.fields);
     if (!isValid || unknown.length > 0)

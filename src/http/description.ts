@@ -8,10 +8,11 @@ export const tags = {
   'User groups': 'Your customers, each identified by your own id.',
   'User group tokens': 'Identify who is viewing a dashboard.',
   Events: 'What changed, who changed it, and when.',
-  'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`.',
+  'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`, but for `/v1/whoami`.',
   'Embed tokens': 'Signed tokens for dashboard tools, filled with the values of one user group.',
   Catalogue:
     'What mappings refer to: schemas and data sources; and the rules that mappings and properties must follow.',
+  Configuration: 'All of the configuration of an environment at once. Only for the permission `admin`.',
   Webhooks: 'Deliver events to your own servers. Only for the permission `admin`.',
   Service: 'For supervisors, load balancers and readers. No API token is required.',
 } as const;

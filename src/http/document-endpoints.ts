@@ -16,7 +16,7 @@ import {
 } from '../operations/document/document.ts';
 import type { EndpointDescription, Example } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
-import { type Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
+import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
 import { pathIdOf, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, queryType } from './request/query.ts';
 import { setVersionTag } from './response/entity-tag.ts';
@@ -67,16 +67,26 @@ interface DocumentEndpoints {
   remove: AnyEndpoint;
 }
 
-/** The fields are written as they are stored. */
-export function documentJson(idParameter: string, document: Document): Json {
-  const fields = Object.entries(documentFields(document)).map(([name, text]) => [name, raw(text)] as const);
-  return jsonObject({
-    [idParameter]: document.id,
-    ...Object.fromEntries(fields),
-    version: document.version,
-    created_at: timestamp(document.createdAt),
-    updated_at: timestamp(document.updatedAt),
-  });
+/** Writes the fields of a document as they are stored; an absent one has its default. */
+export function documentWriter({
+  idParameter,
+  fields,
+}: Pick<DocumentKindApi<unknown>, 'idParameter' | 'fields'>): (document: Document) => Json {
+  const defaults = Object.entries(fields).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, new Json(JSON.stringify(value))] as const],
+  );
+  const absent = Object.fromEntries(defaults);
+  return (document) => {
+    const stored = Object.entries(documentFields(document)).map(([name, text]) => [name, raw(text)] as const);
+    return jsonObject({
+      [idParameter]: document.id,
+      ...absent,
+      ...Object.fromEntries(stored),
+      version: document.version,
+      created_at: timestamp(document.createdAt),
+      updated_at: timestamp(document.updatedAt),
+    });
+  };
 }
 
 /** The schema of a document in responses. */
@@ -110,6 +120,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   const members = `${member}s`;
   const path = `/v1/${collection}/:${idParameter}`;
   const schema = documentSchema(kind);
+  const jsonOf = documentWriter(kind);
   const Stored = successSchema(`Stored${name}`, { [member]: schema });
   const stored = { success: 1, [member]: kind.example };
   const shared = { access: 'read', query: noQuery, body: noBody } as const;
@@ -129,7 +140,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
       const { created, document, secret } = await kind.put(context, caller, id, body, precondition);
       if (created) reply.code(201);
       setVersionTag(reply, documentTag(document));
-      return successBody({ [member]: documentJson(idParameter, document), secret: secret?.reveal() });
+      return successBody({ [member]: jsonOf(document), secret: secret?.reveal() });
     },
     description: {
       tag,
@@ -170,7 +181,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     handle: async ({ context, caller, request, reply }) => {
       const document = await readDocument(context, caller, definition, pathIdOf(request, idParameter));
       setVersionTag(reply, documentTag(document));
-      return successBody({ [member]: documentJson(idParameter, document) });
+      return successBody({ [member]: jsonOf(document) });
     },
     description: {
       tag,
@@ -199,7 +210,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     handle: async ({ context, caller, query }) => {
       const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
       return successBody({
-        [members]: jsonArray(documents.map((document) => documentJson(idParameter, document))),
+        [members]: jsonArray(documents.map(jsonOf)),
         next_cursor: nextCursor,
       });
     },

@@ -40,6 +40,8 @@ export interface Call<Body = null, Query = null> {
 export interface Endpoint<Body, Query> {
   operationId: string;
   method: HTTPMethods;
+  /** Methods that do the same; not in the API description. */
+  aliasMethods?: readonly HTTPMethods[];
   /** The API description shows the first; the others are aliases. */
   paths: readonly string[];
   permissions: readonly Permission[];
@@ -130,7 +132,8 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
       running.end();
     }
   };
-  const { method, operationId, protocol } = endpoint;
+  const { operationId, protocol } = endpoint;
+  const method = [endpoint.method, ...(endpoint.aliasMethods ?? [])];
   const config = { operationId, ...(protocol && { protocol }) };
   for (const url of endpoint.paths) app.route({ method, url, handler, config });
 }
@@ -162,7 +165,7 @@ async function callOf(
   const digest = apiTokenDigestOf(request.raw, endpoint.protocol);
   const guess = options.prefetcher.guess(digest);
   const context = withDeadline(options.context, request, guess?.workspaceId);
-  const isSmall = hasSmallBody(request.raw);
+  const isSmall = endpoint.body.isIgnored === true || hasSmallBody(request.raw);
   if (!isSmall) {
     // Hundreds of requests may arrive in one turn of the event loop.
     postponeBody(request.raw);

@@ -69,6 +69,7 @@ interface PrefetchOptions {
   hasSmallBody: boolean;
 }
 
+const NO_BYTES = Buffer.alloc(0);
 const MAX_CALLERS = 4_096;
 
 export class Prefetcher {
@@ -120,7 +121,8 @@ export class Prefetch {
 
   async #receive(): Promise<ReceivedBody> {
     const { endpoint, context, request } = this.#options;
-    const bytes = await readBody(request.raw);
+    // Node discards an unread body when the response is sent.
+    const bytes = endpoint.body.isIgnored ? NO_BYTES : await readBody(request.raw);
     if (endpoint.prefetch === undefined || this.#guess === undefined) return { bytes };
     const turn = context.cpu.turn(bytes.length, GRACE_MS);
     if (turn !== undefined) await turn;

@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify';
 /**
  * oauth: RFC 7662. The API token may also be sent as Basic, and errors have the member `error`.
  *
- * forward-auth: a proxy sends the headers and the query of a viewer's request. Its origin and its preconditions are those
- * of the viewer's browser and mean nothing here, and neither does `Authorization: Bearer`.
+ * forward-auth: a proxy sends the headers of a viewer's request. Its origin and its preconditions are those of the viewer's
+ * browser and mean nothing here.
  *
  * console: a person reads the responses in a browser, so errors are pages.
  */

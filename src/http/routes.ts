@@ -7,6 +7,7 @@ import { list as listApiTokens } from './endpoints/api-token/list.ts';
 import { read as readApiToken } from './endpoints/api-token/read.ts';
 import { revoke as revokeApiToken } from './endpoints/api-token/revoke.ts';
 import { rotate as rotateApiToken } from './endpoints/api-token/rotate.ts';
+import { whoami } from './endpoints/api-token/whoami.ts';
 import {
   listDataSources,
   putDataSource,
@@ -14,6 +15,8 @@ import {
   removeDataSource,
 } from './endpoints/catalogue/data-source.ts';
 import { listSchemas, putSchema, readSchema, removeSchema } from './endpoints/catalogue/schema.ts';
+import { putConfig, readConfig } from './endpoints/config/config.ts';
+import { configSchema } from './endpoints/config/schema.ts';
 import { createEmbedToken } from './endpoints/embed-token/create.ts';
 import { list as listEvents } from './endpoints/event/list.ts';
 import { listOfUserGroup } from './endpoints/event/list-of-user-group.ts';
@@ -33,6 +36,7 @@ import { addAssets, docs, errors, openApiDocument } from './endpoints/service/do
 import { alive, ready } from './endpoints/service/health.ts';
 import { keySet } from './endpoints/signing-key/key-set.ts';
 import { listSigningKeys } from './endpoints/signing-key/list.ts';
+import { openIdConfiguration } from './endpoints/signing-key/openid-configuration.ts';
 import { rotateSigningKeys } from './endpoints/signing-key/rotate.ts';
 import { create } from './endpoints/user-group/create.ts';
 import { remove } from './endpoints/user-group/delete.ts';
@@ -96,6 +100,8 @@ export const endpoints: readonly AnyEndpoint[] = [
   revokeApiToken,
   // /v1/api-tokens/{api_token_id}/rotate
   rotateApiToken,
+  // /v1/whoami
+  whoami,
   // /v1/embed-tokens
   createEmbedToken,
   // /v1/integrations
@@ -122,6 +128,9 @@ export const endpoints: readonly AnyEndpoint[] = [
   readPropertySchema,
   putPropertySchema,
   removePropertySchema,
+  // /v1/config
+  readConfig,
+  putConfig,
   // /v1/webhook-endpoints
   listWebhookEndpoints,
   putWebhookEndpoint,
@@ -133,12 +142,14 @@ export const endpoints: readonly AnyEndpoint[] = [
   redeliverWebhook,
 ];
 
-/** /healthz, /readyz, /issuers/{issuer_id}/.well-known/jwks.json, /openapi.json, /docs, /errors. */
+/** /healthz, /readyz, /issuers/{issuer_id}/.well-known/jwks.json and openid-configuration, /openapi.json, /config.schema.json, /docs, /errors. */
 export const publicEndpoints: readonly PublicEndpoint[] = [
   alive,
   ready,
   keySet,
+  openIdConfiguration,
   openApiDocument,
+  configSchema,
   docs,
   errors,
 ];

@@ -28,6 +28,7 @@ import {
   invalidHttp,
   MAX_HEADER_BYTES,
 } from './request/parser-errors.ts';
+import { withoutViewerUrl } from './request/viewer-url.ts';
 import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
 import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './response/problem.ts';
 
@@ -184,6 +185,7 @@ function behaviour(config: ServerConfig) {
   return {
     logger: false,
     requestIdHeader: false,
+    rewriteUrl: withoutViewerUrl,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',

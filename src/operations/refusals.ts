@@ -54,6 +54,13 @@ export function incompleteMapping(): Problem {
   );
 }
 
+/** A property that the proxy asks for cannot be a header. */
+export function incompleteProperties(): Problem {
+  return notForwardable(
+    'A property that the proxy asks for is absent, empty, or neither a text nor a number.',
+  );
+}
+
 /** The same for a token of another workspace or environment. */
 export function apiTokenNotFound(): Problem {
   return new Problem(

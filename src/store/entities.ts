@@ -72,7 +72,7 @@ export const STORED_TOKEN = new Entity<StoredToken>((column) => ({
 
 /** The user group that a command creates. */
 export function createdUserGroup(command: NewUserGroup): UserGroup {
-  const { key, teamId, name, mapping, properties, tokenDigest, sealedToken, now } = command;
+  const { key, teamId, name, mapping, properties, suspendedAt, tokenDigest, sealedToken, now } = command;
   return {
     bucket: key.bucket,
     workspaceId: key.workspaceId,
@@ -89,7 +89,7 @@ export function createdUserGroup(command: NewUserGroup): UserGroup {
     previousTokenExpiresAt: null,
     createdAt: now,
     updatedAt: now,
-    suspendedAt: null,
+    suspendedAt,
     lastSeenAt: null,
   };
 }

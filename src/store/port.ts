@@ -202,6 +202,11 @@ interface Commands {
     command: { key: DocumentKey; precondition?: Precondition | undefined } & Recorded;
     result: 'deleted' | 'not_found' | 'version_mismatch';
   };
+  /** Makes all changes, or none if the configuration of the environment has another version. Returns the new version. */
+  changeConfig: {
+    command: { of: Tenant; version: number; changes: readonly DocumentChange[] };
+    result: number | 'version_mismatch';
+  };
   /** Stores the same secret under another key if its ciphertext is still `expected`; returns whether it was. */
   resealDocument: {
     command: { key: DocumentKey; expected: SealedToken; secret: SealedToken };
@@ -356,6 +361,12 @@ export interface ClaimedDeliveries {
   failingSince: number | null;
 }
 
+/** `before` is what is stored; null for a new document. `after` is null for one that is deleted. */
+export interface DocumentChange extends Recorded {
+  before: Document | null;
+  after: Document | null;
+}
+
 /** `secret`: undefined keeps the stored one. */
 export interface DocumentReplacement extends Recorded {
   key: DocumentKey;
@@ -398,6 +409,8 @@ export interface NewUserGroup extends Recorded {
   name: string;
   mapping: JsonText | null;
   properties: JsonText | null;
+  /** Only an import creates suspended groups. */
+  suspendedAt: number | null;
   tokenDigest: TokenDigest;
   sealedToken: SealedToken;
   now: number;

@@ -50,6 +50,33 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
   const use = async (token: string) =>
     (await service.resolve('ugt_unknown', { token })).status === 404 ? 'accepted' : 'rejected';
 
+  describe('GET /v1/whoami', () => {
+    it('tells every API token what it may do, and where, without its text', async () => {
+      for (const permission of permissions) {
+        const { id, token } = await service.apiToken({
+          permission,
+          name: `as ${permission}`,
+          workspaceName: 'w',
+        });
+        const { status, json, text } = await service.call('GET', '/v1/whoami', undefined, { token });
+        assert.equal(status, 200);
+        const { workspace, api_token } = json;
+        assert.deepEqual(
+          [workspace, api_token.api_token_id, api_token.name, api_token.permission, api_token.environment],
+          ['w', id, `as ${permission}`, permission, 'Customer'],
+        );
+        assert.equal(api_token.status, 'active');
+        assert.equal(text.includes(token), false);
+      }
+    });
+
+    it('tells nothing to a revoked one', async () => {
+      const { id, token } = await service.apiToken({ permission: 'resolve' });
+      await call('DELETE', `/${id}`);
+      assertProblem(await service.call('GET', '/v1/whoami', undefined, { token }), 'unauthenticated');
+    });
+  });
+
   describe('POST', () => {
     it('returns 201 with the text, which authenticates with the permission', async () => {
       const response = await call('POST', '', { name: 'wall \u{1f642}', permission: 'resolve' });

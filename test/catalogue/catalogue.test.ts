@@ -83,15 +83,54 @@ describeOnEachDatabase('The catalogue', (database) => {
     await putSchema('42', { default_data_source: 'of-42' });
     await putSource('of-42', { schema_id: '42' });
     await putSource('other', { schema_id: '41' });
-    const resolved = await resolve('dangling', { 40: 'other', 42: 'gone', 99: 7 });
+    const resolved = await resolve('dangling', { 40: 'other', 42: 'gone', 99: 999_999 });
     assert.deepEqual(resolved.data_sources, {});
     assert.deepEqual(resolved.unresolved, [
-      { schema_id: '40', data_source: 'other' },
-      { schema_id: '42', data_source: 'gone' },
-      { schema_id: '99', data_source: 7 },
+      { schema_id: '40', data_source: 'other', reason: 'other_schema' },
+      { schema_id: '42', data_source: 'gone', reason: 'missing' },
+      { schema_id: '99', data_source: 999_999, reason: 'missing' },
     ]);
     const unmapped = await resolve('unmapped', null);
     assert.deepEqual(Object.keys(unmapped.data_sources), ['42']);
+  });
+
+  it('leads only the user group of a reserved data source to it', async () => {
+    const created = await putSource('reserved', { user_group_id: 'owner' });
+    assert.equal(created.json.data_source.user_group_id, 'owner');
+    const { data_source_id: number } = created.json.data_source;
+    for (const reference of [number, 'reserved', String(number)]) {
+      assert.equal((await resolve('owner', { 40: reference })).data_sources[40].provided_id, 'reserved');
+      const other = await resolve('not-owner', { 40: reference });
+      assert.equal(other.data_sources[40], undefined);
+      assert.deepEqual(other.unresolved, [{ schema_id: '40', data_source: reference, reason: 'reserved' }]);
+    }
+    await putSource('reserved');
+    assert.equal((await resolve('not-owner', { 40: number })).data_sources[40].provided_id, 'reserved');
+    const read = await service.call('GET', '/v1/data-sources/reserved', undefined, { token: admin.token });
+    assert.equal(read.json.data_source.user_group_id, null);
+    const odd = await putSource('reserved', { user_group_id: ' x' });
+    assertProblem(odd, 'invalid_request');
+    assert.equal(odd.json.errors[0].pointer, '/user_group_id');
+  });
+
+  it('forwards and introspects no viewer to the reserved data source of another', async () => {
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'guarded' });
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token });
+    await call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: 'reserved' });
+    await call('PUT', '/v1/data-sources/reserved', { schema_id: '40', name: 'R', user_group_id: 'owner' });
+    for (const id of ['owner', 'other']) {
+      const { json } = await call('POST', '/v1/user-groups', { user_group_id: id, name: id });
+      const viewer = json.user_group.token;
+      const forwarded = await service.call('GET', '/v1/forward-auth', undefined, {
+        token,
+        headers: { 'x-user-group-token': viewer },
+      });
+      assert.equal(forwarded.status, id === 'owner' ? 200 : 401);
+      assert.equal(forwarded.headers['x-user-group-data-source-40'], id === 'owner' ? 'reserved' : undefined);
+      const { json: introspected } = await service.introspect(viewer, { token });
+      assert.deepEqual(Object.keys(introspected.user_group.data_sources), id === 'owner' ? ['40'] : []);
+    }
   });
 
   it('applies a change to the next request', async () => {
@@ -254,6 +293,17 @@ describeOnEachDatabase('The catalogue', (database) => {
     );
   });
 
+  it('still resolves a data source that was stored before any could be reserved', async () => {
+    await putSource('unreserved');
+    const body = await runSql(
+      service.database,
+      `select body from documents where document_id = 'unreserved'`,
+    );
+    assert.equal(JSON.stringify(body).includes('user_group_id'), false);
+    const read = await service.call('GET', '/v1/data-sources/unreserved', undefined, { token: admin.token });
+    assert.equal(read.json.data_source.user_group_id, null);
+  });
+
   describe('with a mapping policy', () => {
     const setPolicy = (mode: string) => put('/v1/mapping-policy', { mode });
     after(() => setPolicy('off'));
@@ -292,6 +342,19 @@ describeOnEachDatabase('The catalogue', (database) => {
       assert.equal((await service.get({ user_group_id: 'new' })).status, 404);
       const line = await service.importGroup({ user_group_id: 'new', name: 'N', mapping });
       assert.equal(line.result, 'refused');
+    });
+
+    it('rejects a mapping to the reserved data source of another group', async () => {
+      await setPolicy('enforce');
+      await putSource('guarded', { user_group_id: 'guarded' });
+      const mapping = { 40: 'guarded' };
+      const response = await service.get({ user_group_id: 'intruder', name: 'I', mapping });
+      assertProblem(response, 'mapping_invalid');
+      assert.match(
+        response.json.detail,
+        /mapping\/40 refers to a data source that is reserved for another user/,
+      );
+      assert.equal((await service.get({ user_group_id: 'guarded', name: 'G', mapping })).status, 200);
     });
   });
 });

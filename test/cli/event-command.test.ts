@@ -3,30 +3,25 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
-import { createApiToken, type Exit, Folder, run, type Service, serve } from '../support/process.ts';
+import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
 
 const DAY_MS = 86_400_000;
 const GROUPS = 210;
 
 describeOnEachDatabase('event purge', (kind) => {
+  let site: ServedDatabase;
   let folder: Folder;
   let database: TestDatabase;
   let service: Service;
   let token: string;
   before(async () => {
-    folder = new Folder();
-    database = await kind.create();
-    ({ token } = await createApiToken(folder, [], { env: database.env }));
-    service = await serve(folder, { env: database.env });
+    site = await ServedDatabase.start(kind);
+    ({ folder, database, service, token } = site);
     for (let group = 0; group < GROUPS; group++)
       await service.call(token, 'PUT', `/v1/user-groups/g-${group}`, { name: 'G' });
   });
-  after(async () => {
-    await service.kill();
-    await database.drop();
-    folder[Symbol.dispose]();
-  });
+  after(() => site[Symbol.asyncDispose]());
 
   function purge(...args: string[]): Promise<Exit> {
     return run(folder, ['event', 'purge', ...args], { env: database.env });

@@ -216,6 +216,15 @@ describe('An invalid setting makes serve exit with 78 and one line', { concurren
     });
   }
 
+  it('if DATABASE_URL asks for a standby, with one host or several', async () => {
+    for (const hosts of ['127.0.0.1:1', '127.0.0.1:1,127.0.0.1:2'])
+      await assertRefused({
+        env: { DATABASE_URL: `postgres://u:hidden@${hosts}/d?target_session_attrs=any` },
+        names: /DATABASE_URL must not set target_session_attrs to anything but read-write or primary/,
+        hides: /hidden/,
+      });
+  });
+
   for (const parameter of ['statement_timeout', 'lock_timeout', 'query_timeout']) {
     it(`if DATABASE_URL has ${parameter}, which would override UGS_POSTGRES_STATEMENT_TIMEOUT_MS`, () =>
       assertRefused({

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { importSPKI } from 'jose';
+import { decodeJwt, importSPKI } from 'jose';
 import jsonwebtoken from 'jsonwebtoken';
 import { sqlite } from '../support/database.ts';
 import { acme, EmbedSite, integrations, SECRET } from '../support/embed-token/site.ts';
@@ -19,6 +20,11 @@ const CUBE = fileURLToPath(new URL('../../examples/cube', import.meta.url));
 /** A Python that has PyJWT (Debian: python3-jwt). */
 const python = ['python3', '/usr/bin/python3'].find(
   (name) => spawnSync(name, ['-c', 'import jwt.jwks_client']).status === 0,
+);
+
+/** The module of Lightdash that decodes embed tokens: `npm install --no-save @lightdash/common`. */
+const LIGHTDASH = fileURLToPath(
+  new URL('../../node_modules/@lightdash/common/dist/cjs/ee/embed/index.js', import.meta.url),
 );
 
 interface PyJwtRequest {
@@ -54,6 +60,42 @@ describe('Verifiers of others', () => {
     const { signing_keys } = (await site.asAdmin('GET', '/v1/signing-keys')).json;
     return signing_keys.find((key: { algorithm: string }) => key.algorithm === algorithm).public_key;
   };
+
+  it('the schema of Lightdash keeps every part of a token, for each type of content', {
+    skip: !existsSync(LIGHTDASH) && '@lightdash/common is not installed',
+  }, async () => {
+    const { EmbedJwtSchema } = createRequire(import.meta.url)(LIGHTDASH) as {
+      EmbedJwtSchema: { parse(claims: unknown): unknown };
+    };
+    const resources = [{ dashboardUuid: 'u' }, { dashboardSlug: 's' }, { contentId: 'c' }, { appUuid: 'a' }];
+    const options = {
+      canExportCsv: true,
+      canExportDashboardCsv: true,
+      canExplore: false,
+      canViewUnderlyingData: true,
+      canViewDataApps: true,
+      stickyHeader: true,
+      dashboardFiltersInteractivity: {
+        enabled: 'some',
+        allowedFilters: ['f'],
+        hidden: true,
+        canAddFilters: true,
+      },
+      parameterInteractivity: { enabled: true },
+    };
+    const settings = { resources, options, properties: ['seats'] };
+    await site.put('lightdash-all', { ...integrations.lightdash, settings });
+    for (const resource of resources) {
+      const { json } = await site.mint({
+        integration: 'lightdash-all',
+        user_group_id: acme.user_group_id,
+        resource,
+      });
+      const claims = decodeJwt(json.embed_token.token);
+      // Zod removes what it does not know.
+      assert.deepEqual(EmbedJwtSchema.parse(claims), claims);
+    }
+  });
 
   it('jsonwebtoken verifies an ES256 token with the PEM', async () => {
     const pem = await pemOf('ES256');

@@ -26,9 +26,7 @@ const spellings = [
 ];
 
 for (const kind of forwardingProxies) {
-  const skip =
-    kind.command === undefined &&
-    `${kind.name} is not installed (apt-get install ${kind.name.toLowerCase()})`;
+  const skip = kind.command === undefined && `${kind.name} is not installed (${kind.install})`;
   describe(`Forward authentication by ${kind.name}`, { skip }, () => {
     let embed: EmbedSite;
     let site: ForwardAuthSite;
@@ -66,11 +64,13 @@ for (const kind of forwardingProxies) {
       const jwt = await embed.token('jwt', { user_group_id: group.user_group_id });
       for (const headers of [
         { 'x-user-group-token': token },
-        { authorization: `Bearer ${token}` },
-        { authorization: `bearer ${token}` },
+        { 'x-user-group-token': jwt },
         { cookie: `theme=dark; user_group_token=${token}` },
         { authorization: 'Basic eDp5', cookie: `user_group_token=${token}` },
-        { authorization: `Bearer ${jwt}` },
+        ...(kind.readsNoBearer ? [] : [token, jwt]).flatMap((text) => [
+          { authorization: `Bearer ${text}` },
+          { authorization: `bearer ${text}` },
+        ]),
       ]) {
         const { status, text, received } = await site.visit(headers);
         assert.deepEqual([status, text], [200, 'the dashboard'], Object.entries(headers).join());
@@ -116,7 +116,7 @@ for (const kind of forwardingProxies) {
     it('removes a header that the service does not send for this viewer', async () => {
       const bare = await embed.createGroup({ user_group_id: 'bare', name: 'Bare' });
       const { received } = await site.visit({
-        authorization: `Bearer ${bare}`,
+        'x-user-group-token': bare,
         'x-user-group-data-source-40': 'orders',
       });
       const viewer = { 'x-user-group-id': 'bare', 'x-user-group-name': 'Bare' };
@@ -253,6 +253,37 @@ for (const kind of forwardingProxies) {
       assert.deepEqual(viewerIn(received!), acme);
     });
 
+    it('asks for the schemas and properties that the recipe names, whatever the viewer asks for', async () => {
+      const query = 'schemas=40,41&properties=customer_id';
+      await using asking = await ForwardAuthSite.start(kind, embed.service.url, apiToken, { query });
+      const mapping = { 40: 'orders', 41: 'stock' };
+      const properties = { customer_id: 'C 1' };
+      const groups = {
+        complete: { mapping, properties },
+        'without a schema': { mapping: { 40: 'orders' }, properties },
+        'without the property': { mapping, properties: { customer: 'C 1' } },
+      };
+      const paths = ['/page', '/page?schemas=40', '/?uri=&properties=customer&schemas=40', '/page?a=%'];
+      for (const [id, fields] of Object.entries(groups)) {
+        const viewer = await embed.createGroup({ user_group_id: id, name: id, ...fields });
+        for (const path of paths) {
+          const { status, received } = await asking.visit({ 'x-user-group-token': viewer }, { path });
+          assert.equal(status, id === 'complete' ? 200 : 401, `${id} ${path}`);
+          assert.equal(received?.url, id === 'complete' ? path : undefined);
+          if (received === undefined) continue;
+          const found = viewerIn(received);
+          assert.equal(found['x-user-group-data-source-40'], 'orders');
+          // The others pass on only the headers that they list.
+          if (['HAProxy', 'Envoy', 'Traefik'].includes(kind.name))
+            assert.equal(found['x-user-group-property-customer_id'], 'C%201');
+        }
+      }
+      for (const path of paths) {
+        const { status, received } = await site.visit({ 'x-user-group-token': token }, { path });
+        assert.deepEqual([status, viewerIn(received!)], [200, acme], path);
+      }
+    });
+
     it('does not let a viewer reach the service itself', async () => {
       for (const path of ['/forward-auth', '/v1/forward-auth', '//forward-auth', '/%66orward-auth']) {
         const { status, received } = await site.visit({}, { path });
@@ -261,7 +292,7 @@ for (const kind of forwardingProxies) {
       }
     });
 
-    it('lets nobody in while the service is unreachable', async () => {
+    it('refuses every viewer while the service is unreachable', async () => {
       await embed.service.stop();
       try {
         const { status, received } = await site.visit({ 'x-user-group-token': token });

@@ -101,8 +101,8 @@ describeOnEachDatabase('The client', (database) => {
     const { data_source_id, provided_id, name, attributes } = data_source;
     assert.deepEqual(data_sources, { 40: { data_source_id, provided_id, name, attributes } });
     const expected: UnresolvedReference[] = [
-      { schema_id: '41', data_source: 'gone' },
-      { schema_id: '42', data_source: 7 },
+      { schema_id: '41', data_source: 'gone', reason: 'missing' },
+      { schema_id: '42', data_source: 7, reason: 'missing' },
     ];
     assert.deepEqual(unresolved, expected);
   });

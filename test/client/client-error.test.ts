@@ -8,7 +8,7 @@ import { type ClientOptions, UserGroupClient, UserGroupServiceError } from '../.
 import { problems } from '../../src/http/response/problem.ts';
 import { FaultyProxy } from '../support/client/faulty-proxy.ts';
 import { sqlite } from '../support/database.ts';
-import { TestService } from '../support/service.ts';
+import { type LogEntry, TestService } from '../support/service.ts';
 
 async function errorOf(call: Promise<unknown>): Promise<UserGroupServiceError> {
   const error = await call.then(
@@ -52,8 +52,8 @@ describe('The error of the client', () => {
     const pointers = new Set(error.errors.map(({ pointer }) => pointer));
     assert.deepEqual([...pointers].sort(), ['/name', '/user_group_id']);
     assert.equal(error.retryAfterSeconds, null);
-    const line = service.logLines.findLast((text) => text.includes('"/v1/user-groups"'));
-    assert.ok(line?.includes(`"${error.requestId}"`));
+    const isRefused = ({ requestId }: LogEntry) => requestId === error.requestId;
+    assert.equal((await service.logEntry('the refused request', isRefused)).status, 400);
   });
 
   it('distinguishes an invalid API token from insufficient permission', async () => {

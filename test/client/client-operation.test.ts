@@ -333,6 +333,24 @@ describeOnEachDatabase('The client', (database) => {
     });
   }
 
+  it('reads and applies the configuration', async () => {
+    const { token: apiToken } = await service.apiToken({ permission: 'admin', workspaceName: 'configured' });
+    const admin = new UserGroupClient({ url: service.url, apiToken });
+    const { config, config_version: configVersion } = await admin.readConfig();
+    assert.deepEqual([config.schemas, configVersion], [{}, 0]);
+    const sent = { version: 1, schemas: { 40: { name: 'Orders' } } } as const;
+    const plan = await admin.applyConfig(sent, { dryRun: true });
+    assert.deepEqual([plan.changes.length, plan.config_version], [1, 0]);
+    const applied = await admin.applyConfig(sent, { configVersion });
+    assert.deepEqual([applied.changes, applied.kept, applied.config_version], [plan.changes, [], 1]);
+    await assert.rejects(
+      admin.applyConfig({ version: 1, schemas: {} }, { configVersion, prune: true }),
+      failsWith('version_mismatch'),
+    );
+    await admin.applyConfig({ version: 1, schemas: {} }, { prune: true });
+    assert.deepEqual((await admin.readConfig()).config.schemas, {});
+  });
+
   it('creates, lists, reads, rotates and revokes API tokens', async () => {
     const { token: apiToken } = await service.apiToken({
       permission: 'admin',
@@ -346,6 +364,8 @@ describeOnEachDatabase('The client', (database) => {
     });
     const id = created.api_token_id;
     assert.deepEqual(await admin.readApiToken(id), created);
+    const { workspace, api_token: own } = await admin.whoami();
+    assert.deepEqual([workspace, own.permission, own.status], ['administered', 'admin', 'active']);
     const listed = await Array.fromAsync(admin.listApiTokens({ limit: 1 }));
     assert.deepEqual(listed.at(-1), created);
     assert.equal(listed.length, 2);

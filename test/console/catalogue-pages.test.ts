@@ -106,6 +106,86 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.deepEqual([json.data_source.data_source_id, json.data_source.schema_id], [number, '41']);
   });
 
+  it('reserves a data source, and shows the error of every other group that is mapped to it', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    const typed = { schema_id: '40', name: 'Acme', attributes: '' };
+    const created = await browser.submit(`${DATA_SOURCES}/-/new`, `${DATA_SOURCES}/-/new`, {
+      ...typed,
+      id: 'acme',
+      user_group_id: 'acme-7',
+    });
+    assert.equal(created.status, 303, created.text);
+    assert.equal((await call('GET', '/v1/data-sources/acme')).json.data_source.user_group_id, 'acme-7');
+    assert.match(textOf(await browser.get(`${DATA_SOURCES}/acme`)), /Reserved for acme-7/);
+    assert.match(textOf(await browser.get(DATA_SOURCES)), /Reserved for acme \d+ 40 Acme acme-7/);
+    for (const id of ['acme-7', 'globex'])
+      await call('POST', '/v1/user-groups', { user_group_id: id, name: id, mapping: { 40: 'acme' } });
+    const shown = async (id: string) => textOf(await browser.get(`/console/user-groups/${id}`));
+    assert.match(
+      await shown('globex'),
+      /40 acme is reserved for another user group: the dashboard shows an error/,
+    );
+    assert.doesNotMatch(await shown('acme-7'), /is reserved for another/);
+    const edit = `${DATA_SOURCES}/acme/edit`;
+    await browser.submit(edit, edit, { ...typed, user_group_id: '' });
+    assert.equal((await call('GET', '/v1/data-sources/acme')).json.data_source.user_group_id, null);
+    assert.match(textOf(await browser.get(`${DATA_SOURCES}/acme`)), /Reserved for Any user group\./);
+  });
+
+  it('says in one sentence what the dashboards of a customer see, where it comes from, and what is wrong', async () => {
+    const { browser, call } = await newWorkspace();
+    const shown = async (action = '') => textOf(await browser.get(`/console/user-groups/acme${action}`));
+    const sentence = async () => {
+      const [onPage, asViewed] = await Promise.all([shown(), shown('/view-as')]);
+      const found = /(?:wrong|as configured) Dashboards of this customer:? [^.]*\./.exec(onPage)?.[0];
+      assert.ok(found !== undefined && asViewed.includes(found), onPage);
+      return found;
+    };
+    await call('POST', '/v1/user-groups', { user_group_id: 'acme', name: 'Acme', mapping: { 40: 'orders' } });
+    assert.equal(
+      await sentence(),
+      'as configured Dashboards of this customer get its mapping and properties as they are stored.',
+    );
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    await call('PUT', '/v1/schemas/41', { name: 'Stock', default_data_source: 'stock' });
+    assert.equal(
+      await sentence(),
+      'wrong Dashboards of this customer: an error is shown for the schemas 40, 41.',
+    );
+    await call('PUT', '/v1/data-sources/orders', { schema_id: '40', name: 'O' });
+    await call('PUT', '/v1/data-sources/stock', { schema_id: '41', name: 'S' });
+    assert.equal(await sentence(), 'as configured Dashboards of this customer read 2 data sources.');
+    assert.match(await shown(), /40 orders O mapping 41 stock S default/);
+    await call('PUT', '/v1/schemas/42', { name: 'Users' });
+    assert.equal(
+      await sentence(),
+      'wrong Dashboards of this customer: there is no data source for the schema 42.',
+    );
+    assert.match(await shown(), /42 no data source nothing/);
+    await call('PUT', '/v1/property-schema', { schema: { required: ['plan'] }, mode: 'off' });
+    await call('POST', '/v1/user-groups/acme/suspend');
+    assert.equal(
+      await sentence(),
+      'wrong Dashboards of this customer: nothing is shown, because the user group is suspended; there is no data source ' +
+        'for the schema 42; a property violates the property schema.',
+    );
+  });
+
+  it('names the workspace and the environment on every page, in the header and in the title', async () => {
+    const { browser } = await newWorkspace();
+    for (const path of ['/console/user-groups', CATALOGUE, `${SCHEMAS}/-/new`, '/console/events']) {
+      const { text } = await browser.get(path);
+      const workspace = `workspace ${workspaces - 1}`;
+      assert.match(
+        text,
+        new RegExp(`<title>[^<]* · ${workspace}, Customer · User Group Service</title>`),
+        path,
+      );
+      assert.match(text, new RegExp(`<span class="workspace">${workspace}</span>`), path);
+    }
+  });
+
   it('shows what a person typed, and the errors of the API beside the fields', async () => {
     const { browser } = await newWorkspace();
     const create = (fields: Record<string, string>) =>
@@ -123,6 +203,7 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
       [{ attributes: '{"a": }' }, 'attributes', /^\/a must/],
       [{ attributes: '{"a": 1} , "name": "x"' }, 'attributes', /must end after one JSON value/],
       [{ attributes: '7' }, 'attributes', /must be an object/],
+      [{ user_group_id: ' x' }, 'user_group_id', /white space/],
       [{ attributes: '{"db": {"password": "x"}}' }, 'attributes', /^\/db\/password is named like a cred/],
       [{ attributes: '{"a": 1, "a": 2}' }, 'attributes', /duplicate key/],
     ];

@@ -11,7 +11,7 @@ const schema = (id: string, reference: string | number | null = null): Catalogue
   id,
   body: json({ name: id, default_data_source: reference }),
 });
-const dataSource = (id: string, number: number, schemaId: string): CatalogueDocument => ({
+const dataSource = (id: string, number: number, schemaId: string, owner?: string): CatalogueDocument => ({
   kind: 'data_source',
   id,
   body: json({
@@ -19,6 +19,7 @@ const dataSource = (id: string, number: number, schemaId: string): CatalogueDocu
     schema_id: schemaId,
     name: id.toUpperCase(),
     attributes: { host: id },
+    user_group_id: owner,
   }),
 });
 
@@ -32,6 +33,13 @@ const catalogue = new Catalogue([
   dataSource('3', 4, 'stock'),
   dataSource('all', 3, 'users'),
   { kind: 'webhook_endpoint', id: 'eu', body: json({}) },
+]);
+
+const reserved = new Catalogue([
+  schema('orders', 'of-acme'),
+  schema('stock'),
+  dataSource('of-acme', 1, 'orders', 'acme'),
+  dataSource('of-globex', 2, 'stock', 'globex'),
 ]);
 
 describe('A reference', () => {
@@ -60,14 +68,18 @@ describe('A reference', () => {
       schemaId: 'orders',
       json: expected,
       member: `"orders":${expected}`,
+      reservedFor: null,
     });
     assert.equal(dataSourceIdOf(dataSource('us', 2, 'orders')), 2);
   });
 });
 
 describe('The effective mapping of a group', () => {
-  const effective = (mapping: object | null, of = catalogue) => {
-    const { dataSources, unresolved, isComplete, bytes } = of.effective(mapping && json(mapping));
+  const effective = (mapping: object | null, of = catalogue, providedId = 'acme') => {
+    const { dataSources, unresolved, isComplete, bytes } = of.effective({
+      providedId,
+      mapping: mapping && json(mapping),
+    });
     const found = Object.fromEntries([...dataSources].map(([id, { providedId }]) => [id, providedId]));
     return { found, unresolved, isComplete, bytes };
   };
@@ -81,11 +93,30 @@ describe('The effective mapping of a group', () => {
     const { found, unresolved } = effective({ orders: 'all', users: 9, other: 'eu' });
     assert.deepEqual(found, {});
     assert.deepEqual(unresolved, [
-      { schemaId: 'orders', reference: 'all' },
-      { schemaId: 'users', reference: 9 },
-      { schemaId: 'other', reference: 'eu' },
-      { schemaId: 'dangling', reference: 'none' },
+      { schemaId: 'orders', reference: 'all', reason: 'other_schema' },
+      { schemaId: 'users', reference: 9, reason: 'missing' },
+      { schemaId: 'other', reference: 'eu', reason: 'other_schema' },
+      { schemaId: 'dangling', reference: 'none', reason: 'missing' },
     ]);
+  });
+
+  it('leads only the user group of a reserved data source to it, by each reference and by default', () => {
+    for (const reference of ['of-acme', 1, '1', undefined]) {
+      const mapping = reference === undefined ? null : { orders: reference };
+      // The order of first use must not matter: what is kept in memory is for all groups.
+      for (const id of ['globex', 'acme', 'ACME', 'acme ', 'globex', 'acme']) {
+        const { found, unresolved, bytes } = effective(mapping, reserved, id);
+        const isOwner = id === 'acme';
+        assert.deepEqual(found, isOwner ? { orders: 'of-acme' } : {}, `${reference} ${id}`);
+        const expected = { schemaId: 'orders', reference: reference ?? 'of-acme', reason: 'reserved' };
+        assert.deepEqual(unresolved, isOwner ? [] : [expected]);
+        if (!isOwner) assert.equal(bytes, 6 + String(reference ?? 'of-acme').length);
+      }
+    }
+    const both = effective({ stock: 'of-globex' }, reserved, 'globex');
+    assert.deepEqual(both.found, { stock: 'of-globex' });
+    assert.equal(both.isComplete, false);
+    assert.equal(effective({ stock: 'of-globex' }, reserved, 'acme').isComplete, false);
   });
 
   it('is complete if every schema leads to a data source', () => {
@@ -139,13 +170,29 @@ describe('A catalogue', () => {
   });
 
   it('names what the entries of a mapping violate', () => {
-    const violations = (mapping: object | null) => catalogue.violations(mapping && json(mapping));
+    const violations = (mapping: object | null) =>
+      catalogue.violations({ providedId: 'acme', mapping: mapping && json(mapping) });
     assert.deepEqual(violations(null), []);
     assert.deepEqual(violations({ orders: 'us', stock: 4 }), []);
     assert.deepEqual(violations({ orders: 'all', users: 'none', other: 'eu' }), [
       { schemaId: 'orders', detail: 'refers to a data source of another schema' },
       { schemaId: 'users', detail: 'refers to a data source that does not exist' },
       { schemaId: 'other', detail: 'is not a schema of this environment' },
+    ]);
+  });
+
+  it('names the reserved data sources of other groups as violations, also a default', () => {
+    const violations = (providedId: string, mapping: object | null) =>
+      reserved.violations({ providedId, mapping: mapping && json(mapping) });
+    assert.deepEqual(violations('acme', null), []);
+    assert.deepEqual(violations('globex', { orders: 1, stock: 2 }), [
+      { schemaId: 'orders', detail: 'refers to a data source that is reserved for another user group' },
+    ]);
+    assert.deepEqual(violations('globex', null), [
+      {
+        schemaId: 'orders',
+        detail: 'is absent, and the default data source of the schema is reserved for another user group',
+      },
     ]);
   });
 });

@@ -26,7 +26,10 @@ const catalogue = new Catalogue([
 ]);
 
 function resolved(mapping: object | null) {
-  const { dataSources, unresolved } = catalogue.effective(mapping && (JSON.stringify(mapping) as JsonText));
+  const { dataSources, unresolved } = catalogue.effective({
+    providedId: 'a',
+    mapping: mapping && (JSON.stringify(mapping) as JsonText),
+  });
   return [[...dataSources].map(([schemaId, { providedId }]) => [schemaId, providedId]), unresolved];
 }
 
@@ -45,8 +48,11 @@ describe('The effective mapping', () => {
           [],
         ],
       },
-      { mapping: { 40: '2' }, is: [[], [{ schemaId: '40', reference: '2' }]] },
-      { mapping: { 40: 1, 41: absent }, is: [[['40', 'a']], [{ schemaId: '41', reference: absent }]] },
+      { mapping: { 40: '2' }, is: [[], [{ schemaId: '40', reference: '2', reason: 'other_schema' }]] },
+      {
+        mapping: { 40: 1, 41: absent },
+        is: [[['40', 'a']], [{ schemaId: '41', reference: absent, reason: 'missing' }]],
+      },
     ];
     const check = () => {
       for (const { mapping, is } of expected) assert.deepEqual(resolved(mapping), is);
@@ -54,7 +60,9 @@ describe('The effective mapping', () => {
     check();
     check();
     for (let number = 3; number < dataSourceDefinition.limit.documents + 6; number++) {
-      assert.deepEqual(resolved({ 41: number })[1], [{ schemaId: '41', reference: number }]);
+      assert.deepEqual(resolved({ 41: number })[1], [
+        { schemaId: '41', reference: number, reason: 'missing' },
+      ]);
     }
     check();
   });

@@ -70,10 +70,12 @@ function payloadText(
   changes: Partial<UserGroup> = {},
   viewer: string | null = null,
 ) {
+  const values = new GroupValues({ ...acme, ...changes });
   return payloadOf({
     integration,
-    values: new GroupValues({ ...acme, ...changes }),
-    resource: resourcesOf(integration)[0] ?? null,
+    values,
+    narrow: null,
+    resource: resourcesOf(integration, values)[0] ?? null,
     viewer,
     issuer: 'https://issuer.example.com',
     issuedAt: 100,
@@ -214,7 +216,9 @@ describe('The settings of an integration', () => {
   const dashboards = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ dashboard: index + 1 }));
   const violations: [Type, settings: object, pointer: string][] = [
-    ['jwt', { algorithm: 'HS256' }, '/algorithm'],
+    ['jwt', { algorithm: 'HS512' }, '/algorithm'],
+    ['jwt', { large_numbers: 'round' }, '/large_numbers'],
+    ['jwt', { flat: 1 }, '/flat'],
     ['jwt', { audience: [] }, '/audience'],
     ['jwt', { audience: ['a', ''] }, '/audience/1'],
     ['jwt', { audience: Array(11).fill('a') }, '/audience'],
@@ -302,27 +306,78 @@ describe('The settings of an integration', () => {
 
 describe('The resource of a token', () => {
   const json = (value: unknown) => JSON.stringify(value) as JsonText;
+  const values = new GroupValues(acme);
 
   it('is the only one, or one of several that the request names', () => {
-    assert.equal(resourceOf(integrationOf('lightdash'), null), '{"dashboardSlug":"revenue"}');
+    assert.equal(resourceOf(integrationOf('lightdash'), null, values), '{"dashboardSlug":"revenue"}');
     const other = json({ dashboardSlug: 'other' });
-    assert.match(problemOf(() => resourceOf(integrationOf('lightdash'), other)).message, /is not one of/);
+    assert.match(
+      problemOf(() => resourceOf(integrationOf('lightdash'), other, values)).message,
+      /is not one of/,
+    );
     const metabase = integrationOf('metabase');
-    assert.deepEqual(resourcesOf(metabase), ['{"dashboard":7}', '{"question":"abc"}']);
-    assert.equal(resourceOf(metabase, json({ question: 'abc' })), '{"question":"abc"}');
-    assert.match(problemOf(() => resourceOf(metabase, null)).message, /is required/);
+    assert.deepEqual(resourcesOf(metabase, values), ['{"dashboard":7}', '{"question":"abc"}']);
+    assert.equal(resourceOf(metabase, json({ question: 'abc' }), values), '{"question":"abc"}');
+    assert.match(problemOf(() => resourceOf(metabase, null, values)).message, /is required/);
     for (const other of [{ question: 7 }, { dashboard: '7' }, {}])
-      assert.match(problemOf(() => resourceOf(metabase, json(other))).message, /is not one of/);
+      assert.match(problemOf(() => resourceOf(metabase, json(other), values)).message, /is not one of/);
     const superset = integrationOf('superset');
-    assert.equal(resourceOf(superset, json({ id: 'd', type: 'dashboard' })), '{"type":"dashboard","id":"d"}');
+    assert.equal(
+      resourceOf(superset, json({ id: 'd', type: 'dashboard' }), values),
+      '{"type":"dashboard","id":"d"}',
+    );
+  });
+
+  it('is one of those in a property of the user group, if the integration says so', () => {
+    const metabase = settingsOf('metabase', {
+      resources: { property: 'boards' },
+      properties: ['boards', 'p'],
+    });
+    const withBoards = (boards: unknown) => new GroupValues({ ...acme, properties: json({ boards, p: 1 }) });
+    const some = withBoards([{ dashboard: 7 }, { question: 'abc' }]);
+    assert.deepEqual(resourcesOf(metabase, some), ['{"dashboard":7}', '{"question":"abc"}']);
+    assert.equal(resourceOf(metabase, json({ question: 'abc' }), some), '{"question":"abc"}');
+    assert.match(
+      problemOf(() => resourceOf(metabase, json({ dashboard: 8 }), some)).message,
+      /is not one of/,
+    );
+    assert.equal(resourceOf(metabase, null, withBoards([{ dashboard: 7 }])), '{"dashboard":7}');
+    for (const boards of [undefined, null, [], {}, [{ dashboard: 7 }, null], ''])
+      assert.equal(problemOf(() => resourcesOf(metabase, withBoards(boards))).code, 'claim_missing');
+    const many = Array.from({ length: 101 }, (_, dashboard) => ({ dashboard }));
+    for (const boards of [
+      '7',
+      7,
+      { dashboard: 7 },
+      [7],
+      [{ dashboard: 7, question: 1 }],
+      [{ dashboard: '' }],
+      many,
+    ])
+      assert.equal(
+        problemOf(() => resourcesOf(metabase, withBoards(boards))).code,
+        'claim_invalid',
+        json(boards),
+      );
+    assert.deepEqual(
+      errorsOf(() => resourcesOf(metabase, withBoards([{ dashboard: 7 }, { dashboard: [] }]))),
+      ['/properties/boards/1/dashboard'],
+    );
+  });
+
+  it('cannot come from a property that may not leave', () => {
+    assert.deepEqual(
+      errorsOf(() => settingsOf('metabase', { resources: { property: 'boards' }, properties: ['p'] })),
+      ['/settings/resources/property'],
+    );
   });
 
   it('is absent for a JWT', () => {
     const jwt = integrationOf('jwt');
-    assert.deepEqual(resourcesOf(jwt), []);
-    assert.equal(resourceOf(jwt, null), null);
+    assert.deepEqual(resourcesOf(jwt, values), []);
+    assert.equal(resourceOf(jwt, null, values), null);
     assert.deepEqual(
-      errorsOf(() => resourceOf(jwt, json({}))),
+      errorsOf(() => resourceOf(jwt, json({}), values)),
       ['/resource'],
     );
   });
@@ -481,10 +536,37 @@ describe('A token for Superset', () => {
       `${path}/1`,
     ]);
     assert.deepEqual(faults({ ...rule, dataset: 1, column: 't.user' }), [`${path}/0/column`]);
+  });
+
+  it('has attributes of the guest, which the macro writes into SQL, and which alone restrict nothing', () => {
+    const attributes = { plan: { property: 'p' }, list: { property: 'list' }, fixed: { constant: 'x' } };
+    const rules = [{ all_datasets: true, column: 'a', value: { field: 'name' } }];
+    const settings = { properties: ['p', 'list'], row_level_security: rules };
+    const integration = settingsOf('superset', settings, { claims: attributes });
+    assert.deepEqual(payload(integration, {}, 'v').user, {
+      username: 'acme',
+      first_name: 'v',
+      attributes: { plan: 1.1, list: [1, 2], fixed: 'x' },
+    });
+    assert.equal('attributes' in payload(settingsOf('superset', { row_level_security: rules })).user, false);
+    for (const value of ["a'b", 'a"b', 'a\\b', '{{ x }}', '\u2019', ['a', "b'"], 9007199254740993n])
+      assert.equal(
+        problemOf(() =>
+          payload(integration, {
+            properties: JSON.stringify({ p: 1, list: value }, (_key, each: unknown) =>
+              typeof each === 'bigint' ? 'large' : each,
+            ).replace('"large"', '9007199254740993') as JsonText,
+          }),
+        ).code,
+        'claim_invalid',
+        String(value),
+      );
+    const without = { row_level_security: undefined, properties: ['p', 'list'] };
     assert.deepEqual(
-      errorsOf(() => integrationOf('superset', { claims: { a: { field: 'name' } } })),
-      ['/claims/a'],
+      errorsOf(() => settingsOf('superset', without, { claims: attributes })),
+      ['/unrestricted'],
     );
+    assert.ok(settingsOf('superset', without, { claims: attributes, unrestricted: true }));
   });
 });
 

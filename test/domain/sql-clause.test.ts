@@ -70,8 +70,21 @@ describe('The condition of a row-level security rule', () => {
     assert.equal(clause('Acme  Ltd.'), "customer = 'Acme  Ltd.'");
   });
 
+  it('selects the rows of each element of a list, and of none that cannot be quoted', () => {
+    assert.equal(clause(['EMEA']), "customer IN ('EMEA')");
+    assert.equal(clause(["O'Brien", 7, "') or (1 = 1"]), "customer IN ('O''Brien', '7', ''') or (1 = 1')");
+    assert.equal(
+      clauseOf({ ...text, type: 'number' }, '[1,"2",9007199254740993]' as JsonText),
+      'customer IN (1, 2, 9007199254740993)',
+    );
+    for (const value of [[], ['a', null], ['a', ['b']], [{}], ['a', '{{ x }}'], ['a ', 'b'], [true]])
+      assert.throws(() => clause(value), NotQuotable, JSON.stringify(value));
+    assert.throws(() => clause([1, '2 or 1 = 1'], { type: 'number' }), NotQuotable);
+    assert.throws(() => clause(['a', 'b\\c'], { escapes: null }), /backslash/);
+  });
+
   it('refuses every other type', () => {
-    for (const value of [true, null, [], ['a'], {}]) assert.throws(() => clause(value), NotQuotable);
+    for (const value of [true, null, {}]) assert.throws(() => clause(value), NotQuotable);
   });
 
   it('refuses reserved words in either part of a name', () => {

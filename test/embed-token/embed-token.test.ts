@@ -57,6 +57,200 @@ describeOnEachDatabase('POST /v1/embed-tokens', (database) => {
     assert.ok(Buffer.from(token.split('.')[1], 'base64url').toString().includes('"seats":9007199254740993'));
   });
 
+  describe('narrowed for one viewer', () => {
+    const regional = {
+      user_group_id: 'regional',
+      name: 'R',
+      properties: { regions: ['EMEA', 'APAC'], region: 'EMEA', boards: [{ dashboard: 7 }, { dashboard: 8 }] },
+    };
+    const setting = { property: 'regions' };
+    const properties = ['regions', 'boards'];
+    before(async () => {
+      await site.createGroup(regional);
+      await site.put('narrow-jwt', {
+        type: 'jwt',
+        settings: { audience: 'a', properties },
+        claims: { regions: setting },
+      });
+      await site.put('narrow-metabase', {
+        ...integrations.metabase,
+        settings: { url: 'https://m.example.com', resources: { property: 'boards' }, properties },
+        claims: { regions: setting },
+      });
+      await site.put('narrow-lightdash', {
+        ...integrations.lightdash,
+        settings: { resources: [{ dashboardSlug: 'a' }], properties },
+        claims: { regions: setting },
+      });
+    });
+    const mint = (integration: string, narrow?: unknown, more: object = {}) =>
+      site.mint({ integration, user_group_id: 'regional', narrow, ...more });
+    const claimsOf = async (...args: Parameters<typeof mint>) => {
+      const { status, json } = await mint(...args);
+      assert.equal(status, 201, JSON.stringify(json));
+      return decodeJwt(json.embed_token.token) as TestResponse['json'];
+    };
+
+    it('has the narrowed values everywhere', async () => {
+      const narrow = { regions: ['APAC'] };
+      const jwt = await claimsOf('narrow-jwt', narrow);
+      assert.deepEqual([jwt.regions, jwt.user_group.properties.regions], [['APAC'], ['APAC']]);
+      assert.deepEqual((await claimsOf('narrow-jwt')).regions, ['EMEA', 'APAC']);
+      const resource = { dashboard: 8 };
+      assert.deepEqual((await claimsOf('narrow-metabase', narrow, { resource })).params.regions, ['APAC']);
+      assert.deepEqual((await claimsOf('narrow-lightdash', narrow)).userAttributes.regions, ['APAC']);
+    });
+
+    it('has a resource from a property of the user group, and no other', async () => {
+      const { resource } = await claimsOf('narrow-metabase', undefined, { resource: { dashboard: 8 } });
+      assert.deepEqual(resource, { dashboard: 8 });
+      const other = await mint('narrow-metabase', undefined, { resource: { dashboard: 9 } });
+      assertProblem(other, 'invalid_request');
+      const boards = [{ dashboard: 7 }];
+      assert.deepEqual((await claimsOf('narrow-metabase', { boards })).resource, { dashboard: 7 });
+      assertProblem(
+        await mint('narrow-metabase', { boards }, { resource: { dashboard: 8 } }),
+        'invalid_request',
+      );
+    });
+
+    it('is not minted with values that are not those of the user group', async () => {
+      for (const narrow of [
+        { regions: ['LATAM'] },
+        { regions: [] },
+        { regions: 'EMEA' },
+        { region: 'EMEA' },
+        { other: 1 },
+        { boards: [{ dashboard: 9 }] },
+      ])
+        for (const integration of ['narrow-jwt', 'narrow-metabase', 'narrow-lightdash']) {
+          const response = await mint(integration, narrow, { resource: undefined });
+          assertProblem(response, 'claim_invalid');
+          assert.equal(response.json.errors[0].pointer, `/narrow/${Object.keys(narrow)[0]}`);
+        }
+      for (const narrow of [null, [], 'x', 7])
+        assertProblem(await mint('narrow-jwt', narrow), 'invalid_request');
+    });
+
+    it('shows no more when it is resolved or introspected', async () => {
+      const { json } = await mint('narrow-jwt', { regions: ['APAC'] });
+      const { token } = json.embed_token;
+      const resolved = await site.service.resolve(token);
+      assert.deepEqual(resolved.json.user_group.properties.regions, ['APAC']);
+      assert.equal(resolved.json.user_group.properties.region, 'EMEA');
+      const introspected = await site.service.introspect(token);
+      assert.deepEqual(introspected.json.user_group.properties.regions, ['APAC']);
+    });
+  });
+
+  describe('with the secret of a tool', () => {
+    const header = { kid: 'secret-id', iss: 'client-id' };
+    const tableau = {
+      type: 'jwt',
+      secret: SECRET,
+      settings: { algorithm: 'HS256', audience: 'tableau', header, flat: true, properties: ['user'] },
+      claims: { sub: { property: 'user' }, scp: { constant: ['tableau:views:embed'] } },
+    };
+
+    it('has the header and the claims that the tool defines, and nothing else', async () => {
+      await site.createGroup({ user_group_id: 'flat', name: 'F', properties: { user: 'a@example.com' } });
+      await site.put('tableau', tableau);
+      const { json } = await site.mint({ integration: 'tableau', user_group_id: 'flat' });
+      const { token } = json.embed_token;
+      const key = new TextEncoder().encode(SECRET);
+      const { payload, protectedHeader } = await jwtVerify(token, key, {
+        audience: 'tableau',
+        issuer: 'client-id',
+      });
+      assert.deepEqual(protectedHeader, { alg: 'HS256', typ: 'JWT', ...header });
+      const { iat, nbf, exp, jti, ...claims } = payload;
+      assert.ok(iat && nbf && exp && jti);
+      assert.deepEqual(claims, {
+        iss: 'client-id',
+        sub: 'a@example.com',
+        aud: 'tableau',
+        scp: ['tableau:views:embed'],
+      });
+      assertProblem(await site.service.resolve(token), 'user_group_token_not_found');
+      const { secret: _, ...stored } = (await site.asAdmin('GET', '/v1/integrations/tableau')).json
+        .integration;
+      assert.equal(JSON.stringify(stored).includes(SECRET), false);
+    });
+
+    it('names the user group unless the tool has other claims', async () => {
+      const { claims: _, ...rest } = tableau;
+      const settings = { algorithm: 'HS256', audience: 'a' };
+      await site.put('hs256', { ...rest, settings });
+      const token = await site.token('hs256', { user_group_id: 'flat', viewer: 'v' });
+      const { payload } = await jwtVerify(token, new TextEncoder().encode(SECRET));
+      const { sub, viewer, iss, user_group } = payload as {
+        user_group: { provided_id: string };
+      } & typeof payload;
+      assert.deepEqual([sub, viewer, iss, user_group.provided_id], ['flat', 'v', undefined, 'flat']);
+    });
+
+    it('is refused with a short secret, without one, and with settings that do not belong together', async () => {
+      const refused: [change: object, pointer: string, detail: RegExp][] = [
+        [{ secret: 'x'.repeat(31) }, '/secret', /must have at least 32 characters, and has 31/],
+        [{ secret: undefined }, '/secret', /is required/],
+        [{ settings: { audience: 'a', header }, secret: undefined }, '/settings/header', /must be absent/],
+        [{ settings: { audience: 'a' } }, '/secret', /must be absent/],
+        [
+          { settings: { audience: 'a', flat: true }, secret: undefined },
+          '/claims/sub',
+          /the service determines/,
+        ],
+        [
+          { claims: { user_group: { constant: 1 } }, settings: { algorithm: 'HS256', audience: 'a' } },
+          '/claims/user_group',
+          /determines/,
+        ],
+        [{ claims: { sub: { constant: 'everybody' } } }, '/unrestricted', /must be true/],
+        [
+          { settings: { ...tableau.settings, header: { kid: 'a b' } } },
+          '/settings/header/kid',
+          /visible ASCII/,
+        ],
+      ];
+      for (const [change, pointer, detail] of refused) {
+        const response = await site.asAdmin('PUT', '/v1/integrations/refused', { ...tableau, ...change });
+        assertProblem(response, 'invalid_request');
+        const found = response.json.errors.find((each: { pointer: string }) => each.pointer === pointer);
+        assert.match(found?.detail ?? JSON.stringify(response.json.errors), detail, pointer);
+      }
+    });
+  });
+
+  it('refuses numbers that JavaScript rounds, unless the integration says otherwise', async () => {
+    const large =
+      '{"n":9007199254740993,"list":[{"a":1e400}],"small":9007199254740991,"text":"9007199254740993"}';
+    await site.service.call(
+      'POST',
+      '/v1/user-groups',
+      `{"user_group_id":"large","name":"L","properties":${large}}`,
+    );
+    const settings = { audience: 'a', properties: ['n', 'list', 'small', 'text'] };
+    const payloadWith = async (large_numbers?: string) => {
+      await site.put('large', { type: 'jwt', settings: { ...settings, large_numbers } });
+      const response = await site.mint({ integration: 'large', user_group_id: 'large' });
+      if (response.status !== 201) return response;
+      return Buffer.from(response.json.embed_token.token.split('.')[1], 'base64url').toString();
+    };
+    for (const refused of [await payloadWith(), await payloadWith('refuse')]) {
+      assert.ok(typeof refused === 'object');
+      assertProblem(refused, 'claim_invalid');
+      assert.equal(refused.json.errors[0].pointer, '/properties/n');
+    }
+    assert.ok(String(await payloadWith('number')).includes(`"properties":${large}`));
+    const texts = large.replace('9007199254740993', '"9007199254740993"').replace('1e400', '"1e400"');
+    assert.ok(String(await payloadWith('text')).includes(`"properties":${texts}`));
+    const metabase = { ...integrations.metabase.settings, properties: ['n'] };
+    const claims = { n: { property: 'n' } };
+    await site.put('large-metabase', { ...integrations.metabase, settings: metabase, claims });
+    const request = { integration: 'large-metabase', user_group_id: 'large', resource: { question: 9 } };
+    assertProblem(await site.mint(request), 'claim_invalid');
+  });
+
   it('mints RS256 for several audiences, without a property that the group lacks', async () => {
     const settings = { algorithm: 'RS256', audience: ['grafana', 'proxy'], properties: ['absent'] };
     await site.put('rs256', { type: 'jwt', ttl_seconds: 3600, settings });

@@ -33,6 +33,42 @@ for (const [title, stopPrimary] of [
   });
 }
 
+describe('A failover without a proxy, to another host of DATABASE_URL', () => {
+  for (const how of ['clean', 'crash'] as const) {
+    it(`loses no acknowledged change, and needs nobody after the promotion: ${how}`, async (test) => {
+      const primary = await DedicatedServer.start();
+      const standby = await primary.startStandby();
+      try {
+        const [first, second] = [primary, standby].map(({ database }) => new URL(database.url)) as [URL, URL];
+        // The standby first: a process must find the primary at its start too.
+        const hosts = `${second.host},${first.host}`;
+        const url = primary.database.url.replace(first.host, hosts);
+        const database = {
+          ...primary.database,
+          env: { ...primary.database.env, DATABASE_URL: `${url}?target_session_attrs=read-write` },
+        };
+        await using site = await Installation.start({ processes: 2, database, proxied: false });
+        {
+          using callers = site.callers();
+          await sleep(500);
+          await primary.stop(how);
+          await sleep(500);
+          await standby.promote();
+          await site.waitForRecovery(test);
+          await sleep(300);
+          await callers.stopAndCheck();
+          test.diagnostic(callers.summary);
+        }
+        // A process that starts later finds the new primary, whichever host comes first.
+        await site.serve();
+        await site.waitForRecovery();
+      } finally {
+        await standby.drop();
+      }
+    });
+  }
+});
+
 describe('A failover to a standby that has lost acknowledged changes', () => {
   const pair = startPair();
 

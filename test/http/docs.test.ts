@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { configFileSchema } from '../../src/domain/config.ts';
 import { openApi } from '../../src/http/openapi/document.ts';
 import { problemDescriptions } from '../../src/http/openapi/error-docs.ts';
 import { problems } from '../../src/http/response/problem.ts';
@@ -13,7 +14,8 @@ import { eventually, Folder, PROGRAM, Service } from '../support/process.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { TestService } from '../support/service.ts';
 
-const PATHS = ['/openapi.json', '/docs', '/errors'];
+const LOADED_PATHS = ['/openapi.json', '/docs', '/errors'];
+const PATHS = [...LOADED_PATHS, '/config.schema.json'];
 const PAGES = ['/docs', '/errors'];
 /** The file descriptor limit of a process that runs out of them. */
 const MAX_FILES = 80;
@@ -96,12 +98,17 @@ describe('The documentation', () => {
     await eventually('each connection accepted or closed', () =>
       others.every((other) => closed.has(other) || other.exchange.answers.length > 0),
     );
-    assert.deepEqual(await statusesOf(PATHS), [500, 500, 500]);
+    assert.deepEqual(await statusesOf(LOADED_PATHS), [500, 500, 500]);
     for (const other of others) other.leave();
     await eventually('the documentation', async () =>
-      (await statusesOf(PATHS)).every((status) => status === 200),
+      (await statusesOf(LOADED_PATHS)).every((status) => status === 200),
     );
     connection.leave();
+  });
+
+  it('includes the JSON Schema of configuration files at /config.schema.json', async () => {
+    const sent = JSON.parse(JSON.stringify(configFileSchema));
+    assert.deepEqual((await read('/config.schema.json')).json, sent);
   });
 
   it('includes the API description at /openapi.json', async () => {

@@ -9,9 +9,8 @@ import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestRequest } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { causes, withService } from '../support/problem-cause.ts';
-import { eventually } from '../support/process.ts';
 import { exchangeOne } from '../support/raw-connection.ts';
-import { TestService } from '../support/service.ts';
+import { type LogEntry, TestService } from '../support/service.ts';
 import { runSql } from '../support/sql.ts';
 
 describeOnEachDatabase('problems', (database) => {
@@ -31,7 +30,7 @@ describeOnEachDatabase('problems', (database) => {
     await withService(database, {}, async (broken) => {
       await runSql(broken.database, 'alter table user_groups rename column mapping to elsewhere');
       const { json, text } = await broken.get({ user_group_id: 'a' });
-      const entry = broken.logLines.map((line) => JSON.parse(line)).find(({ err }) => err !== undefined);
+      const entry = await broken.logEntry('the error', ({ err }) => err !== undefined);
       assert.deepEqual([entry.level, entry.requestId], [50, json.request_id]);
       assert.match(entry.err.message, /mapping/);
       assert.match(entry.err.stack, /\.ts:\d+/);
@@ -276,11 +275,8 @@ describeOnEachDatabase('X-Request-Id and Cache-Control', (database) => {
 
   it('identify the request in the log', async () => {
     const { headers } = await service.get({ user_group_id: 'there' });
-    const isOfRequest = ({ requestId }: { requestId?: string }) => requestId === headers['x-request-id'];
-    const entry = await eventually(
-      'the line of the request',
-      () => service.logEntries.find(isOfRequest) ?? null,
-    );
+    const isOfRequest = ({ requestId }: LogEntry) => requestId === headers['x-request-id'];
+    const entry = await service.logEntry('the request', isOfRequest);
     assert.deepEqual([entry.method, entry.path, entry.status], ['GET', '/api/user', 200]);
   });
 

@@ -32,7 +32,7 @@ const invalid: [integration: unknown, pointer: string, detail?: RegExp][] = [
   [{ type: 'jwt' }, '/settings/audience', /is required/],
   [changed(jwt, { audience: [] }), '/settings/audience'],
   [changed(jwt, { audience: ['a', 7] }), '/settings/audience/1'],
-  [changed(jwt, { algorithm: 'EdDSA' }), '/settings/algorithm', /ES256 or RS256/],
+  [changed(jwt, { algorithm: 'EdDSA' }), '/settings/algorithm', /ES256, RS256 or HS256|ES256, RS256, HS256/],
   [changed(jwt, { algorithm: 'none' }), '/settings/algorithm'],
   [changed(jwt, { issuer: 'https://evil.example' }), '/settings/issuer', /not a known member/],
   [changed(jwt, { properties: 'region' }), '/settings/properties'],
@@ -75,7 +75,11 @@ const invalid: [integration: unknown, pointer: string, detail?: RegExp][] = [
   [changed(superset, { audience: undefined }), '/settings/audience'],
   [changed(superset, { row_level_security: undefined }), '/unrestricted'],
   [changed(superset, { row_level_security: [{ ...rule, value: { constant: 'a' } }] }), '/unrestricted'],
-  [{ ...superset, claims: { a: { field: 'name' } } }, '/claims/a', /row_level_security/],
+  [
+    { ...changed(superset, { row_level_security: undefined }), claims: { a: { field: 'name' } } },
+    '/unrestricted',
+    /row_level_security/,
+  ],
   [rls({ dataset: undefined }), '/settings/row_level_security/0', /"all_datasets": true/],
   [rls({ all_datasets: true }), '/settings/row_level_security/0'],
   [rls({ dataset: undefined, all_datasets: false }), '/settings/row_level_security/0/all_datasets'],
@@ -90,7 +94,7 @@ const invalid: [integration: unknown, pointer: string, detail?: RegExp][] = [
   [changed(superset, { string_escapes: 'none' }), '/settings/string_escapes'],
   [changed(superset, { resources: [{ type: 'chart', id: 'x' }] }), '/settings/resources/0/type'],
   [{ ...lightdash, claims: {} }, '/unrestricted'],
-  [changed(lightdash, { options: { canExplore: true } }), '/settings/options/canExplore'],
+  [changed(lightdash, { options: { canDelete: true } }), '/settings/options/canDelete'],
 ];
 
 describeOnEachDatabase('/v1/integrations', (database) => {
@@ -124,7 +128,8 @@ describeOnEachDatabase('/v1/integrations', (database) => {
 
   it('keeps the digits of constants', async () => {
     const claims = '{"a":{"constant":1.10},"b":{"constant":[9007199254740993]}}';
-    await site.put('digits', `{"type":"jwt","settings":{"audience":"a"},"claims":${claims}}`);
+    const settings = '{"audience":"a","large_numbers":"number"}';
+    await site.put('digits', `{"type":"jwt","settings":${settings},"claims":${claims}}`);
     assert.ok((await read('digits')).text.includes(claims));
     const payload = Buffer.from((await site.token('digits')).split('.')[1]!, 'base64url').toString();
     assert.ok(payload.includes('"a":1.10,"b":[9007199254740993]'), payload);

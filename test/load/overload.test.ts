@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
 import { Folder, serve } from '../support/process.ts';
-import { TestService } from '../support/service.ts';
+import { type LogEntry, TestService } from '../support/service.ts';
 
 const CALLS = 400;
 
@@ -65,9 +65,8 @@ describeOnEachDatabase('overload', (database) => {
     const ids = Array.from({ length: CALLS }, (_, index) => `logged-${index}`);
     const responses = await Promise.all(ids.map((id) => service.get({ user_group_id: id, name: id })));
     const { json } = responses.find(({ status }) => status === 503)!;
-    const entry = service.logLines
-      .map((line) => JSON.parse(line))
-      .find(({ requestId, code }) => requestId === json.request_id && code !== undefined);
+    const isRefusal = ({ requestId, code }: LogEntry) => requestId === json.request_id && code !== undefined;
+    const entry = await service.logEntry('the refusal', isRefusal);
     assert.deepEqual([entry.level, entry.code], [40, 'overloaded']);
   });
 

@@ -36,6 +36,7 @@ function mint({ id, region }: Customer, viewer: string | null = null): UserAttri
   const resource = JSON.stringify({ dashboardUuid: 'd' }) as typeof properties;
   try {
     const payload = payloadOf({
+      narrow: null,
       integration,
       values,
       viewer,

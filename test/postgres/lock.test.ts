@@ -173,6 +173,7 @@ function create(
     name: 'New',
     mapping: null,
     properties: null,
+    suspendedAt: null,
     tokenDigest: `digest-${index}` as TokenDigest,
     sealedToken: { keyId: 'key', ciphertext: `ciphertext-${index}` },
     now: 1,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describeOnEachDatabase, postgres } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -64,6 +64,32 @@ describeOnEachDatabase('The signing keys', (database) => {
     await site.put('jwt', integrations.jwt);
     assert.deepEqual((await list()).json, first.json);
     assert.equal(first.json.issuer, `${site.service.url}${new URL(first.json.issuer).pathname}`);
+  });
+
+  it('are found by a library that knows only the issuer of a token', async () => {
+    await site.put('discovered', integrations.jwt);
+    const token = await site.token('discovered', { user_group_id: 'a' });
+    const { iss } = decodeJwt(token);
+    const read = async (url: string) =>
+      site.service.call('GET', url.slice(new URL(iss!).origin.length), undefined, { token: null });
+    const { status, headers, json } = await read(`${iss}/.well-known/openid-configuration`);
+    assert.deepEqual([status, headers['cache-control']], [200, 'max-age=300']);
+    assert.deepEqual(Object.keys(json), ['issuer', 'jwks_uri', 'id_token_signing_alg_values_supported']);
+    assert.equal(json.issuer, iss);
+    const keys = createLocalJWKSet((await read(json.jwks_uri)).json);
+    const options = {
+      issuer: json.issuer,
+      algorithms: json.id_token_signing_alg_values_supported,
+      currentDate: new Date(site.now),
+    };
+    assert.equal((await jwtVerify(token, keys, options)).payload.sub, 'a');
+    assertProblem(
+      await site.service.call('GET', '/issuers/0/.well-known/openid-configuration', undefined, {
+        token: null,
+      }),
+      'not_found',
+    );
+    await site.asAdmin('DELETE', '/v1/integrations/discovered');
   });
 
   it('are published with max-age and an ETag, without their private parts', async () => {

@@ -77,6 +77,7 @@ describeOnEachDatabase('A store', (kind) => {
       name: `Name of ${key.providedId}`,
       mapping: null,
       properties: null,
+      suspendedAt: null,
       tokenDigest: digestOf(`token ${number}`),
       sealedToken: { keyId: 'old', ciphertext: `ciphertext ${number}` },
       now: CREATED_AT,

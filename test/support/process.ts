@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../../src/domain/secret.ts';
-import { removeFolder, temporaryFolder } from './database.ts';
+import { type DatabaseKind, removeFolder, type TestDatabase, temporaryFolder } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 
@@ -191,6 +191,36 @@ export async function createApiToken(
   const { stdout, stderr, code } = await run(folder, create, { ...options, env });
   if (code !== 0) throw new Error(`api-token create exited with ${code}: ${redact(stderr)}`);
   return JSON.parse(stdout);
+}
+
+/** A service on a database of its own, and an API token of the workspace `default`. */
+export class ServedDatabase implements AsyncDisposable {
+  readonly folder: Folder;
+  readonly database: TestDatabase;
+  readonly service: Service;
+  readonly token: string;
+
+  /** `args` are those of `api-token create`. */
+  static async start(kind: DatabaseKind, args: readonly string[] = []): Promise<ServedDatabase> {
+    const folder = new Folder();
+    const database = await kind.create();
+    const { token } = await createApiToken(folder, args, { env: database.env });
+    const service = await serve(folder, { env: database.env });
+    return new ServedDatabase(folder, database, service, token);
+  }
+
+  private constructor(folder: Folder, database: TestDatabase, service: Service, token: string) {
+    this.folder = folder;
+    this.database = database;
+    this.service = service;
+    this.token = token;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service.kill();
+    await this.database.drop();
+    this.folder[Symbol.dispose]();
+  }
 }
 
 /** Polls until the probe returns neither null nor false. */

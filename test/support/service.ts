@@ -18,6 +18,7 @@ import { SharedClock } from '../../src/scheduling/shared-clock.ts';
 import type { DatabaseKind, TestDatabase } from './database.ts';
 import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
+import { eventually } from './process.ts';
 
 export interface TestServiceOptions {
   /** Settings by their environment variables. */
@@ -25,6 +26,9 @@ export interface TestServiceOptions {
   /** An existing database, such as that of another process. */
   database?: TestDatabase;
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: members differ by line.
+export type LogEntry = any;
 
 interface ImportPlace {
   workspace?: string;
@@ -81,10 +85,13 @@ export class TestService {
     this.#clock.aheadMs = ms;
   }
 
-  /** The log of the service. Lines of other threads than the main one arrive a moment after the response. */
-  // biome-ignore lint/suspicious/noExplicitAny: members differ by line.
-  get logEntries(): any[] {
+  get logEntries(): LogEntry[] {
     return this.logLines.map((line) => JSON.parse(line));
+  }
+
+  /** Waits for the first matching line of the log. Those of other threads than the main one arrive after the response. */
+  logEntry(what: string, isMatch: (entry: LogEntry) => boolean): Promise<LogEntry> {
+    return eventually(what, () => this.logEntries.find(isMatch) ?? null);
   }
 
   /** Stops the clock of the service until disposed, so that a test can name its milliseconds. */

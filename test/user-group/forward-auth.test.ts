@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
-import { MAX_DATA_SOURCES, MAX_HEADER_BYTES } from '../../src/http/endpoints/user-group/forward-auth.ts';
+import { MAX_HEADER_BYTES, MAX_VALUES } from '../../src/http/endpoints/user-group/forward-auth.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
-import { exchangeOne } from '../support/raw-connection.ts';
+import { exchange, exchangeOne } from '../support/raw-connection.ts';
 import type { TestService } from '../support/service.ts';
 import { unresolvableTokens } from '../support/unresolvable-token.ts';
 
@@ -165,13 +165,13 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     const sources = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, 1]));
     const long = '\u6771'.repeat(255);
-    const few = await createGroup('few', { mapping: sources(MAX_DATA_SOURCES) });
-    assert.equal(Object.keys(viewerIn(await ask(few))).length, MAX_DATA_SOURCES + 2);
+    const few = await createGroup('few', { mapping: sources(MAX_VALUES) });
+    assert.equal(Object.keys(viewerIn(await ask(few))).length, MAX_VALUES + 2);
     const largest = await site.createGroup({ user_group_id: long, name: long, mapping: { s: long } });
     const viewer = viewerIn(await ask(largest));
     assert.equal(decodeURIComponent(viewer.name!), long);
     const refused = [
-      await createGroup('many', { mapping: sources(MAX_DATA_SOURCES + 1) }),
+      await createGroup('many', { mapping: sources(MAX_VALUES + 1) }),
       await createGroup('long', { mapping: { a: long, b: long, c: long, d: long } }),
       await createGroup('long schema', { mapping: { [long]: long, [`${long.slice(1)}x`]: long } }),
     ];
@@ -270,20 +270,22 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
     }
   });
 
-  it('accepts API tokens with any permission, and only as Token', async () => {
+  it('accepts API tokens with any permission, as Token and as Bearer', async () => {
     const token = await createGroup('permitted');
     for (const permission of permissions) {
       const { token: apiToken } = await service.apiToken({ permission });
       assert.equal(viewerIn(await ask(token, {}, apiToken)).id, 'permitted', permission);
     }
-    for (const authorization of [`Bearer ${service.token}`, `Bearer ${token}`, `Token ${token}`, undefined]) {
+    const bearer = await ask(token, { authorization: `Bearer ${service.token}` });
+    assert.equal(viewerIn(bearer).id, 'permitted');
+    for (const authorization of [`Bearer ${token}`, `Token ${token}`, undefined]) {
       const response = await ask(token, { authorization });
       assertProblem(response, 'unauthenticated');
       assertNoViewer(response);
     }
   });
 
-  it("ignores the query, the origin and the preconditions of the viewer's request", async () => {
+  it("ignores the URL, the origin and the preconditions of the viewer's request", async () => {
     const token = await createGroup('browser');
     const headers = {
       'x-user-group-token': token,
@@ -295,18 +297,181 @@ describeOnEachDatabase('GET /v1/forward-auth', (database) => {
       accept: 'text/html',
       'content-type': 'text/plain',
     };
-    const path = '/v1/forward-auth?page=%&user_group_token=x';
-    const response = await service.call('GET', path, undefined, { headers });
-    assert.equal(viewerIn(response).id, 'browser');
-    assert.equal(response.headers['access-control-allow-origin'], undefined);
+    const viewersUrls = [
+      '/?page=%&user_group_token=x',
+      '/dashboard/7?schemas=gone&properties=gone',
+      '/100%/%zz/%00',
+      '//user-groups/../../healthz',
+      `/${'long/'.repeat(1_000)}`,
+    ];
+    for (const url of [
+      '',
+      '?uri=',
+      ...viewersUrls,
+      ...viewersUrls.map((each) => `?uri=${each}&schemas=gone`),
+    ]) {
+      const response = await service.call('GET', `/v1/forward-auth${url}`, undefined, { headers });
+      assert.equal(viewerIn(response).id, 'browser', url);
+      assert.equal(response.headers['access-control-allow-origin'], undefined);
+    }
   });
 
-  it('supports only GET without a body', async () => {
-    const head = await service.call('HEAD', '/v1/forward-auth');
-    assert.deepEqual([head.status, head.headers.allow], [405, 'GET']);
+  it('refuses parameters that it does not know: they are those of the viewer, who could choose others', async () => {
+    const token = await createGroup('leaked');
+    for (const query of [
+      'page=1',
+      'schema=40',
+      'schemas=40&schemas=41',
+      'schemas=',
+      'schemas=%',
+      'properties=a,a',
+    ]) {
+      const path = `/v1/forward-auth?${query}`;
+      const response = await service.call('GET', path, undefined, {
+        headers: { 'x-user-group-token': token },
+      });
+      assertProblem(response, 'invalid_request');
+      assertNoViewer(response);
+    }
+  });
+
+  it('does the same for every method, and reads no body', async () => {
     const token = await createGroup('body');
-    const headers = { 'x-user-group-token': token };
-    assertProblem(await service.call('GET', '/v1/forward-auth', { a: 1 }, { headers }), 'invalid_request');
+    const headers = { 'x-user-group-token': token, 'content-type': 'text/plain' };
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      for (const path of ['/v1/forward-auth', '/v1/forward-auth/page?a=1'])
+        for (const body of [undefined, 'x', 'x'.repeat(2_000_000)]) {
+          const sent = method === 'GET' || method === 'HEAD' ? undefined : body;
+          const response = await service.call(method, path, sent, { headers });
+          assert.equal(viewerIn(response).id, 'body', `${method} ${path} ${sent?.length}`);
+          const refused = await service.call(method, path, sent, {
+            headers: { 'content-type': 'text/plain' },
+          });
+          assert.equal(refused.status, 401);
+          assertNoViewer(refused);
+        }
+    const trace = await service.call('TRACE', '/v1/forward-auth');
+    assert.deepEqual(
+      [trace.status, trace.headers.allow],
+      [405, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+    );
+  });
+
+  it('returns the next response on the connection after a body that it has not read', async () => {
+    const token = await createGroup('connection');
+    const head =
+      `POST /v1/forward-auth HTTP/1.1\r\nHost: a\r\nAuthorization: Token ${service.token}\r\n` +
+      `X-User-Group-Token: ${token}\r\n`;
+    const chunked = `Transfer-Encoding: chunked\r\n\r\n5\r\nGET /\r\n0\r\n\r\n`;
+    const sized = `Content-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`;
+    const last = `Content-Length: 0\r\nConnection: close\r\n\r\n`;
+    const { answers } = await exchange(service.url, `${head}${sized}${head}${chunked}${head}${last}`);
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers['x-user-group-id']]),
+      Array.from({ length: 3 }, () => [200, 'connection']),
+    );
+  });
+
+  describe('with properties that the proxy asks for', () => {
+    const askFor = (token: string, names: string, more = '') =>
+      service.call('GET', `/v1/forward-auth?properties=${names}${more}`, undefined, {
+        headers: { 'x-user-group-token': token },
+      });
+
+    it('returns texts and numbers, percent-encoded, with all their digits', async () => {
+      const response = await service.call(
+        'POST',
+        '/v1/user-groups',
+        '{"user_group_id":"typed","name":"T","properties":{"customer_id":"C 1/\u00e9","large":9007199254740993.10,' +
+          '"zero":0,"negative":-1.5e+3,"a,b":"comma","other":"not asked for","customerId":"camel"}}',
+      );
+      const viewer = viewerIn(
+        await askFor(response.json.user_group.token, 'customer_id,large,zero,negative,a%2Cb'),
+      );
+      assert.deepEqual(viewer, {
+        id: 'typed',
+        name: 'T',
+        'property-customer_id': 'C%201%2F%C3%A9',
+        'property-large': '9007199254740993.10',
+        'property-zero': '0',
+        'property-negative': '-1.5e%2B3',
+        'property-a-2cb': 'comma',
+      });
+      const camel = viewerIn(await askFor(response.json.user_group.token, 'customerId'));
+      assert.equal(camel['property-customerid'], 'camel');
+    });
+
+    it('refuses a viewer without one of them, or with one that no header can say', async () => {
+      const properties = {
+        good: 'x',
+        empty: '',
+        nothing: null,
+        yes: true,
+        list: ['a'],
+        object: { a: 1 },
+        long: 'x'.repeat(MAX_HEADER_BYTES),
+      };
+      const token = await createGroup('refused-properties', { properties });
+      assert.equal(viewerIn(await askFor(token, 'good'))['property-good'], 'x');
+      for (const name of [
+        'absent',
+        'empty',
+        'nothing',
+        'yes',
+        'list',
+        'object',
+        'long',
+        '__proto__',
+        'toString',
+      ]) {
+        const response = await askFor(token, `good,${name}`);
+        assertProblem(response, 'user_group_not_forwardable');
+        assertNoViewer(response);
+      }
+      const none = await createGroup('without-properties');
+      assertProblem(await askFor(none, 'good'), 'user_group_not_forwardable');
+    });
+
+    it('refuses names whose headers a server could confuse', async () => {
+      const token = await createGroup('confused', { properties: { 'a-b': 1, a_b: 2, A_B: 3 } });
+      for (const names of ['a_b,A_B', 'a-b,a_2db', 'a_b,a_b'])
+        assertProblem(await askFor(token, names), 'invalid_request');
+      assert.equal(viewerIn(await askFor(token, 'a_b,a-b'))['property-a-2db'], '1');
+    });
+  });
+
+  describe('with schemas that the proxy asks for', () => {
+    const askFor = (token: string, names: string, apiToken = service.token) =>
+      service.call('GET', `/v1/forward-auth?schemas=${names}`, undefined, {
+        headers: { 'x-user-group-token': token },
+        token: apiToken,
+      });
+
+    it('returns their data sources and no others, without a catalogue', async () => {
+      const token = await createGroup('asked', { mapping: { 40: 'orders', 'a,b': 'x', 41: 'stock' } });
+      const { id: _id, name: _name, ...sources } = viewerIn(await askFor(token, '40,a%2Cb'));
+      assert.deepEqual(sources, { 'data-source-40': 'orders', 'data-source-a-2cb': 'x' });
+      for (const names of ['40,42', '__proto__', 'constructor']) {
+        const response = await askFor(token, names);
+        assertProblem(response, 'user_group_not_forwardable');
+        assertNoViewer(response);
+      }
+    });
+
+    it('refuses a viewer only for one of them, with a catalogue', async () => {
+      const { token: admin } = await service.apiToken({ permission: 'admin', workspaceName: 'asked' });
+      const asAdmin = (method: string, path: string, body: object) =>
+        service.call(method, path, body, { token: admin });
+      for (const id of ['40', '41', '42']) await asAdmin('PUT', `/v1/schemas/${id}`, { name: id });
+      await asAdmin('PUT', '/v1/data-sources/orders', { schema_id: '40', name: 'O' });
+      const mapping = { 40: 'orders', 41: 'orders' };
+      const { json } = await asAdmin('POST', '/v1/user-groups', { user_group_id: 'a', name: 'A', mapping });
+      const { token } = json.user_group;
+      assertProblem(await ask(token, {}, admin), 'user_group_not_forwardable');
+      assert.equal(viewerIn(await askFor(token, '40', admin))['data-source-40'], 'orders');
+      for (const names of ['41', '42', '40,41', '40,42', '43', 'orders'])
+        assertProblem(await askFor(token, names, admin), 'user_group_not_forwardable');
+    });
   });
 
   it('never returns a header that the request has', async () => {

@@ -79,7 +79,7 @@ describeOnEachDatabase('POST /oauth/introspect', (database) => {
     const resolved = (await service.resolve(token, { token: admin })).json;
     const { user_group } = (await service.introspect(token, { token: admin })).json;
     assert.deepEqual(user_group.data_sources, resolved.data_sources);
-    assert.deepEqual(user_group.unresolved, [{ schema_id: '41', data_source: 'gone' }]);
+    assert.deepEqual(user_group.unresolved, [{ schema_id: '41', data_source: 'gone', reason: 'missing' }]);
   });
 
   it('returns {"active":false} and nothing else for every token that does not resolve', async () => {

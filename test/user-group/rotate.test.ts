@@ -7,7 +7,7 @@ import { bucketOf } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
-import { TestService } from '../support/service.ts';
+import { type LogEntry, TestService } from '../support/service.ts';
 
 const TOKEN = /^ugt_[0-9A-Za-z]{52}$/;
 const MINUTE_MS = 60_000;
@@ -458,10 +458,9 @@ describe('a stored token that was tampered with (SQLite)', () => {
     await service.get({ user_group_id: 'alarm', name: 'Alarm' });
     tamper('alarm', 'token_ciphertext', flipped(sealedTokenOf('alarm')));
     const { json } = await service.get({ user_group_id: 'alarm' });
-    const entry = service.logLines
-      .map((line) => JSON.parse(line))
-      .find(({ requestId }) => requestId === json.request_id);
-    assert.deepEqual([entry?.level, entry?.code], [50, 'database_unavailable']);
+    const isFailure = ({ requestId, code }: LogEntry) => requestId === json.request_id && code !== undefined;
+    const entry = await service.logEntry('the failure', isFailure);
+    assert.deepEqual([entry.level, entry.code], [50, 'database_unavailable']);
     assert.match(entry.err.message, /does not decrypt/);
   });
 

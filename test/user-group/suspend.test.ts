@@ -41,6 +41,23 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     return status === 200 ? json.token.status : json.code;
   }
 
+  it('tells get or create in a header that the token of the group does not resolve', async () => {
+    await create('told');
+    const calls = [
+      () => service.get({ user_group_id: 'told', name: 'Acme' }),
+      () => service.call('POST', '/v1/user-groups', { user_group_id: 'told', name: 'Acme' }),
+    ];
+    const headers = async () =>
+      (await Promise.all(calls.map((call) => call()))).map(
+        (response) => response.headers['user-group-suspended'],
+      );
+    assert.deepEqual(await headers(), [undefined, undefined]);
+    await change('suspend', 'told');
+    assert.deepEqual(await headers(), ['true', 'true']);
+    await change('resume', 'told');
+    assert.deepEqual(await headers(), [undefined, undefined]);
+  });
+
   it('suspends and resumes a group, and responds like the read', async () => {
     const token = await create('plain');
     assert.equal((await read('plain')).json.user_group.suspended, false);

@@ -1,14 +1,14 @@
 import { type DataSource, dataSourceDefinition } from '../../domain/catalogue.ts';
+import { type DataSourceBody, dataSourceBody } from '../../domain/catalogue-body.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
-import { dataSourceBody } from '../../http/endpoints/catalogue/data-source.ts';
-import { type DataSourceBody, putDataSource as put } from '../../operations/catalogue/catalogue.ts';
+import { putDataSource as put } from '../../operations/catalogue/catalogue.ts';
 import { listUserGroups } from '../../operations/user-group/list.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, nameField, textField } from '../fields.ts';
 import { jsonMember, textMember } from '../form.ts';
-import { code, type Html, html, joined, link, pathTo, table } from '../html.ts';
+import { code, type Html, html, joined, link, none, pathTo, table } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { configOf, type PageCall, READERS } from '../page.ts';
 
@@ -28,10 +28,16 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     schema_id: textMember(form, 'schema_id'),
     name: textMember(form, 'name'),
     attributes: jsonMember(form, 'attributes'),
+    user_group_id: textMember(form, 'user_group_id'),
   }),
   typed: (document) => {
-    const { schemaId, name, attributes } = fieldsOf(document);
-    return { schema_id: schemaId, name, attributes: editableJson(attributes) };
+    const { schemaId, name, attributes, reservedFor } = fieldsOf(document);
+    return {
+      schema_id: schemaId,
+      name,
+      attributes: editableJson(attributes),
+      user_group_id: reservedFor ?? '',
+    };
   },
   initial: (query) => ({ schema_id: query.get('schema') ?? '', attributes: EXAMPLE }),
   fields: (form) => html`${textField({
@@ -45,15 +51,21 @@ ${areaField({
   ...form.field('attributes'),
   label: 'Attributes',
   hint: 'A JSON object: what a dashboard server needs to connect, such as host, database, region and the name of a secret. Never a credential.',
+})}
+${textField({
+  ...form.field('user_group_id'),
+  label: 'Reserved for user group',
+  hint: 'Empty: any user group can be mapped to it. With an id, every other user group that is mapped to it gets an error, and never this data.',
 })}`,
   put,
   rows: (document) => {
-    const { dataSourceId, schemaId, name, attributes } = fieldsOf(document);
+    const { dataSourceId, schemaId, name, attributes, reservedFor } = fieldsOf(document);
     return [
       ['Number', html`<code>${dataSourceId}</code>`],
       ['Schema', schemaLink(schemaId)],
       ['Name', name],
       ['Attributes', code(prettyJson(attributes))],
+      ['Reserved for', reservedFor === null ? none('Any user group.') : userGroupLink(reservedFor)],
     ];
   },
   consequences: async (document, call) => {
@@ -79,28 +91,31 @@ export interface DataSourceRow {
   dataSourceId: number;
   schemaId: string;
   name: string;
+  reservedFor: string | null;
 }
 
 export function fieldsOf(document: Document): DataSourceRow & { attributes: JsonText } {
-  const { data_source_id: dataSourceId, schema_id: schemaId, name, attributes } = documentFields(document);
+  const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);
   return {
     providedId: document.id,
-    dataSourceId: Number(dataSourceId),
-    schemaId: JSON.parse(schemaId!) as string,
+    dataSourceId: Number(data_source_id),
+    schemaId: JSON.parse(schema_id!) as string,
     name: JSON.parse(name!) as string,
     attributes: attributes!,
+    reservedFor: JSON.parse(user_group_id) as string | null,
   };
 }
 
 export function dataSourceTable(dataSources: readonly DataSourceRow[]): Html {
   return table(
     'Data sources',
-    ['Id', 'Number', 'Schema', 'Name'],
-    dataSources.map(({ providedId, dataSourceId, schemaId, name }) => [
+    ['Id', 'Number', 'Schema', 'Name', 'Reserved for'],
+    dataSources.map(({ providedId, dataSourceId, schemaId, name, reservedFor }) => [
       dataSourceLink(providedId),
       dataSourceId,
       schemaLink(schemaId),
       name,
+      reservedFor === null ? '' : userGroupLink(reservedFor),
     ]),
     'No data sources.',
   );
@@ -112,6 +127,10 @@ export function dataSourceLink(providedId: string): Html {
 
 export function nameOf({ json }: DataSource): string {
   return (JSON.parse(json) as { name: string }).name;
+}
+
+function userGroupLink(userGroupId: string): Html {
+  return link(pathTo('user-groups', userGroupId), userGroupId);
 }
 
 function schemaLink(schemaId: string): Html {
@@ -136,7 +155,7 @@ async function groupsWith(call: PageCall, references: readonly string[]): Promis
 
 function groupsText(references: readonly string[], { userGroups, hasMore }: Referring): Html {
   if (userGroups.length === 0 && !hasMore) return html`<p>No user group refers to it.</p>`;
-  const named = userGroups.map(({ providedId }) => link(pathTo('user-groups', providedId), providedId));
+  const named = userGroups.map(({ providedId }) => userGroupLink(providedId));
   const searches = references.map((reference) => {
     const query = new URLSearchParams({ data_source: reference });
     return link(`${pathTo('user-groups')}?${query}`, `all that refer to ${reference}`);

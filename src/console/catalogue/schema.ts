@@ -1,8 +1,8 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { type DataSource, schemaDefinition } from '../../domain/catalogue.ts';
+import { type SchemaBody, schemaBody } from '../../domain/catalogue-body.ts';
 import type { Document } from '../../domain/document.ts';
-import { schemaBody } from '../../http/endpoints/catalogue/schema.ts';
-import { putSchema as put, type SchemaBody } from '../../operations/catalogue/catalogue.ts';
+import { putSchema as put } from '../../operations/catalogue/catalogue.ts';
 import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';

@@ -1,5 +1,11 @@
 import { type Document, documentFields } from '../../domain/document.ts';
-import { integrationExamples, settingsSchemas, signatureOf, typeOf } from '../../domain/embed-token/mint.ts';
+import {
+  integrationBody,
+  integrationExamples,
+  settingsSchemas,
+  signatureOf,
+  typeOf,
+} from '../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
   type IntegrationType,
@@ -9,7 +15,6 @@ import {
   secretField as secretSchema,
 } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { integrationBody } from '../../http/endpoints/integration/integration.ts';
 import { putIntegration as put } from '../../operations/integration/integration.ts';
 import type { Problem } from '../../problem.ts';
 import { DocumentPages } from '../document-pages.ts';

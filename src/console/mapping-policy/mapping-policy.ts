@@ -1,6 +1,5 @@
-import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
+import { mappingPolicyBody, mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
-import { mappingPolicyBody } from '../../http/endpoints/mapping-policy/mapping-policy.ts';
 import { singletonOf } from '../../http/singleton-endpoints.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../fields.ts';

@@ -1,8 +1,7 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
-import { propertySchemaDefinition } from '../../domain/property-schema.ts';
-import { propertySchemaBody } from '../../http/endpoints/property-schema/property-schema.ts';
+import { propertySchemaBody, propertySchemaDefinition } from '../../domain/property-schema.ts';
 import { singletonOf } from '../../http/singleton-endpoints.ts';
 import { deleteDocument, documentNotFound } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';

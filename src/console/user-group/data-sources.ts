@@ -1,24 +1,40 @@
-// Data sources that the mapping of a user group leads to: a dangling reference is an error, not a default.
+// Data sources that the mapping of a user group leads to, and why: a dangling reference is an error, not a default.
 
-import type { DataSource, EffectiveMapping } from '../../domain/catalogue.ts';
+import type { Catalogue, DataSource, UnresolvedReason } from '../../domain/catalogue.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { badge, type Html, html, type Insertion, table } from '../html.ts';
 
-/** `cellsOf` returns the cells after that of the schema; `column` is the name of the last one. */
+const REASONS: Record<UnresolvedReason, string> = {
+  missing: 'does not exist',
+  other_schema: 'belongs to another schema',
+  reserved: 'is reserved for another user group',
+};
+
+/** `cellsOf` returns the cells after that of the schema; `column` is the name of the second one. */
 export function mappedDataSources(
-  { dataSources, unresolved }: EffectiveMapping,
+  catalogue: Catalogue,
+  userGroup: UserGroup,
   column: string,
   cellsOf: (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion],
 ): Html {
-  const rows = [
-    ...unresolved.map(({ schemaId, reference }) => [
-      html`<code>${schemaId}</code>`,
-      html`<code>${reference}</code>`,
-      badge('bad', 'does not exist: the dashboard shows an error'),
-    ]),
-    ...[...dataSources].map(([schemaId, dataSource]) => [
-      html`<code>${schemaId}</code>`,
-      ...cellsOf(dataSource),
-    ]),
+  const effective = catalogue.effective(userGroup);
+  const mapped = new Set(Object.keys(JSON.parse(userGroup.mapping ?? '{}') as object));
+  const row = (schemaId: string, cells: readonly Insertion[]) => [
+    html`<code>${schemaId}</code>`,
+    ...cells,
+    mapped.has(schemaId) ? 'mapping' : 'default',
   ];
-  return table('Data sources', ['Schema', 'Data source', column], rows, 'No schema is mapped.');
+  const rows = [
+    ...effective.unresolved.map(({ schemaId, reference, reason }) =>
+      row(schemaId, [
+        html`<code>${reference}</code>`,
+        badge('bad', `${REASONS[reason]}: the dashboard shows an error`),
+      ]),
+    ),
+    ...catalogue
+      .unmapped(effective)
+      .map((schemaId) => [html`<code>${schemaId}</code>`, '', badge('bad', 'no data source'), 'nothing']),
+    ...[...effective.dataSources].map(([schemaId, dataSource]) => row(schemaId, cellsOf(dataSource))),
+  ];
+  return table('Data sources', ['Schema', 'Data source', column, 'From'], rows, 'No schema is mapped.');
 }

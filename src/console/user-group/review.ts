@@ -28,7 +28,7 @@ export const review: Page = {
   handle: async (call) => {
     const { stored, fields } = await submissionOf(call);
     if (versionIn(call.form) !== versionTag(stored)) return conflictView(call, stored, fields);
-    await checkPolicies(call.context, call.caller, changedFields(stored, fields));
+    await checkPolicies(call.context, call.caller, stored.providedId, changedFields(stored, fields));
     return reviewView(call, stored, fields);
   },
   retry: retryEdit,

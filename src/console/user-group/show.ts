@@ -1,5 +1,5 @@
 import { isPermitted } from '../../domain/api-token.ts';
-import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
 import { openToken } from '../../operations/context.ts';
@@ -14,6 +14,7 @@ import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from 
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
 import { groupIn } from './group.ts';
+import { verdict } from './verdict.ts';
 
 const EVENTS = 10;
 
@@ -66,7 +67,7 @@ export async function showView(
   problem?: Problem,
 ): Promise<View> {
   const { context, caller, query } = call;
-  const { providedId, name, mapping, properties } = userGroup;
+  const { providedId, name, properties } = userGroup;
   const { catalogue } = await configOf({ context, caller });
   const events = await lastEvents(call, providedId, EVENTS);
   await context.cpu.turn(sizeOf(userGroup));
@@ -74,10 +75,11 @@ export async function showView(
     title: name,
     main: html`<h1>${name}</h1>
 ${notice(query, NOTICES)}${confirmationProblem('user group', problem)}
+${await verdict(call, userGroup)}
 ${actions(call, userGroup)}
 ${identity(call, userGroup, token)}
 <h2>Data sources</h2>
-${dataSources(userGroup, catalogue.isEmpty ? null : catalogue.effective(mapping))}
+${dataSources(userGroup, catalogue)}
 <h2>Properties</h2>
 ${properties === null ? none('No properties.') : code(prettyJson(properties))}
 <h2>Last events</h2>
@@ -134,9 +136,10 @@ function tokenRows(
   return [['Token', value], ...rows];
 }
 
-function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): Html {
-  if (effective !== null) {
-    return mappedDataSources(effective, 'Name', (dataSource) => [
+function dataSources(userGroup: UserGroup, catalogue: Catalogue): Html {
+  const { mapping } = userGroup;
+  if (!catalogue.isEmpty) {
+    return mappedDataSources(catalogue, userGroup, 'Name', (dataSource) => [
       dataSourceLink(dataSource.providedId),
       nameOf(dataSource),
     ]);

@@ -2,7 +2,7 @@
 
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
-import type { DataSource, EffectiveMapping } from '../../domain/catalogue.ts';
+import type { Catalogue, DataSource } from '../../domain/catalogue.ts';
 import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
@@ -22,10 +22,11 @@ import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html, link, none, pathTo, table, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
-import { type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
 import { mappedDataSources } from './data-sources.ts';
+import { verdict } from './verdict.ts';
 
 const PATH = '/user-groups/:user_group_id/view-as';
 
@@ -66,15 +67,14 @@ ${claims(minted)}
   retry: pageOf,
 };
 
-async function pageOf(
-  { context, caller, session, request, demoDirectory }: PageCall,
-  problem?: Problem,
-): Promise<View> {
+async function pageOf(call: PageCall, problem?: Problem): Promise<View> {
+  const { context, caller, session, request, demoDirectory } = call;
+  const { catalogue } = await configOf(call);
   const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdOf(request));
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
   const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
-${dataSources(userGroup, effective)}</section>
+${dataSources(userGroup, catalogue)}</section>
 <section aria-labelledby="variables"><h2 id="variables">Variables</h2>
 ${variables(userGroup)}</section>
 <section aria-labelledby="embed-tokens"><h2 id="embed-tokens">Embed tokens</h2>
@@ -84,6 +84,7 @@ ${embedTokens(userGroup, previews, { caller, session })}</section>`;
     main: html`<h1>View as ${name}</h1>
 ${problemSummary(problem)}
 <p class="hint">What a dashboard server gets when it resolves the token of ${link(pathTo('user-groups', providedId), providedId)}, and what every integration would mint. Viewing this page is not recorded as a use of the token.</p>
+${await verdict(call, userGroup)}
 ${suspendedAt === null ? '' : SUSPENDED}
 ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGroup, dashboard)}<div>${told}</div></div>`}`,
   };
@@ -92,11 +93,12 @@ ${dashboard === null ? told : html`<div class="beside">${dashboardSection(userGr
 const SUSPENDED = html`<div class="problem"><p>This user group is suspended: its token resolves to nothing, and nothing is minted for it. Below is what is stored.</p></div>`;
 
 /** The data sources as resolve returns them. */
-function dataSources({ mapping }: UserGroup, effective: EffectiveMapping | null): Html {
-  if (effective === null)
+function dataSources(userGroup: UserGroup, catalogue: Catalogue): Html {
+  const { mapping } = userGroup;
+  if (catalogue.isEmpty)
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
-  return mappedDataSources(effective, 'Attributes', (dataSource) => [
+  return mappedDataSources(catalogue, userGroup, 'Attributes', (dataSource) => [
     html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${nameOf(dataSource)}, number ${dataSource.dataSourceId}</span>`,
     html`<code>${attributesOf(dataSource)}</code>`,
   ]);

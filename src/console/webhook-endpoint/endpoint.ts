@@ -4,10 +4,10 @@ import type { Delivery, DeliveryState } from '../../domain/webhook-endpoint/deli
 import {
   ALL_EVENTS,
   type WebhookEndpointBody,
+  webhookEndpointBody,
   webhookEndpointDefinition,
   webhookEndpointOf,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
-import { webhookEndpointBody } from '../../http/endpoints/webhook-endpoint/endpoint.ts';
 import {
   deleteWebhookEndpoint,
   listDeliveries,

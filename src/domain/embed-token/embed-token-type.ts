@@ -2,7 +2,7 @@
 
 import type { Problem, Violation } from '../../problem.ts';
 import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
-import { type JsonArray, textOf, treeOf } from '../json/json-tree.ts';
+import { type JsonArray, objectText, textOf, treeOf } from '../json/json-tree.ts';
 import { type JsonText, pointerOf } from '../json/strict-json.ts';
 import type { SignatureAlgorithm } from '../signing-key/json-web-token.ts';
 import { brokenRule, type TextRule } from './plain-text.ts';
@@ -19,6 +19,8 @@ export interface Minting<Settings = unknown> {
   /** One of `settings.resources`; null for a type without resources. */
   resource: JsonText | null;
   viewer: string | null;
+  /** The part of the properties that the token is narrowed to, which `values` has in place of them; null if it is not. */
+  narrow: JsonText | null;
   /** The URL of the issuer; null if the token is not signed by a key of the service. */
   issuer: string | null;
   /** Seconds since 1970. */
@@ -38,11 +40,15 @@ export interface EmbedTokenType<Settings> {
   readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
   /** The JSON Schema of the settings. */
   readonly settings: object;
-  /** Whether a token is for one of `settings.resources`. */
-  readonly hasResources: boolean;
-  /** Whether every token names the user group, and so restricts what its bearer sees. */
-  readonly namesGroup: boolean;
+  /** The JSON Schema of a resource, if a token is for one of `settings.resources`. */
+  readonly resource?: object;
   signature(settings: Settings): Signature;
+  /** Minimum length of a secret, if its own is not enough. */
+  readonly secretCharacters?: number;
+  /** Further members of the header of a token that is signed with the secret. */
+  header?(settings: Settings): object | undefined;
+  /** Whether every token names the user group, and so restricts what its bearer sees; false if absent. */
+  namesGroup?(integration: Integration<Settings>): boolean;
   /** The templates outside `claims`. */
   templates?(integration: Integration<Settings>): readonly PlacedTemplate[];
   /** Violations that the schema cannot express. */
@@ -51,21 +57,6 @@ export interface EmbedTokenType<Settings> {
   payload(minting: Minting<Settings>): JsonText;
   /** URL at which the viewer's browser opens the token. */
   url?(settings: Settings, resource: JsonText, token: string): string;
-}
-
-/** Writes an object of texts; members that are undefined are left out. */
-export function objectText(
-  members: Iterable<readonly [name: string, value: JsonText | undefined]>,
-): JsonText {
-  let text = '';
-  for (const [name, value] of members) {
-    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
-  }
-  return `{${text}}` as JsonText;
-}
-
-export function jsonText(value: string | number | object): JsonText {
-  return JSON.stringify(value) as JsonText;
 }
 
 /** The properties that may leave. Part of the settings of every type. */
@@ -77,13 +68,39 @@ export const propertiesSetting = {
   description: 'The properties of user groups that may leave the service with a token.',
 } as const;
 
-/** The resources that tokens may be for. */
+export const MAX_RESOURCES = 100;
+
+/** The resources that tokens may be for: a list, or the property of the user group that has it. */
 export function resourcesSetting(items: object, description: string): object {
-  return { type: 'array', minItems: 1, maxItems: 100, uniqueItems: true, items, description };
+  return {
+    type: ['array', 'object'],
+    minItems: 1,
+    maxItems: MAX_RESOURCES,
+    uniqueItems: true,
+    items,
+    properties: { property: { type: 'string', minLength: 1, maxLength: 255 } },
+    required: ['property'],
+    additionalProperties: false,
+    description: `${description} Or \`{"property": "…"}\`: the property of the user group that has such a list.`,
+  };
 }
+
+const largeNumbers = ['refuse', 'text', 'number'] as const;
+export type LargeNumbers = (typeof largeNumbers)[number];
+
+/** Part of the settings of every type. */
+export const largeNumbersSetting = {
+  type: 'string',
+  enum: largeNumbers,
+  default: 'refuse',
+  description:
+    'What happens to a number beyond 2^53, which JavaScript rounds to another one: no token is minted, or it becomes a ' +
+    'text with the same digits, or it stays a number, for tools that read every digit.',
+} as const;
 
 export interface CommonSettings {
   properties?: readonly string[];
+  large_numbers?: LargeNumbers;
 }
 
 /** Converts a scalar. Throws `claim_invalid`. */

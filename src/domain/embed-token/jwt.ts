@@ -1,23 +1,39 @@
-// A JWT that names the user group, verified with the published keys: for Cube, Grafana and gateways.
+// A JWT that names the user group, verified with the published keys, for Cube, Grafana and gateways; or signed with a
+// secret of the tool, with the claims that it defines, for Tableau, Sigma and others.
 
-import { violation } from '../integration.ts';
+import { type Integration, violation } from '../integration.ts';
 import { type JsonArray, textOf } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../signing-key/json-web-token.ts';
-import { type CommonSettings, type EmbedTokenType, propertiesSetting } from './embed-token-type.ts';
+import {
+  type CommonSettings,
+  type EmbedTokenType,
+  type LargeNumbers,
+  largeNumbersSetting,
+  propertiesSetting,
+} from './embed-token-type.ts';
+import { withLargeNumbers } from './large-number.ts';
 import type { GroupValues } from './template.ts';
 
 interface JwtSettings extends CommonSettings {
-  algorithm?: SignatureAlgorithm;
+  algorithm?: SignatureAlgorithm | 'HS256';
   audience: string | readonly string[];
+  header?: { kid?: string; iss?: string };
+  flat?: boolean;
 }
 
 const audience = { type: 'string', minLength: 1, maxLength: 255 } as const;
 const JTI_BYTES = 16;
 
 /** The service determines these. */
-const RESERVED = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer', 'user_group'];
+const RESERVED = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti', 'viewer'];
+const headerMember = {
+  type: 'string',
+  maxLength: 255,
+  pattern: '^[!-~]+$',
+  'x-pattern-detail': 'must have only visible ASCII characters',
+} as const;
 
 export const jwt: EmbedTokenType<JwtSettings> = {
   label: 'a JWT that is verified with the published keys of this service: Cube, Grafana, a gateway',
@@ -30,9 +46,10 @@ export const jwt: EmbedTokenType<JwtSettings> = {
     properties: {
       algorithm: {
         type: 'string',
-        enum: signatureAlgorithms,
+        enum: [...signatureAlgorithms, 'HS256'],
         default: 'ES256',
-        description: 'RS256 is for tools that do not support ES256.',
+        description:
+          'RS256 is for tools that do not support ES256. HS256 signs with `secret`, for tools that do not read published keys.',
       },
       audience: {
         ...audience,
@@ -43,44 +60,87 @@ export const jwt: EmbedTokenType<JwtSettings> = {
         description:
           'The claim `aud`: the tools that accept the token. Each must compare it with its own name.',
       },
+      header: {
+        type: 'object',
+        properties: { kid: headerMember, iss: headerMember },
+        additionalProperties: false,
+        description:
+          'With HS256: members of the header of the token, such as the id of the secret in the tool. `iss` is a claim too.',
+      },
+      flat: {
+        type: 'boolean',
+        default: false,
+        description:
+          'Without the claim `user_group`, for tools that read each claim as an attribute of the viewer. Such a token does not resolve.',
+      },
       properties: propertiesSetting,
+      large_numbers: largeNumbersSetting,
     },
     required: ['audience'],
     additionalProperties: false,
   },
-  hasResources: false,
-  namesGroup: true,
-  signature: ({ algorithm = 'ES256' }) => algorithm,
-  violations: ({ claims }) =>
-    claims
-      .filter(({ name }) => RESERVED.includes(name))
+  signature: ({ algorithm = 'ES256' }) => (algorithm === 'HS256' ? 'secret' : algorithm),
+  // RFC 7518 requires a key as long as the hash.
+  secretCharacters: 32,
+  header: ({ header }) => header,
+  namesGroup: ({ settings, claims }) => !settings.flat || !claims.some(({ name }) => name === 'sub'),
+  violations: (integration) => [
+    ...integration.claims
+      .filter(({ name }) => isReserved(name, integration.settings))
       .map(({ path }) => violation(path, 'is a claim that the service determines')),
+    ...(integration.settings.header !== undefined && integration.settings.algorithm !== 'HS256'
+      ? [violation(['settings', 'header'], 'must be absent without the algorithm HS256')]
+      : []),
+  ],
   // Written as text: with objects, the payload took a fifth of the time of a token.
-  payload: ({ integration: { settingsTree }, values, claims, viewer, issuer, issuedAt, expiresAt }) => {
+  payload: (minting) => {
+    const { integration, values, claims, viewer, narrow, issuer, issuedAt, expiresAt } = minting;
+    const { settings, settingsTree } = integration;
+    const { large_numbers: mode = 'refuse', flat = false, header } = settings;
     const providedId = JSON.stringify(values.userGroup.providedId);
     const audience = textOf(settingsTree.get('"audience"')!);
     const properties = settingsTree.get('"properties"') as JsonArray | undefined;
-    const viewerText = viewer === null ? '' : `"viewer":${JSON.stringify(viewer)},`;
+    const viewerText = viewer === null ? '' : `,"viewer":${JSON.stringify(viewer)}`;
     let claimsText = '';
-    for (const [name, value] of claims) claimsText += `${JSON.stringify(name)}:${value},`;
-    return (`{"iss":${JSON.stringify(issuer)},"sub":${providedId},` +
+    let hasSubject = false;
+    for (const [name, value, path] of claims) {
+      claimsText += `,${JSON.stringify(name)}:${withLargeNumbers(value, mode, path)}`;
+      hasSubject ||= name === 'sub';
+    }
+    const iss = issuer ?? header?.iss;
+    return (`{${iss === undefined ? '' : `"iss":${JSON.stringify(iss)},`}` +
+      `${hasSubject ? '' : `"sub":${providedId},`}` +
       `"aud":${audience},"iat":${issuedAt},"nbf":${issuedAt},"exp":${expiresAt},` +
-      `"jti":"${takeRandomText(JTI_BYTES, 'base64url')}",${viewerText}${claimsText}` +
-      `"user_group":${userGroupText(values, providedId, properties?.elements ?? [])}}`) as JsonText;
+      `"jti":"${takeRandomText(JTI_BYTES, 'base64url')}"${viewerText}${claimsText}` +
+      `${flat ? '' : `,"user_group":${userGroupText(values, properties?.elements ?? [], { narrow, mode })}`}}`) as JsonText;
   },
 };
 
+/** The subject and the group of a token that resolves are those of the service. */
+function isReserved(name: string, { algorithm, flat }: Integration<JwtSettings>['settings']): boolean {
+  if (name === 'sub') return algorithm !== 'HS256';
+  if (name === 'user_group') return algorithm !== 'HS256' || !flat;
+  return RESERVED.includes(name);
+}
+
 /** One nested object: tools that take top-level claims as roles or identities do not see a customer's properties. */
-function userGroupText(values: GroupValues, providedId: string, properties: JsonArray['elements']): string {
-  const { teamId, environment, version, mapping } = values.userGroup;
+function userGroupText(
+  values: GroupValues,
+  properties: JsonArray['elements'],
+  { narrow, mode }: { narrow: JsonText | null; mode: LargeNumbers },
+): string {
+  const { teamId, providedId, environment, version, mapping } = values.userGroup;
   let propertiesText = '';
   for (const property of properties) {
     const name = textOf(property);
     const value = values.propertyByText(name);
-    if (value !== null) propertiesText += `${propertiesText === '' ? '' : ','}${name}:${value}`;
+    if (value === null) continue;
+    const text = withLargeNumbers(value, mode, ['properties', JSON.parse(name) as string]);
+    propertiesText += `${propertiesText === '' ? '' : ','}${name}:${text}`;
   }
   return (
-    `{"id":${teamId},"provided_id":${providedId},"environment":"${environment}",` +
-    `"version":${version},"mapping":${mapping},"properties":{${propertiesText}}}`
+    `{"id":${teamId},"provided_id":${JSON.stringify(providedId)},"environment":"${environment}",` +
+    `"version":${version},"mapping":${mapping},"properties":{${propertiesText}}` +
+    `${narrow === null ? '' : `,"narrow":${narrow}`}}`
   );
 }

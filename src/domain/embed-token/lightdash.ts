@@ -1,10 +1,11 @@
 // A token for Lightdash's embedding: user attributes that the row filters of its models read.
 
+import { jsonText, objectText } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
-  jsonText,
-  objectText,
+  largeNumbersSetting,
   propertiesSetting,
   refused,
   refuseText,
@@ -16,13 +17,72 @@ import {
 import { quotedRules, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
 
-const options = ['canExportCsv', 'canExportImages', 'canExportPagePdf', 'canDateZoom'] as const;
+const flags = [
+  'canExportCsv',
+  'canExportDashboardCsv',
+  'canExportImages',
+  'canExportPagePdf',
+  'canDateZoom',
+  'canExplore',
+  'canViewUnderlyingData',
+  'canViewDataApps',
+  'stickyHeader',
+] as const;
+const flag = { type: 'boolean' } as const;
+
+const options = {
+  type: 'object',
+  properties: {
+    ...Object.fromEntries(flags.map((name) => [name, flag])),
+    dashboardFiltersInteractivity: {
+      type: 'object',
+      properties: {
+        enabled: { type: ['boolean', 'string'], enum: [true, false, 'some', 'all', 'none'] },
+        allowedFilters: {
+          type: 'array',
+          maxItems: 100,
+          items: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+        hidden: flag,
+        canAddFilters: flag,
+      },
+      required: ['enabled'],
+      additionalProperties: false,
+    },
+    parameterInteractivity: {
+      type: 'object',
+      properties: { enabled: flag },
+      required: ['enabled'],
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+  description:
+    'What a viewer may do; Lightdash allows none of it by default. `canExplore`, `canViewUnderlyingData` and ' +
+    '`canViewDataApps` let viewers query more than the dashboard shows: row filters must restrict every model.',
+} as const;
 
 interface LightdashSettings extends CommonSettings {
-  options?: Partial<Record<(typeof options)[number], boolean>>;
+  options?: Readonly<Record<string, unknown>>;
 }
 
-const dashboard = { type: 'string', minLength: 1, maxLength: 255 } as const;
+const contentId = { type: 'string', minLength: 1, maxLength: 255 } as const;
+
+/** The type of content that each id is of, and its options; all if absent. */
+const contents: Record<string, { type: string; options?: readonly string[] }> = {
+  dashboardUuid: { type: 'dashboard' },
+  dashboardSlug: { type: 'dashboard' },
+  contentId: { type: 'chart', options: ['canExportCsv', 'canExportImages', 'canViewUnderlyingData'] },
+  appUuid: { type: 'dataApp', options: [] },
+};
+
+const resource = {
+  type: 'object',
+  properties: Object.fromEntries(Object.keys(contents).map((name) => [name, contentId])),
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+} as const;
 
 export const lightdash: EmbedTokenType<LightdashSettings> = {
   label: 'embedding of Lightdash',
@@ -35,37 +95,33 @@ export const lightdash: EmbedTokenType<LightdashSettings> = {
     type: 'object',
     properties: {
       resources: resourcesSetting(
-        {
-          type: 'object',
-          properties: { dashboardUuid: dashboard, dashboardSlug: dashboard },
-          minProperties: 1,
-          maxProperties: 1,
-          additionalProperties: false,
-        },
-        'The dashboards that tokens may be for.',
+        resource,
+        'The dashboards, charts (`contentId`) and data apps (`appUuid`) that tokens may be for.',
       ),
-      options: {
-        type: 'object',
-        properties: Object.fromEntries(options.map((name) => [name, { type: 'boolean' }])),
-        additionalProperties: false,
-        description: 'What a viewer may do; Lightdash allows none of it by default.',
-      },
+      options,
       properties: propertiesSetting,
+      large_numbers: largeNumbersSetting,
     },
     required: ['resources'],
     additionalProperties: false,
   },
-  hasResources: true,
-  namesGroup: false,
+  resource,
   signature: () => 'secret',
   payload: ({ integration: { settings }, values, claims, resource, viewer, expiresAt }) =>
     objectText([
-      ['content', jsonText({ type: 'dashboard', ...(JSON.parse(resource!) as object), ...settings.options })],
+      ['content', jsonText(contentOf(resource!, settings))],
       ['userAttributes', scalarsText(claims, attributeText)],
       ['user', jsonText({ externalId: externalIdOf(viewer, values) })],
       ['exp', jsonText(expiresAt)],
     ]),
 };
+
+function contentOf(resource: JsonText, { options = {} }: LightdashSettings): object {
+  const id = JSON.parse(resource) as Record<string, string>;
+  const { type, options: names } = contents[Object.keys(id)[0]!]!;
+  const ofType = Object.entries(options).filter(([name]) => names?.includes(name) ?? true);
+  return { type, ...id, ...Object.fromEntries(ofType) };
+}
 
 /**
  * Lightdash writes a value between quotes into SQL. Before its fix of GHSA-r4xc-vwqr-3252 it escaped nothing; since then,

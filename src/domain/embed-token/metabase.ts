@@ -1,10 +1,10 @@
 // A token for Metabase's guest embedding (static embedding): locked parameters of one dashboard or question.
 
+import { jsonText, objectText } from '../json/json-tree.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
-  jsonText,
-  objectText,
+  largeNumbersSetting,
   propertiesSetting,
   refused,
   refuseText,
@@ -12,6 +12,7 @@ import {
   type ScalarConversion,
   scalarsText,
 } from './embed-token-type.ts';
+import { withLargeNumbers } from './large-number.ts';
 import type { TextRule } from './plain-text.ts';
 
 interface MetabaseSettings extends CommonSettings {
@@ -20,6 +21,14 @@ interface MetabaseSettings extends CommonSettings {
 
 /** A number, or an entity id. */
 const contentId = { type: ['integer', 'string'], minimum: 1, minLength: 1, maxLength: 64 } as const;
+
+const resource = {
+  type: 'object',
+  properties: { dashboard: contentId, question: contentId },
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+} as const;
 
 export const metabase: EmbedTokenType<MetabaseSettings> = {
   label: 'guest embedding of Metabase',
@@ -39,28 +48,19 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
         'x-pattern-detail': 'must be an http or https URL without a query or fragment',
         description: 'The URL of Metabase.',
       },
-      resources: resourcesSetting(
-        {
-          type: 'object',
-          properties: { dashboard: contentId, question: contentId },
-          minProperties: 1,
-          maxProperties: 1,
-          additionalProperties: false,
-        },
-        'The dashboards and questions that tokens may be for.',
-      ),
+      resources: resourcesSetting(resource, 'The dashboards and questions that tokens may be for.'),
       properties: propertiesSetting,
+      large_numbers: largeNumbersSetting,
     },
     required: ['url', 'resources'],
     additionalProperties: false,
   },
-  hasResources: true,
-  namesGroup: false,
+  resource,
   signature: () => 'secret',
-  payload: ({ claims, resource, expiresAt }) =>
+  payload: ({ integration, claims, resource, expiresAt }) =>
     objectText([
       ['resource', resource!],
-      ['params', scalarsText(claims, parameterText)],
+      ['params', scalarsText(claims, parameterText(integration.settings))],
       ['exp', jsonText(expiresAt)],
     ]),
   url: ({ url }, resource, token) => {
@@ -76,8 +76,10 @@ const NUMBERS: TextRule = {
 };
 
 /** Metabase binds values, so a text cannot become SQL. A field filter without a value matches every row. */
-const parameterText: ScalarConversion = (scalar, path) => {
-  if (scalar[0] === '"') refuseText(JSON.parse(scalar) as string, [NUMBERS], path);
-  if (scalar === 'false') throw refused(path, 'must not be false, which Metabase reads as no value');
-  return scalar;
-};
+function parameterText({ large_numbers: mode = 'refuse' }: MetabaseSettings): ScalarConversion {
+  return (scalar, path) => {
+    if (scalar[0] === '"') refuseText(JSON.parse(scalar) as string, [NUMBERS], path);
+    if (scalar === 'false') throw refused(path, 'must not be false, which Metabase reads as no value');
+    return withLargeNumbers(scalar, mode, path);
+  };
+}

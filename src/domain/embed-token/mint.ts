@@ -9,22 +9,32 @@ import {
   type Integration,
   type IntegrationBody,
   type IntegrationType,
+  integrationFields,
   integrationOf,
   integrationText,
   type PlacedTemplate,
+  secretField,
   templateViolations,
   violation,
 } from '../integration.ts';
-import { type JsonArray, sameJson, textOf } from '../json/json-tree.ts';
+import { JsonArray, sameJson, textOf, treeOf } from '../json/json-tree.ts';
 import { type JsonDocument, type JsonText, pointerOf } from '../json/strict-json.ts';
-import { partCheck, refuseFields } from '../request-body.ts';
+import { bodyType, partCheck, refuseFields } from '../request-body.ts';
 import { Secret } from '../secret.ts';
-import type { ClaimValue, CommonSettings, EmbedTokenType, Minting, Signature } from './embed-token-type.ts';
+import {
+  type ClaimValue,
+  type CommonSettings,
+  type EmbedTokenType,
+  MAX_RESOURCES,
+  type Minting,
+  refused,
+  type Signature,
+} from './embed-token-type.ts';
 import { jwt } from './jwt.ts';
 import { lightdash } from './lightdash.ts';
 import { metabase } from './metabase.ts';
 import { superset } from './superset.ts';
-import { isOfGroup, pathOfValue } from './template.ts';
+import { type GroupValues, isOfGroup, pathOfValue, templateOf } from './template.ts';
 
 const types = { jwt, metabase, superset, lightdash } as const satisfies Record<IntegrationType, unknown>;
 
@@ -47,6 +57,13 @@ const settingsChecks = Object.fromEntries(
   Object.entries(settingsSchemas).map(([name, schema]) => [name, partCheck(schema)]),
 ) as Record<IntegrationType, ReturnType<typeof partCheck>>;
 
+export const integrationBody = bodyType<IntegrationBody>({
+  name: 'Integration',
+  fields: { ...integrationFields, secret: secretField },
+  required: ['type'],
+  convert: parseIntegration,
+});
+
 /** Throws `invalid_request` with the pointers of what is wrong. */
 export function parseIntegration({ value, members }: JsonDocument): IntegrationBody {
   const {
@@ -58,10 +75,14 @@ export function parseIntegration({ value, members }: JsonDocument): IntegrationB
   const text = integrationText(members);
   const integration = integrationOf({ body: text });
   const isSigned = signatureOf(integration) !== 'secret';
+  const { secretCharacters = 0 } = typeOf(integration);
   refuseFields([
     ...violationsOf(integration),
     ...(isSigned && secret !== undefined
       ? [violation(['secret'], 'must be absent: these tokens are signed with a key of the service')]
+      : []),
+    ...(!isSigned && secret !== undefined && secret.length < secretCharacters
+      ? [violation(['secret'], `must have at least ${secretCharacters} characters, and has ${secret.length}`)]
       : []),
   ]);
   return { integration, text, secret: secret === undefined ? null : new Secret(secret) };
@@ -71,7 +92,8 @@ function violationsOf(integration: Integration): Violation[] {
   const type = typeOf(integration);
   const templates = templatesOf(integration);
   const { properties = [] } = integration.settings as CommonSettings;
-  const isRestricted = type.namesGroup || templates.some(({ template }) => isOfGroup(template));
+  const isRestricted =
+    type.namesGroup?.(integration) || templates.some(({ template }) => isOfGroup(template));
   return [
     ...(type.violations?.(integration) ?? []),
     ...templateViolations(templates, properties),
@@ -87,29 +109,72 @@ function violationsOf(integration: Integration): Violation[] {
 }
 
 function templatesOf(integration: Integration): PlacedTemplate[] {
-  return [...integration.claims, ...(typeOf(integration).templates?.(integration) ?? [])];
+  const resources = resourcesTemplateOf(integration);
+  return [
+    ...integration.claims,
+    ...(typeOf(integration).templates?.(integration) ?? []),
+    ...(resources === null ? [] : [resources]),
+  ];
+}
+
+/** null if the resources are in the integration. */
+function resourcesTemplateOf({ settingsTree }: Integration): PlacedTemplate | null {
+  const resources = settingsTree.get('"resources"');
+  if (resources === undefined || resources instanceof JsonArray) return null;
+  return { path: ['settings', 'resources'], template: templateOf(resources) };
 }
 
 export function signatureOf(integration: Pick<Integration, 'type' | 'settings'>): Signature {
   return typeOf(integration).signature(integration.settings);
 }
 
-/** The texts of the resources that tokens may be for; none for a type without resources. */
-export function resourcesOf(integration: Integration): JsonText[] {
-  if (!typeOf(integration).hasResources) return [];
-  return (integration.settingsTree.get('"resources"') as JsonArray).elements.map(textOf);
+const resourceChecks = new Map(
+  Object.entries(types as Record<string, EmbedTokenType<unknown>>).flatMap(([name, { resource }]) =>
+    resource === undefined ? [] : [[name, partCheck(resource)] as const],
+  ),
+);
+
+/**
+ * The texts of the resources that tokens for the user group may be for; none for a type without resources. Throws
+ * `claim_missing` and `claim_invalid` if they come from a property that is absent, or is not a list of them.
+ */
+export function resourcesOf(integration: Integration, values: GroupValues): JsonText[] {
+  if (typeOf(integration).resource === undefined) return [];
+  const placed = resourcesTemplateOf(integration);
+  if (placed === null) return elementsOf(integration.settingsTree.get('"resources"') as JsonArray);
+  const { template } = placed;
+  const path = pathOfValue(template);
+  const value = values.valueOf(template);
+  if (value === null) throw claimMissing([missingValue(placed)]);
+  const tree = treeOf(value);
+  if (!(tree instanceof JsonArray) || tree.elements.length > MAX_RESOURCES)
+    throw refused(path, `must be a list of at most ${MAX_RESOURCES} resources`);
+  const check = resourceChecks.get(integration.type)!;
+  const errors = (JSON.parse(value) as unknown[]).flatMap((each, index) =>
+    check(each, [...path, String(index)]),
+  );
+  if (errors.length > 0) throw claimInvalid(errors);
+  return elementsOf(tree);
+}
+
+function elementsOf({ elements }: JsonArray): JsonText[] {
+  return elements.map(textOf);
 }
 
 /**
- * The resource of a token: the requested one if the integration allows it; the only one if the request has none. Throws
- * `invalid_request`.
+ * The resource of a token: the requested one if the user group may see it; the only one if the request has none. Throws
+ * `invalid_request`, and as `resourcesOf`.
  */
-export function resourceOf(integration: Integration, requested: JsonText | null): JsonText | null {
-  if (!typeOf(integration).hasResources) {
+export function resourceOf(
+  integration: Integration,
+  requested: JsonText | null,
+  values: GroupValues,
+): JsonText | null {
+  if (typeOf(integration).resource === undefined) {
     if (requested === null) return null;
     throw invalidResource(`must be absent: a token of the type ${integration.type} is for no resource`);
   }
-  const resources = resourcesOf(integration);
+  const resources = resourcesOf(integration, values);
   if (requested === null && resources.length === 1) return resources[0]!;
   if (requested === null) throw invalidResource('is required: the integration allows several');
   const allowed = resources.find((resource) => sameJson(resource, requested));

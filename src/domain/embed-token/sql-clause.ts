@@ -1,6 +1,7 @@
-// The condition of a row-level security rule: `column = value`, where the value is data of a user group. It is built here
-// so that no caller has to quote SQL; a value that cannot be quoted safely is rejected.
+// The condition of a row-level security rule: `column = value`, or `column IN (…)` for a list, where the value is data of a
+// user group. It is built here so that no caller has to quote SQL; a value that cannot be quoted safely is rejected.
 
+import { JsonArray, textOf, treeOf } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
@@ -52,14 +53,22 @@ const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or 
 /** Databases and drivers treat control characters differently, and Superset evaluates a clause as a Jinja template. */
 const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE];
 
-/** Throws `NotQuotable`. */
-export function clauseOf({ column, type, escapes }: ClauseColumn, value: JsonText): string {
+/** Throws `NotQuotable`, also for a list without elements, which would have to select no row. */
+export function clauseOf(column: ClauseColumn, value: JsonText): string {
+  const tree = treeOf(value);
+  if (!(tree instanceof JsonArray)) return `${column.column} = ${literalOf(column, value)}`;
+  if (tree.elements.length === 0) throw new NotQuotable('must not be an empty list');
+  const literals = tree.elements.map((element) => literalOf(column, textOf(element)));
+  return `${column.column} IN (${literals.join(', ')})`;
+}
+
+function literalOf({ type, escapes }: ClauseColumn, value: JsonText): string {
   const decoded: unknown = JSON.parse(value);
   if (typeof decoded !== 'string' && typeof decoded !== 'number')
-    throw new NotQuotable('must be a text or a number');
+    throw new NotQuotable('must be a text, a number, or a list of these');
   // The digits of a number as they are stored.
   const text = typeof decoded === 'string' ? decoded : value;
-  return `${column} = ${type === 'number' ? numberLiteral(text) : textLiteral(text, escapes)}`;
+  return type === 'number' ? numberLiteral(text) : textLiteral(text, escapes);
 }
 
 function numberLiteral(text: string): string {

@@ -1,19 +1,21 @@
 // A guest token of Superset. Row-level security is a column and a value: the service writes the SQL.
 
 import { type Integration, violation } from '../integration.ts';
-import type { JsonArray, JsonObject } from '../json/json-tree.ts';
+import { type JsonArray, type JsonObject, jsonText, objectText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import {
   type CommonSettings,
   type EmbedTokenType,
-  jsonText,
+  largeNumbersSetting,
   type Minting,
-  objectText,
   propertiesSetting,
   refused,
   refuseText,
   resourcesSetting,
+  type ScalarConversion,
+  scalarsText,
 } from './embed-token-type.ts';
+import { withLargeNumbers } from './large-number.ts';
 import { quotedRules } from './plain-text.ts';
 import {
   type ClauseColumn,
@@ -24,7 +26,7 @@ import {
   NotQuotable,
   stringEscapes,
 } from './sql-clause.ts';
-import { pathOfValue, type Template, templateOf, templateSchema } from './template.ts';
+import { isOfGroup, pathOfValue, type Template, templateOf, templateSchema } from './template.ts';
 
 interface Rule {
   dataset?: number;
@@ -63,6 +65,16 @@ const ruleSchema = {
   additionalProperties: false,
 } as const;
 
+const resource = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', const: 'dashboard' },
+    id: { type: 'string', minLength: 1, maxLength: 64 },
+  },
+  required: ['type', 'id'],
+  additionalProperties: false,
+} as const;
+
 export const superset: EmbedTokenType<SupersetSettings> = {
   label: 'a guest token of Superset',
   example: {
@@ -90,24 +102,14 @@ export const superset: EmbedTokenType<SupersetSettings> = {
         maxLength: 255,
         description: 'GUEST_TOKEN_JWT_AUDIENCE.',
       },
-      resources: resourcesSetting(
-        {
-          type: 'object',
-          properties: {
-            type: { type: 'string', const: 'dashboard' },
-            id: { type: 'string', minLength: 1, maxLength: 64 },
-          },
-          required: ['type', 'id'],
-          additionalProperties: false,
-        },
-        'The embedded dashboards that tokens may be for.',
-      ),
+      resources: resourcesSetting(resource, 'The embedded dashboards that tokens may be for.'),
       row_level_security: {
         type: 'array',
         maxItems: 50,
         items: ruleSchema,
         description:
-          'The rows that a user group sees: those whose `column` equals `value`, by all rules of a data set.',
+          'The rows that a user group sees: those whose `column` equals `value`, or one of its elements if it is a list, by all ' +
+          'rules of a data set.',
       },
       string_escapes: {
         type: 'string',
@@ -118,28 +120,34 @@ export const superset: EmbedTokenType<SupersetSettings> = {
           'minted for a value with a backslash.',
       },
       properties: propertiesSetting,
+      large_numbers: largeNumbersSetting,
     },
     required: ['audience', 'resources'],
     additionalProperties: false,
   },
-  hasResources: true,
-  namesGroup: false,
+  resource,
   signature: ({ algorithm }) => (algorithm === 'RS256' ? 'RS256' : 'secret'),
   templates: (integration) =>
     rulesOf(integration).map(({ template }, index) => ({
       path: ['settings', 'row_level_security', index, 'value'],
       template,
     })),
-  violations: ({ claims, settings }) => [
-    ...claims.map(({ path }) =>
-      violation(path, 'is not possible for superset: use settings.row_level_security'),
-    ),
-    ...(settings.row_level_security ?? []).flatMap((rule, index) => ruleViolations(rule, index)),
+  violations: (integration) => [
+    ...attributeViolations(integration),
+    ...(integration.settings.row_level_security ?? []).flatMap((rule, index) => ruleViolations(rule, index)),
   ],
   payload: (minting) => {
-    const { integration, viewer, resource, issuedAt, expiresAt } = minting;
+    const { integration, claims, viewer, resource, issuedAt, expiresAt } = minting;
+    const user = objectText([
+      ['username', jsonText(nameOfGuest(minting))],
+      ['first_name', viewer === null ? undefined : jsonText(viewer)],
+      [
+        'attributes',
+        claims.length === 0 ? undefined : scalarsText(claims, attributeText(integration.settings)),
+      ],
+    ]);
     return objectText([
-      ['user', jsonText({ username: nameOfGuest(minting), ...(viewer !== null && { first_name: viewer }) })],
+      ['user', user],
       ['resources', `[${resource!}]` as JsonText],
       ['rls_rules', jsonText(clausesOf(minting))],
       ['iat', jsonText(issuedAt)],
@@ -150,11 +158,32 @@ export const superset: EmbedTokenType<SupersetSettings> = {
   },
 };
 
+/** The macro `get_guest_user_attribute` writes them into SQL as they are. */
+function attributeText({ large_numbers: mode = 'refuse' }: SupersetSettings): ScalarConversion {
+  return (scalar, path) => {
+    if (scalar[0] === '"') refuseText(JSON.parse(scalar) as string, quotedRules, path);
+    return withLargeNumbers(scalar, mode, path);
+  };
+}
+
 /** The macro `current_username` writes it into SQL as it is. */
 function nameOfGuest({ values }: Minting): string {
   const { providedId } = values.userGroup;
   refuseText(providedId, quotedRules, ['provided_id']);
   return providedId;
+}
+
+/** Data sets need not read attributes, and versions before the macro have none: only a rule is a restriction. */
+function attributeViolations(integration: Integration<SupersetSettings>) {
+  const hasAttributes = integration.claims.some(({ template }) => isOfGroup(template));
+  const hasRule = rulesOf(integration).some(({ template }) => isOfGroup(template));
+  if (!hasAttributes || hasRule || integration.isUnrestricted) return [];
+  return [
+    violation(
+      ['unrestricted'],
+      'must be true without a value of the user group in settings.row_level_security: attributes restrict only data sets that read them',
+    ),
+  ];
 }
 
 function ruleViolations({ dataset, all_datasets, column }: Rule, index: number) {

@@ -36,6 +36,21 @@ export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
   return new Splitter(object).members();
 }
 
+export function jsonText(value: string | number | boolean | object): JsonText {
+  return JSON.stringify(value) as JsonText;
+}
+
+/** Writes an object of texts; members that are undefined are left out. */
+export function objectText(
+  members: Iterable<readonly [name: string, value: JsonText | undefined]>,
+): JsonText {
+  let text = '';
+  for (const [name, value] of members) {
+    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+  }
+  return `{${text}}` as JsonText;
+}
+
 export function textOf(tree: JsonTree): JsonText {
   return typeof tree === 'string' ? tree : tree.text;
 }

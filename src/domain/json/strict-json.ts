@@ -43,13 +43,13 @@ const INSIGNIFICANT = /"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g;
  * Parses `bytes` as one JSON document with at most `maxDepth` levels of objects and arrays.
  * Throws `invalid_json` with a pointer to the innermost invalid value.
  */
-export function parseStrictJson(bytes: Buffer, maxDepth: number): JsonDocument {
+export function parseStrictJson(bytes: Buffer, maxDepth: number, maxMembers = MAX_MEMBERS): JsonDocument {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalidJson('', 'must not start with a byte order mark');
   }
   const source = bytes.toString('utf8');
   const invalidFrom = isUtf8(bytes) ? Number.POSITIVE_INFINITY : firstReplaced(bytes, source);
-  return new Scanner(source, maxDepth, invalidFrom).scan();
+  return new Scanner(source, maxDepth, maxMembers, invalidFrom).scan();
 }
 
 function invalidJson(pointer: string, detail: string): Problem {
@@ -91,6 +91,7 @@ export function pathOf(pointer: string): string[] {
 class Scanner {
   readonly #source: string;
   readonly #maxDepth: number;
+  readonly #maxMembers: number;
   /** The index of the first bytes that are not UTF-8; a string that reaches it is rejected. */
   readonly #invalidFrom: number;
   readonly #path: (string | number)[] = [];
@@ -102,9 +103,10 @@ class Scanner {
   /** Escapes and runs of white space so far: a value that does not increase it is compact. */
   #rewrites = 0;
 
-  constructor(source: string, maxDepth: number, invalidFrom: number) {
+  constructor(source: string, maxDepth: number, maxMembers: number, invalidFrom: number) {
     this.#source = source;
     this.#maxDepth = maxDepth;
+    this.#maxMembers = maxMembers;
     this.#invalidFrom = invalidFrom;
   }
 
@@ -137,7 +139,8 @@ class Scanner {
         if (this.#source.charCodeAt(this.#position) !== 0x22) this.#fail('must have a key in double quotes');
         const key = this.#string();
         this.#path.push(key);
-        if (++this.#memberCount > MAX_MEMBERS) this.#fail(`is one of more than ${MAX_MEMBERS} members`);
+        if (++this.#memberCount > this.#maxMembers)
+          this.#fail(`is one of more than ${this.#maxMembers} members`);
         if (key === '__proto__') this.#fail('must not be a key');
         if (Object.hasOwn(object, key)) this.#fail('is a duplicate key');
         this.#skipWhiteSpace();

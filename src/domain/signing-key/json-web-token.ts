@@ -51,11 +51,13 @@ function signRs256(input: string, key: KeyObject): Promise<Buffer> {
   );
 }
 
-const HS256_HEADER = encode(JSON.stringify({ alg: 'HS256', typ: 'JWT' }));
+const HS256 = { alg: 'HS256', typ: 'JWT' };
+const ENCODED_HS256 = encode(JSON.stringify(HS256));
 
-/** HS256. */
-export function signWithSecret(payload: JsonText, secret: Secret): string {
-  const input = `${HS256_HEADER}.${encode(payload)}`;
+/** HS256, with further members of the header. */
+export function signWithSecret(payload: JsonText, secret: Secret, header?: object): string {
+  const encoded = header === undefined ? ENCODED_HS256 : encode(JSON.stringify({ ...HS256, ...header }));
+  const input = `${encoded}.${encode(payload)}`;
   return `${input}.${createHmac('sha256', secret.reveal()).update(input).digest('base64url')}`;
 }
 
@@ -68,6 +70,8 @@ export interface UnverifiedJwt {
   kid: string;
   algorithm: string;
   payload: Record<string, unknown>;
+  /** Valid JSON as it was signed; strict only if this service has signed it. */
+  payloadText: JsonText;
   input: string;
   signature: Buffer;
 }
@@ -78,22 +82,28 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 export function parseJwt(text: string): UnverifiedJwt | null {
   const [, head, body, signature] = COMPACT.exec(text) ?? [];
   if (head === undefined || body === undefined || signature === undefined) return null;
-  const header = decodeObject(head);
-  const payload = decodeObject(body);
+  const header = objectIn(decode(head));
+  const payloadText = decode(body) as JsonText;
+  const payload = objectIn(payloadText);
   if (typeof header?.kid !== 'string' || typeof header.alg !== 'string') return null;
   if (payload === null || 'crit' in header) return null;
   return {
     kid: header.kid,
     algorithm: header.alg,
     payload,
+    payloadText,
     input: `${head}.${body}`,
     signature: Buffer.from(signature, 'base64url'),
   };
 }
 
-function decodeObject(text: string): Record<string, unknown> | null {
+function decode(base64: string): string {
+  return Buffer.from(base64, 'base64url').toString();
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
     return null;

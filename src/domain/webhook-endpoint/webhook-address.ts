@@ -22,7 +22,7 @@ export function urlViolation(text: string, allowsPrivate: boolean): string | nul
   if (port !== 80 && port !== 443 && port < FIRST_USER_PORT)
     return `must have port 80, 443, or one from ${FIRST_USER_PORT}`;
   if (allowsPrivate || isPublicHost(url.hostname)) return null;
-  return 'must have a public address: this service does not call private, local or reserved ones';
+  return 'must have a public address: this service calls private, local or reserved ones only if its operator sets UGS_WEBHOOK_ALLOW_PRIVATE';
 }
 
 /** false for an address that is not public, and for names of this machine; true for other names. */

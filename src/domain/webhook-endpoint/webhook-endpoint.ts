@@ -3,6 +3,7 @@
 import type { Document, DocumentDefinition, DocumentKey } from '../document.ts';
 import { type EventType, eventTypes } from '../event/event.ts';
 import type { JsonText } from '../json/strict-json.ts';
+import { bodyType } from '../request-body.ts';
 import type { DeliveryKey, WebhookEndpointKey } from './delivery.ts';
 import { MAX_URL_LENGTH } from './webhook-address.ts';
 
@@ -46,6 +47,15 @@ export const webhookEndpointFields = {
       'days.',
   },
 } as const;
+
+type SentFields = Omit<WebhookEndpointBody, 'enabled'> & { enabled?: boolean };
+
+export const webhookEndpointBody = bodyType<WebhookEndpointBody>({
+  name: 'WebhookEndpoint',
+  fields: webhookEndpointFields,
+  required: ['url', 'event_types'],
+  convert: ({ value }) => ({ enabled: true, ...(value as SentFields) }),
+});
 
 export interface WebhookEndpoint extends WebhookEndpointBody {
   id: string;

@@ -49,7 +49,7 @@ export const authentications = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The API token after the word `Bearer` instead of `Token`. Not for forward authentication.',
+    description: 'The API token after the word `Bearer` instead of `Token`.',
   },
   basic: {
     type: 'http',

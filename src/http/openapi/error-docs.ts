@@ -31,6 +31,7 @@ type Occurrence =
   | 'every request'
   | 'origin'
   | 'API token'
+  | 'body that is read'
   | 'permission'
   | 'body'
   | 'JSON body'
@@ -232,7 +233,7 @@ export const problemDescriptions = {
     example: versionMismatch(),
   },
   body_too_large: {
-    occurrence: 'API token',
+    occurrence: 'body that is read',
     meaning: `The body has more than ${limits.bodyBytes / 1024} KiB. Nothing was changed.`,
     remedy: `Send less: \`properties\` may have ${limits.propertiesBytes / 1024} KiB.`,
     example: new Problem('body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`),

@@ -86,8 +86,7 @@ function securityOf(endpoint: AnyEndpoint | null): OpenAPIV3_1.SecurityRequireme
 }
 
 function authenticationsOf({ protocol }: AnyEndpoint): readonly (keyof typeof authentications)[] {
-  if (protocol === 'oauth') return ['apiToken', 'bearer', 'basic'];
-  return protocol === 'forward-auth' ? ['apiToken'] : ['apiToken', 'bearer'];
+  return protocol === 'oauth' ? ['apiToken', 'bearer', 'basic'] : ['apiToken', 'bearer'];
 }
 
 function permissionsText({ permissions }: AnyEndpoint): string {
@@ -119,6 +118,8 @@ function queryParameter(name: string, { description, ...schema }: Schema): Param
     required: false,
     description: String(description),
     schema: schemaObject(schema),
+    // Elements separated by commas.
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
   };
 }
 

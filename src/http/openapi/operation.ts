@@ -64,6 +64,7 @@ const canOccur = {
   'every request': () => true,
   origin: ({ endpoint }: Operation) => endpoint?.protocol !== 'forward-auth',
   'API token': ({ endpoint }: Operation) => endpoint !== null,
+  'body that is read': ({ endpoint }: Operation) => endpoint !== null && !endpoint.body.isIgnored,
   permission: ({ endpoint }: Operation) =>
     endpoint !== null && insufficientPermission(endpoint) !== undefined,
   body: ({ body }: Operation) => body !== undefined,

@@ -11,9 +11,7 @@ const BASIC = /^basic[ \t]+([0-9A-Za-z+/]+=*)[ \t]*$/i;
 /** The digest of the request's API token; null if there is none or it is malformed. */
 export function apiTokenDigestOf({ headers }: IncomingMessage, protocol?: Protocol): TokenDigest | null {
   const { authorization = '' } = headers;
-  let token = TOKEN.exec(authorization)?.[1];
-  // In forward authentication, a proxy that forgets its own API token may pass on the viewer's `Bearer`.
-  if (protocol !== 'forward-auth') token ??= bearerTokenOf(authorization);
+  let token = TOKEN.exec(authorization)?.[1] ?? bearerTokenOf(authorization);
   if (protocol === 'oauth') token ??= passwordOf(authorization);
   return token === undefined ? null : digestOfApiToken(token);
 }

@@ -20,11 +20,8 @@ export const noQuery: QueryType<null> = {
   },
 };
 
-/** For a query that is not addressed to this service. */
-export const ignoredQuery: QueryType<null> = { parameters: {}, read: () => null };
-
 export function queryType<Query>(definition: {
-  parameters: Record<string, { type: string }>;
+  parameters: Record<string, { type: string; [keyword: string]: unknown }>;
   convert: (values: Record<string, unknown>) => Query;
 }): QueryType<Query> {
   const { parameters, convert } = definition;
@@ -33,7 +30,7 @@ export function queryType<Query>(definition: {
   );
   const read = (url: string): Query => {
     const values: Record<string, unknown> = {};
-    for (const [name, text] of decodeParameters(encodedQueryOf(url), 'The query of the URL')) {
+    for (const [name, text] of encodedParameters(encodedQueryOf(url), WHERE)) {
       const parameter = checks.get(name);
       if (parameter === undefined) {
         throw invalid(
@@ -61,22 +58,32 @@ export function encodedQueryOf(url: string): string {
 
 /** Decodes application/x-www-form-urlencoded. Throws `invalid_request`, which says where the text is from. */
 export function decodeParameters(encoded: string, where: string): [name: string, text: string][] {
+  return encodedParameters(encoded, where).map(([name, text]) => [name, decode(text, where)]);
+}
+
+const WHERE = 'The query of the URL';
+
+/** The same with the values as they are. */
+function encodedParameters(encoded: string, where: string): [name: string, encodedText: string][] {
   if (encoded === '') return [];
-  const decode = (text: string): string => {
-    try {
-      return decodeURIComponent(text.replaceAll('+', ' '));
-    } catch {
-      throw invalid(`${where} must be percent-encoded UTF-8.`);
-    }
-  };
   return encoded.split('&').map((part) => {
     const [name = '', ...text] = part.split('=');
-    return [decode(name), decode(text.join('='))];
+    return [decode(name, where), text.join('=')];
   });
 }
 
-/** Text that is not of the type stays text, which the schema rejects. */
-function parse(type: string, text: string): string | number | boolean {
+function decode(text: string, where: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalid(`${where} must be percent-encoded UTF-8.`);
+  }
+}
+
+/** Text that is not of the type stays text, which the schema rejects. A comma in an element of a list is encoded. */
+function parse(type: string, encoded: string): string | number | boolean | string[] {
+  if (type === 'array') return encoded.split(',').map((element) => decode(element, WHERE));
+  const text = decode(encoded, WHERE);
   if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }

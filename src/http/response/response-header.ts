@@ -37,6 +37,11 @@ export const responseHeaders = {
     schema: { type: 'string', pattern: '^(name|mapping|properties)(, (mapping|properties)){0,2}$' },
     example: 'name, properties',
   },
+  'User-Group-Suspended': {
+    description: 'Present if the user group is suspended: its token does not resolve until it is resumed.',
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
   'WWW-Authenticate': {
     description: 'How to authenticate.',
     required: true,
@@ -59,6 +64,12 @@ export const responseHeaders = {
     description: 'The data source for the schema `40`, percent-encoded. Each schema has such a header.',
     schema: { type: 'string', pattern: PERCENT_ENCODED },
     example: 'acme-orders',
+  },
+  'X-User-Group-Property-customer_id': {
+    description:
+      'The property `customer_id`, percent-encoded. Each property that the proxy asks for has such a header.',
+    schema: { type: 'string', pattern: PERCENT_ENCODED },
+    example: 'C-1042',
   },
   'Retry-After': {
     description: 'Seconds to wait before retrying.',

@@ -153,6 +153,17 @@ export async function readApiToken(
   return apiToken;
 }
 
+/** The API token of the request. */
+export async function readOwnApiToken(
+  { store }: Pick<EventContext, 'store'>,
+  { workspaceId, environment, apiTokenId }: Caller,
+): Promise<ApiTokenRow> {
+  const of = { workspaceId, environment };
+  const [row] = await store.read({ kind: 'listApiTokens', of, after: apiTokenId! - 1, limit: 1 });
+  if (row?.apiTokenId !== apiTokenId) throw apiTokenNotFound();
+  return row;
+}
+
 /** Yields all API tokens ordered by id, page by page. */
 export async function* apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[]> {
   let after = 0;

@@ -10,6 +10,8 @@ import {
   MAX_RESOLVED_BYTES,
   schemaDefinition,
 } from '../../domain/catalogue.ts';
+import type { DataSourceBody, SchemaBody } from '../../domain/catalogue-body.ts';
+import type { Document } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { Problem } from '../../problem.ts';
@@ -17,31 +19,23 @@ import { type DocumentContext, putDocument, type StoredDocument } from '../docum
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { leaseId } from '../machinery/id-lease.ts';
 
-export interface SchemaBody {
-  name: string;
-  default_data_source?: string | number | null;
-}
-
-export interface DataSourceBody {
-  schemaId: string;
-  name: string;
-  /** Text as it was sent. */
-  attributes: JsonText;
-}
-
 /** Throws `limit_reached`. */
 export async function putSchema(
   context: DocumentContext,
   caller: Caller,
   id: string,
-  { name, default_data_source = null }: SchemaBody,
+  sent: SchemaBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const body = JSON.stringify({ name, default_data_source }) as JsonText;
-  if (default_data_source !== null) {
+  const body = schemaText(sent);
+  if ((sent.default_data_source ?? null) !== null) {
     refuseLargeDefaults(await context.configs.of(context.store, caller), { kind: 'schema', id, body });
   }
   return putDocument(context, caller, schemaDefinition, id, { body }, precondition);
+}
+
+export function schemaText({ name, default_data_source = null }: SchemaBody): JsonText {
+  return JSON.stringify({ name, default_data_source }) as JsonText;
 }
 
 /** A new data source gets a number, which it keeps. Throws `limit_reached`. */
@@ -49,21 +43,30 @@ export async function putDataSource(
   context: DocumentContext,
   caller: Caller,
   id: string,
-  { schemaId, name, attributes }: DataSourceBody,
+  sent: DataSourceBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   const config = await context.configs.of(context.store, caller);
   const known = config.ofKind('data_source').get(id);
   const newId = known === undefined ? await leaseId(context.store, 'data_source_id') : dataSourceIdOf(known);
-  const bodyWith = (dataSourceId: number) =>
-    `{"data_source_id":${dataSourceId},"schema_id":${JSON.stringify(schemaId)},` +
-    `"name":${JSON.stringify(name)},"attributes":${attributes}}`;
   if (config.catalogue.hasDefault(id, newId)) {
-    refuseLargeDefaults(config, { kind: 'data_source', id, body: bodyWith(newId) as JsonText });
+    refuseLargeDefaults(config, { kind: 'data_source', id, body: dataSourceText(sent, newId) });
   }
-  const body = (stored: Parameters<typeof dataSourceIdOf>[0] | null) =>
-    bodyWith(stored === null ? newId : dataSourceIdOf(stored)) as JsonText;
+  const body = (stored: Document | null) =>
+    dataSourceText(sent, stored === null ? newId : dataSourceIdOf(stored));
   return putDocument(context, caller, dataSourceDefinition, id, { body }, precondition);
+}
+
+export function dataSourceText(
+  { schemaId, name, attributes, reservedFor }: DataSourceBody,
+  dataSourceId: number,
+): JsonText {
+  // Absent and not null if it is not reserved, as earlier versions stored it.
+  const owner = reservedFor === null ? '' : `,"user_group_id":${JSON.stringify(reservedFor)}`;
+  const text =
+    `{"data_source_id":${dataSourceId},"schema_id":${JSON.stringify(schemaId)},` +
+    `"name":${JSON.stringify(name)},"attributes":${attributes}${owner}}`;
+  return text as JsonText;
 }
 
 /** Throws `limit_reached` if a resolution would contain too much. */
@@ -71,11 +74,21 @@ export function refuseLargeResolution({ bytes }: EffectiveMapping): void {
   if (bytes > MAX_RESOLVED_BYTES) throw resolutionTooLarge('The data sources of this user group', bytes);
 }
 
-/** The defaults are part of every resolution: refused here, the error reaches the administrator and not the viewers. */
 function refuseLargeDefaults(config: EnvironmentConfig, changed: CatalogueDocument): void {
   const others = config.documents.filter(({ kind, id }) => kind !== changed.kind || id !== changed.id);
-  const { bytes } = new Catalogue([...others, changed]).effective(null);
-  const grows = bytes > config.catalogue.effective(null).bytes;
+  refuseLargeCatalogue(config, [...others, changed]);
+}
+
+/**
+ * The defaults are part of every resolution: refused here, the error reaches the administrator and not the viewers. Throws
+ * `limit_reached`.
+ */
+export function refuseLargeCatalogue(
+  config: EnvironmentConfig,
+  documents: Iterable<CatalogueDocument>,
+): void {
+  const bytes = new Catalogue(documents).defaultBytes;
+  const grows = bytes > config.catalogue.defaultBytes;
   if (grows && bytes > MAX_RESOLVED_BYTES)
     throw resolutionTooLarge('The default data sources of all schemas', bytes);
 }

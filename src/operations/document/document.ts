@@ -1,7 +1,7 @@
 // Documents of any kind: read, listed, created or replaced, and deleted.
 
 import type { Caller } from '../../domain/api-token.ts';
-import type { Document, DocumentDefinition, DocumentKey } from '../../domain/document.ts';
+import type { Document, DocumentDefinition, DocumentKey, DocumentTotal } from '../../domain/document.ts';
 import { documentBytes, documentTag } from '../../domain/document.ts';
 import type { EventType, NewEvent } from '../../domain/event/event.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -119,8 +119,8 @@ export async function putDocument(
         id,
       }),
     });
-    if (result === 'documents_limit_reached') throw countLimitReached(definition);
-    if (result === 'bytes_limit_reached') throw sizeLimitReached(definition);
+    if (result === 'documents_limit_reached') throw limitReached(definition, 'documents');
+    if (result === 'bytes_limit_reached') throw limitReached(definition, 'bytes');
     if (result !== 'version_mismatch') return result;
     // It was created, changed or deleted in between.
     reader = { ...caller, configVersion: null };
@@ -175,16 +175,10 @@ export function documentNotFound({ noun }: DocumentDefinition): Problem {
   return new Problem('not_found', `No ${noun} has this id.`);
 }
 
-function countLimitReached({ noun, limit }: DocumentDefinition): Problem {
-  return new Problem(
-    'limit_reached',
-    `There may be at most ${limit.documents} ${noun}s in a workspace and environment. Delete one first.`,
-  );
-}
-
-function sizeLimitReached({ noun, limit }: DocumentDefinition): Problem {
-  return new Problem(
-    'limit_reached',
-    `The ${noun}s of a workspace and environment may have at most ${limit.bytes} bytes together, with their ids. Shorten or delete some first.`,
-  );
+export function limitReached({ noun, limit }: DocumentDefinition, exceeded: keyof DocumentTotal): Problem {
+  const texts = {
+    documents: `There may be at most ${limit.documents} ${noun}s in a workspace and environment. Delete one first.`,
+    bytes: `The ${noun}s of a workspace and environment may have at most ${limit.bytes} bytes together, with their ids. Shorten or delete some first.`,
+  };
+  return new Problem('limit_reached', texts[exceeded]);
 }

@@ -1,7 +1,9 @@
 // Mints a token for a tool, from an integration and the stored values of one user group.
 
 import type { Caller } from '../../domain/api-token.ts';
+import type { CommonSettings } from '../../domain/embed-token/embed-token-type.ts';
 import { checkLength, payloadOf, resourceOf, signatureOf, typeOf } from '../../domain/embed-token/mint.ts';
+import { narrowed } from '../../domain/embed-token/narrow.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import type { IntegrationType } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -28,6 +30,8 @@ export interface EmbedTokenBody {
   group: { token: PresentedToken } | { userGroupId: string };
   viewer: string | null;
   resource: JsonText | null;
+  /** Values in place of properties; null for all that is stored. */
+  narrow: JsonText | null;
 }
 
 export interface EmbedToken {
@@ -42,9 +46,11 @@ export interface EmbedToken {
 export interface TokenContent {
   config: EnvironmentConfig;
   found: FoundIntegration;
+  /** Narrowed, if the token is. */
   userGroup: UserGroup;
+  narrow: JsonText | null;
   viewer: string | null;
-  /** One that the integration allows. */
+  /** The requested one. */
   resource: JsonText | null;
   /** The token ends no later, in milliseconds since 1970; null if only its integration limits it. */
   until: number | null;
@@ -52,25 +58,27 @@ export interface TokenContent {
 
 /**
  * Throws `not_found` for the integration, `user_group_token_not_found`, `user_group_not_found`, `invalid_request` for a
- * resource that the integration does not allow, and `claim_missing` or `claim_invalid` for values of the group.
+ * resource that the integration does not allow, and `claim_missing` or `claim_invalid` for values of the group, or values
+ * that are not its own.
  */
 export async function mintEmbedToken(
   context: Context,
   caller: Caller,
-  { integration: id, group, viewer, resource }: EmbedTokenBody,
+  { integration: id, group, narrow, ...more }: EmbedTokenBody,
 ): Promise<EmbedToken> {
   const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, id);
-  const allowed = resourceOf(found.integration, resource);
-  const viewed = await findViewed(context, caller, group);
-  return signEmbedToken(context, caller, { config, found, ...viewed, viewer, resource: allowed });
+  const { userGroup: stored, until } = await findViewed(context, caller, group);
+  const { properties = [] } = found.integration.settings as CommonSettings;
+  const userGroup = narrow === null ? stored : narrowed(stored, narrow, properties);
+  return signEmbedToken(context, caller, { config, found, userGroup, narrow, until, ...more });
 }
 
-/** Throws `claim_missing` and `claim_invalid`. */
+/** Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`. */
 export async function signEmbedToken(
   context: Context,
   caller: Caller,
-  { config, found, userGroup, viewer, resource, until }: TokenContent,
+  { config, found, userGroup, narrow, viewer, resource: requested, until }: TokenContent,
 ): Promise<EmbedToken> {
   const { integration } = found;
   const turn = context.cpu.turn(sizeOf(userGroup));
@@ -81,14 +89,15 @@ export async function signEmbedToken(
     issuedAt + integration.ttlSeconds,
     until === null ? Infinity : Math.floor(until / 1_000),
   );
+  const values = new GroupValues(userGroup);
+  const resource = resourceOf(integration, requested, values);
   const signature = signatureOf(integration);
   const keySet = signature === 'secret' ? null : (keySetIn(config) ?? (await ensureKeySet(context, caller)));
   const issuer = keySet && issuerUrl(context.publicUrl, keySet.keySet);
-  const values = new GroupValues(userGroup);
-  const payload = payloadOf({ integration, values, viewer, resource, issuer, issuedAt, expiresAt });
+  const payload = payloadOf({ integration, values, narrow, viewer, resource, issuer, issuedAt, expiresAt });
   const token =
     signature === 'secret'
-      ? signWithSecret(payload, secretOf(context, found))
+      ? signWithSecret(payload, secretOf(context, found), typeOf(integration).header?.(integration.settings))
       : await sign(context, caller, payload, signerOf(context, keySet!, signature));
   checkLength(token);
   const url =

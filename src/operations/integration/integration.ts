@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
-import type { Document } from '../../domain/document.ts';
+import type { Document, DocumentKey } from '../../domain/document.ts';
 import { signatureOf } from '../../domain/embed-token/mint.ts';
 import {
   type Integration,
@@ -9,6 +9,7 @@ import {
 } from '../../domain/integration.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
+import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import {
   type DocumentContext,
   documentKey,
@@ -45,24 +46,39 @@ export async function putIntegration(
   context: DocumentContext,
   caller: Caller,
   id: string,
-  { integration, text, secret }: IntegrationBody,
+  body: IntegrationBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  if (signatureOf(integration) !== 'secret') {
-    await ensureKeySet(context, caller);
-    const fields = { body: text, secret: null, replacesSecret: true };
-    return putDocument(context, caller, definition, id, fields, precondition);
-  }
-  if (secret !== null) {
-    const sealed = context.keyRing.seal(secret, documentKey(caller, definition, id));
-    const fields = { body: text, secret: sealed, replacesSecret: true };
-    return putDocument(context, caller, definition, id, fields, precondition);
-  }
-  const { store, configs } = context;
-  const stored = (await configs.of(store, caller)).ofKind(definition.kind).get(id);
-  if (stored === undefined || stored.secret === null || integrationOf(stored).type !== integration.type) {
-    throw invalidField('/secret', `is required for a new integration of the type ${integration.type}`);
-  }
-  // It must not be created again in between, without a secret.
-  return putDocument(context, caller, definition, id, { body: text }, { ifMatch: '*', ...precondition });
+  const stored = (await context.configs.of(context.store, caller)).ofKind(definition.kind).get(id) ?? null;
+  const secret = sealedSecret(context, documentKey(caller, definition, id), body, stored);
+  const { text } = body;
+  if (secret === undefined)
+    // It must not be created again in between, without a secret.
+    return putDocument(context, caller, definition, id, { body: text }, { ifMatch: '*', ...precondition });
+  if (secret === null) await ensureKeySet(context, caller);
+  return putDocument(
+    context,
+    caller,
+    definition,
+    id,
+    { body: text, secret, replacesSecret: true },
+    precondition,
+  );
+}
+
+/**
+ * The secret to store; null if the tokens are signed by a key of the service, undefined if the stored one stays. Throws
+ * `invalid_request` if none is stored that could stay.
+ */
+export function sealedSecret(
+  { keyRing }: Pick<DocumentContext, 'keyRing'>,
+  key: DocumentKey,
+  { integration, secret }: IntegrationBody,
+  stored: Document | null,
+): SealedToken | null | undefined {
+  if (signatureOf(integration) !== 'secret') return null;
+  if (secret !== null) return keyRing.seal(secret, key);
+  if (stored !== null && stored.secret !== null && integrationOf(stored).type === integration.type)
+    return undefined;
+  throw invalidField('/secret', `is required for a new integration of the type ${integration.type}`);
 }

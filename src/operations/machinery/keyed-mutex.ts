@@ -10,7 +10,7 @@ export class KeyedMutex {
   /** Runs `work` after all earlier calls with the same key. Throws if the deadline of `store` passes while waiting. */
   async runExclusive<Result>(
     key: string,
-    store: BatchingStore,
+    store: Pick<BatchingStore, 'inTime'>,
     work: () => Promise<Result>,
   ): Promise<Result> {
     const previous = this.#tails.get(key);

@@ -11,6 +11,10 @@ export function putMappingPolicy(
   mode: PolicyMode,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
-  const body = JSON.stringify({ mode }) as JsonText;
+  const body = mappingPolicyText({ mode });
   return putDocument(context, caller, mappingPolicyDefinition, SINGLETON_ID, { body }, precondition);
+}
+
+export function mappingPolicyText({ mode }: { mode: PolicyMode }): JsonText {
+  return JSON.stringify({ mode }) as JsonText;
 }

@@ -1,26 +1,41 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import { propertySchemaDefinition } from '../../domain/property-schema.ts';
+import { type PropertySchemaBody, propertySchemaDefinition } from '../../domain/property-schema.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
 import { PropertySchemaInvalid } from './validator/validator.ts';
 
+type PropertySchemaContext = DocumentContext & Pick<Context, 'propertyValidator'>;
+
 /** Throws `invalid_request` if the schema cannot be used. */
 export async function putPropertySchema(
-  context: DocumentContext & Pick<Context, 'propertyValidator'>,
+  context: PropertySchemaContext,
   caller: Caller,
-  { schema, mode }: { schema: JsonText; mode: PolicyMode },
+  sent: PropertySchemaBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
+  await refuseUnusableSchema(context, caller, sent);
+  const body = propertySchemaText(sent);
+  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
+}
+
+export function propertySchemaText({ schema, mode }: PropertySchemaBody): JsonText {
+  return `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
+}
+
+/** Throws `invalid_request`. */
+export async function refuseUnusableSchema(
+  context: Pick<PropertySchemaContext, 'propertyValidator'>,
+  caller: Caller,
+  { schema }: PropertySchemaBody,
+): Promise<void> {
   try {
     await context.propertyValidator.compile(caller.workspaceId, schema);
   } catch (error) {
     if (!(error instanceof PropertySchemaInvalid)) throw error;
     throw invalidField(`/schema${error.pointer}`, error.message);
   }
-  const body = `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
-  return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
 }

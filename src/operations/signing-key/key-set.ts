@@ -25,6 +25,7 @@ import {
   tenantOfIssuer,
 } from '../../domain/signing-key/key-set.ts';
 import { Problem } from '../../problem.ts';
+import type { DocumentChange } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, openSecret } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
@@ -83,13 +84,28 @@ export async function ensureKeySet(context: DocumentContext, caller: Caller): Pr
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await findKeySet(context, reader);
     if (stored !== null) return stored;
-    const keys = await generateSigningKeys(context.clock());
-    const change = { issuerId: newIssuerId(caller), keys, privateKeys: {}, newKeys: keys };
-    const created = await write(context, reader, change, null);
+    const created = await write(context, reader, await firstKeys(context, caller), null);
     if (created !== null) return created;
     reader = { ...caller, configVersion: null };
   }
   throw changedTooOften();
+}
+
+async function firstKeys({ clock }: DocumentContext, caller: Caller): Promise<Change> {
+  const keys = await generateSigningKeys(clock());
+  return { issuerId: newIssuerId(caller), keys, privateKeys: {}, newKeys: keys };
+}
+
+/** The first key set of an environment, for a change of its whole configuration. */
+export async function newKeySet(context: DocumentContext, caller: Caller): Promise<DocumentChange> {
+  const { key, body, secret, now, event } = await replacement(
+    context,
+    caller,
+    await firstKeys(context, caller),
+    null,
+  );
+  const after = { ...key, version: 1, body, secret, createdAt: now, updatedAt: now };
+  return { before: null, after, event };
 }
 
 /**
@@ -151,24 +167,35 @@ async function rotation(
 async function write(
   context: DocumentContext,
   caller: Caller,
-  { newKeys, privateKeys, ...keySet }: Change,
+  change: Change,
   replaced: Document | null,
 ): Promise<StoredKeySet | null> {
-  const { store, keyRing, clock } = context;
+  const result = await context.store.write({
+    kind: 'putDocument',
+    ...(await replacement(context, caller, change, replaced)),
+    precondition: replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] },
+    limit: { ...UNLIMITED, documents: 1 },
+  });
+  return typeof result === 'string' ? null : storedKeySet(result.document);
+}
+
+async function replacement(
+  context: DocumentContext,
+  caller: Caller,
+  { newKeys, privateKeys, ...keySet }: Change,
+  replaced: Document | null,
+) {
+  const { keyRing, clock } = context;
   const key = keySetKey(caller);
   const added = Object.fromEntries(newKeys.map(({ kid, pkcs8 }) => [kid, pkcs8.reveal()]));
   const type = replaced === null ? 'key_set.created' : 'key_set.rotated';
-  const result = await store.write({
-    kind: 'putDocument',
+  return {
     key,
     body: keySetText(keySet),
     secret: keyRing.seal(privateKeysText({ ...privateKeys, ...added }), key),
-    precondition: replaced === null ? { ifNoneMatch: '*' } : { ifMatch: [documentTag(replaced)] },
-    limit: { ...UNLIMITED, documents: 1 },
     now: clock(),
     event: await newEvent(context, caller, type, { type: 'key_set', id: key.id }),
-  });
-  return typeof result === 'string' ? null : storedKeySet(result.document);
+  };
 }
 
 /** The key that signs now. */

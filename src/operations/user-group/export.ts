@@ -44,11 +44,13 @@ export async function* userGroupPages(
 }
 
 function lineOf(userGroup: UserGroup, keyRing: KeyRing | null): string {
-  const { providedId, name, mapping, properties } = userGroup;
+  const { providedId, name, mapping, properties, suspendedAt } = userGroup;
+  // Absent and not false if it is not suspended, so that earlier versions import the line.
+  const suspended = suspendedAt === null ? '' : ',"suspended":true';
   const token =
     keyRing === null ? '' : `,"token":${JSON.stringify(openStoredToken(userGroup, keyRing).reveal())}`;
   return (
     `{"user_group_id":${JSON.stringify(providedId)},"name":${JSON.stringify(name)},` +
-    `"mapping":${mapping},"properties":${properties}${token}}\n`
+    `"mapping":${mapping},"properties":${properties}${suspended}${token}}\n`
   );
 }

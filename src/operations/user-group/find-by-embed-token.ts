@@ -1,7 +1,10 @@
 // From an embed token of the type jwt to its group, if what the token says is still true.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { isSignedBy, parseJwt } from '../../domain/signing-key/json-web-token.ts';
+import { withNarrowed } from '../../domain/embed-token/narrow.ts';
+import { type JsonObject, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { isSignedBy, parseJwt, type UnverifiedJwt } from '../../domain/signing-key/json-web-token.ts';
 import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { findKeySet, verifierOf } from '../signing-key/key-set.ts';
@@ -36,7 +39,16 @@ export async function findByEmbedToken(
   const userGroup = await context.store.read({ kind: 'findUserGroup', key });
   if (userGroup === null || userGroup.suspendedAt !== null) return null;
   if (userGroup.teamId !== claims.teamId || userGroup.version !== claims.version) return null;
-  return { userGroup, expiresAt: claims.expiresAt };
+  const narrow = narrowIn(token);
+  const viewed = narrow === null ? userGroup : withNarrowed(userGroup, narrow);
+  return { userGroup: viewed, expiresAt: claims.expiresAt };
+}
+
+/** The part of the properties that the token is for, with exact digits; null if it is for all. */
+function narrowIn({ payload, payloadText }: UnverifiedJwt): JsonText | null {
+  if (!('narrow' in Object(payload.user_group))) return null;
+  const { members } = treeOf(payloadText) as JsonObject;
+  return textOf((members.get('"user_group"') as JsonObject).members.get('"narrow"')!);
 }
 
 /** null for a token that was signed here but names no group, such as a guest token of Superset. */

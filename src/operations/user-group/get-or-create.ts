@@ -53,7 +53,7 @@ async function createIfNamed(
   if (!isMet(precondition, null)) throw versionMismatch();
   if (!context.store.admitsWrite()) throw overloaded;
   const { mapping = null, properties = null } = body;
-  const check = checkPolicies(context, caller, { mapping, properties });
+  const check = checkPolicies(context, caller, body.userGroupId, { mapping, properties });
   if (check !== undefined) await check;
   const group = await createUserGroup(context, caller, key, { ...body, name });
   if (group.created) return { ...group, drift: [] };
@@ -96,16 +96,23 @@ export async function createUserGroup(
 export async function newUserGroup(
   { store, keyRing, teamIds, clock }: Pick<Context, 'store' | 'keyRing' | 'teamIds' | 'clock'>,
   key: UserGroupKey,
-  { name, mapping = null, properties = null }: UserGroupFields & { name: string },
+  { name, mapping = null, properties = null, suspended = false }: NewFields,
   { token, tokenDigest }: { token: Secret; tokenDigest: TokenDigest },
 ): Promise<NewUserGroup> {
   const { id: teamId, lease } = await teamIds.next(store);
   const sealedToken = keyRing.seal(token, { ...key, teamId, tokenDigest });
-  return { key, teamId, lease, name, mapping, properties, tokenDigest, sealedToken, now: clock() };
+  const now = clock();
+  const suspendedAt = suspended ? now : null;
+  return { key, teamId, lease, name, mapping, properties, suspendedAt, tokenDigest, sealedToken, now };
 }
 
+type NewFields = UserGroupFields & { name: string; suspended?: boolean };
+
 /** The sent fields that differ from the stored ones. */
-export function driftOf(sent: UserGroupFields, stored: UserGroup): GetOrCreateResult['drift'] {
+export function driftOf(
+  sent: UserGroupFields,
+  stored: Pick<UserGroup, 'name' | 'mapping' | 'properties'>,
+): GetOrCreateResult['drift'] {
   const drift: GetOrCreateResult['drift'] = [];
   if (sent.name !== undefined && sent.name !== stored.name) drift.push('name');
   for (const field of ['mapping', 'properties'] as const) {

@@ -111,7 +111,7 @@ export function previewLine(
   });
 }
 
-async function orRefusal(
+export async function orRefusal(
   line: Buffer,
   work: (body: ImportedUserGroupBody, imported: ImportedToken | null) => Promise<LineResult>,
 ): Promise<LineResult> {
@@ -141,7 +141,7 @@ async function create(
 ): Promise<Exclude<CommandResult<'importUserGroup'>, 'unsettled'>> {
   const { context, caller } = job;
   const { mapping = null, properties = null } = body;
-  await checkPolicies(context, caller, { mapping, properties });
+  await checkPolicies(context, caller, body.userGroupId, { mapping, properties });
   const command = await commandWithNewId(context, key, body, imported);
   const event = await userGroupEvent(context, caller, 'created', key);
   const result = await context.store.write({ ...command, event });
@@ -179,12 +179,13 @@ async function reconcile(
 ): Promise<LineResult> {
   const result = compare(body, imported, stored, replaces);
   if (result.result !== 'updated') return result;
-  const { userGroupId: _, token: __, ...fields } = body;
-  await checkPolicies(context, caller, fields);
+  const { userGroupId, token: _, suspended, ...fields } = body;
+  await checkPolicies(context, caller, userGroupId, fields);
   const updated = await context.store.write({
     kind: 'updateUserGroup',
     key,
     ...fields,
+    ...(suspended !== undefined && { suspendedAt: suspended ? context.clock() : null }),
     now: context.clock(),
     event: await userGroupEvent(context, caller, 'updated', key),
   });
@@ -192,13 +193,24 @@ async function reconcile(
 }
 
 function compare(
-  body: UserGroupFields,
+  body: Pick<ImportedUserGroupBody, 'suspended'> & UserGroupFields,
   imported: ImportedToken | null,
   stored: UserGroup,
   replaces: boolean,
 ): LineResult {
   if (imported !== null && !isTokenOf(stored, imported)) return tokenDiffers();
-  const drift = driftOf(body, stored);
+  return compareFields(body, stored, replaces);
+}
+
+/** Compares what a line may change. */
+export function compareFields(
+  body: Pick<ImportedUserGroupBody, 'suspended'> & UserGroupFields,
+  stored: Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>,
+  replaces: boolean,
+): LineResult {
+  const drift: string[] = driftOf(body, stored);
+  const isSuspended = stored.suspendedAt !== null;
+  if (body.suspended !== undefined && body.suspended !== isSuspended) drift.push('suspended');
   if (drift.length === 0) return { result: 'unchanged' };
   return replaces ? { result: 'updated' } : userGroupDiffers(drift);
 }

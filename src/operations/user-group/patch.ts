@@ -50,7 +50,7 @@ async function mergeInto(
     if (!isMet(precondition, stored)) throw versionMismatch();
     await cpu.turn(sizeOf(stored) + sizeOf(patch));
     const fields = mergeFields(stored, patch);
-    await checkPolicies(context, caller, fields);
+    await checkPolicies(context, caller, key.providedId, fields);
     const patched = await store.write({
       kind: 'updateUserGroup',
       key,

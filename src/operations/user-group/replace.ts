@@ -25,7 +25,7 @@ export async function replaceUserGroup(
 ): Promise<OpenUserGroup & { created: boolean }> {
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   const fields = { name, mapping, properties };
-  await checkPolicies(context, caller, fields);
+  await checkPolicies(context, caller, userGroupId, fields);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const now = context.clock();
     const updated = await context.store.write({

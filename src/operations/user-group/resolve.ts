@@ -35,7 +35,7 @@ export async function identifyViewer(
   const found = await identify(context, caller, token);
   if (found === null) return null;
   const { catalogue } = await context.configs.of(context.store, caller);
-  const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup.mapping);
+  const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
   if (effective !== null && effective.bytes > SMALL_BYTES)
     await context.cpu.turn(Math.ceil(effective.bytes * WRITING_COST));
   return { ...found, effective };

@@ -18,7 +18,7 @@ export async function updateUserGroup(
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
   const { userGroupId, name, mapping, properties } = body;
-  const check = checkPolicies(context, caller, body);
+  const check = checkPolicies(context, caller, userGroupId, body);
   if (check !== undefined) await check;
   const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
   const userGroup = await context.store.write({

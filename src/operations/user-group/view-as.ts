@@ -3,7 +3,8 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
-import { resourceOf, resourcesOf } from '../../domain/embed-token/mint.ts';
+import { resourcesOf } from '../../domain/embed-token/mint.ts';
+import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -49,7 +50,7 @@ export interface GroupView {
 export async function viewAs(context: Context, caller: Caller, userGroupId: string): Promise<GroupView> {
   const userGroup = await findUserGroup(context, caller, userGroupId);
   const config = await context.configs.of(context.store, caller);
-  const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(userGroup.mapping);
+  const effective = config.catalogue.isEmpty ? null : config.catalogue.effective(userGroup);
   if (effective !== null) refuseLargeResolution(effective);
   if (userGroup.suspendedAt !== null) return { userGroup, effective, previews: null };
   const previews: Preview[] = [];
@@ -66,12 +67,20 @@ async function previewOf(
   content: Pick<TokenContent, 'config' | 'found' | 'userGroup'>,
 ): Promise<Preview> {
   const { document, integration } = content.found;
-  const resources = resourcesOf(integration);
-  const [resource = null] = resources;
-  const minted = signEmbedToken(context, caller, { ...content, resource, viewer: null, until: null });
-  const outcome = await minted.then(({ token }) => decode(token), asProblem);
-  return { integrationId: document.id, integration, resources, resource, outcome };
+  const preview = { integrationId: document.id, integration };
+  let resources: JsonText[] = [];
+  try {
+    resources = resourcesOf(integration, new GroupValues(content.userGroup));
+    const [resource = null] = resources;
+    const { token } = await signEmbedToken(context, caller, { ...content, ...ALL, resource, until: null });
+    return { ...preview, resources, resource, outcome: decode(token) };
+  } catch (error) {
+    return { ...preview, resources, resource: resources[0] ?? null, outcome: asProblem(error) };
+  }
 }
+
+/** Neither for a certain viewer nor narrowed. */
+const ALL = { viewer: null, narrow: null };
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
@@ -92,10 +101,9 @@ export async function mintTestToken(
 ): Promise<TestToken> {
   const config = await context.configs.of(context.store, caller);
   const found = findIntegration(config, body.integration);
-  const resource = resourceOf(found.integration, body.resource);
   const userGroup = await findViewable(context, caller, body.userGroupId);
   const until = context.clock() + TEST_TOKEN_MS;
-  const content = { config, found, userGroup, resource, viewer: null, until };
+  const content = { config, found, userGroup, ...ALL, resource: body.resource, until };
   const minted = await signEmbedToken(context, caller, content);
   return { ...minted, ...decode(minted.token) };
 }

@@ -17,26 +17,28 @@ type PolicyContext = Pick<
 >;
 
 /**
- * Checks the fields that a change writes; absent ones are not written. Rejects with `mapping_invalid` and
+ * Checks the fields that a change of the group writes; absent ones are not written. Rejects with `mapping_invalid` and
  * `properties_invalid` if the rules are enforced; otherwise adds to the violations of the request. Returns undefined if
  * the environment has no rules.
  */
 export function checkPolicies(
   context: PolicyContext,
   caller: Caller,
+  userGroupId: string,
   fields: UserGroupFields,
 ): Promise<void> | undefined {
-  return caller.configVersion === 0 ? undefined : checkRules(context, caller, fields);
+  return caller.configVersion === 0 ? undefined : checkRules(context, caller, userGroupId, fields);
 }
 
 async function checkRules(
   context: PolicyContext,
   caller: Caller,
+  providedId: string,
   { mapping, properties }: UserGroupFields,
 ): Promise<void> {
   const config = await context.configs.of(context.store, caller);
   if (mapping !== undefined && config.mappingMode !== 'off')
-    apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, mapping));
+    apply(context, config.mappingMode, 'mapping_invalid', mappingViolations(config, { providedId, mapping }));
   if (properties !== undefined && config.propertySchema !== null && config.propertySchema.mode !== 'off') {
     const found = await enforcedViolations(context, caller, config.propertySchema, properties);
     apply(context, config.propertySchema.mode, 'properties_invalid', found);
@@ -62,20 +64,27 @@ async function enforcedViolations(
 
 /** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
 export async function violationsOf(
-  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  context: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
   config: EnvironmentConfig,
-  stored: readonly Pick<UserGroup, 'mapping' | 'properties'>[],
+  stored: readonly Pick<UserGroup, 'providedId' | 'mapping' | 'properties'>[],
 ): Promise<Violation[][]> {
-  const { propertySchema } = config;
-  const ofProperties =
-    propertySchema === null
-      ? stored.map(() => [])
-      : await storedViolations(propertyValidator, tenant, propertySchema, stored);
-  return stored.map(({ mapping }, index) => {
-    const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, mapping);
+  const ofProperties = await violationsOfProperties(context, tenant, config, stored);
+  return stored.map((userGroup, index) => {
+    const ofMapping = config.catalogue.isEmpty ? [] : mappingViolations(config, userGroup);
     return [...ofMapping, ...ofProperties[index]!];
   });
+}
+
+/** The same for the properties only. */
+export async function violationsOfProperties(
+  { propertyValidator }: Pick<Context, 'propertyValidator'>,
+  tenant: Tenant,
+  { propertySchema }: EnvironmentConfig,
+  stored: readonly Pick<UserGroup, 'properties'>[],
+): Promise<Violation[][]> {
+  if (propertySchema === null) return stored.map(() => []);
+  return storedViolations(propertyValidator, tenant, propertySchema, stored);
 }
 
 function apply(
@@ -93,8 +102,11 @@ function apply(
   throw new Problem(code, `${details.join('; ')}.`, { errors: found });
 }
 
-function mappingViolations(config: EnvironmentConfig, mapping: JsonText | null): Violation[] {
-  return config.catalogue.violations(mapping).map(({ schemaId, detail }) => ({
+function mappingViolations(
+  config: EnvironmentConfig,
+  userGroup: Pick<UserGroup, 'providedId' | 'mapping'>,
+): Violation[] {
+  return config.catalogue.violations(userGroup).map(({ schemaId, detail }) => ({
     pointer: pointerOf(['mapping', schemaId]),
     detail,
   }));

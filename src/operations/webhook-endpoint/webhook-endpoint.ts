@@ -1,12 +1,13 @@
 // Webhook endpoints: created with a secret, rotated, tested, and their deliveries.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { type Document, documentTag } from '../../domain/document.ts';
+import { type Document, type DocumentKey, documentTag } from '../../domain/document.ts';
 import { TokenUnreadable } from '../../domain/key-ring.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
+import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import type { Delivery, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {
@@ -52,18 +53,36 @@ export async function putWebhookEndpoint(
   body: WebhookEndpointBody,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument & { secret: Secret | null }> {
-  const violation = urlViolation(body.url, context.allowsPrivateWebhooks);
-  if (violation !== null) throw invalidField('/url', violation);
-  const secrets = mintWebhookSecrets();
-  const sealed = context.keyRing.seal(webhookSecretsText(secrets), documentKey(caller, definition, id));
+  refuseAddress(context, body);
+  const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  // Its past failures may be those of another URL.
   if (body.enabled && !stored.created) await clearFailing(context, keyOf(caller, id));
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
-async function clearFailing({ store }: WebhookContext, of: WebhookEndpointKey): Promise<void> {
+/** Throws `invalid_request`. */
+export function refuseAddress(
+  { allowsPrivateWebhooks }: Pick<WebhookContext, 'allowsPrivateWebhooks'>,
+  { url }: WebhookEndpointBody,
+): void {
+  const violation = urlViolation(url, allowsPrivateWebhooks);
+  if (violation !== null) throw invalidField('/url', violation);
+}
+
+export function newSecrets(
+  { keyRing }: Pick<WebhookContext, 'keyRing'>,
+  key: DocumentKey,
+): { secrets: WebhookSecrets; sealed: SealedToken } {
+  const secrets = mintWebhookSecrets();
+  return { secrets, sealed: keyRing.seal(webhookSecretsText(secrets), key) };
+}
+
+/** For an endpoint whose past failures may be those of another URL. */
+export async function clearFailing(
+  { store }: Pick<WebhookContext, 'store'>,
+  of: WebhookEndpointKey,
+): Promise<void> {
   await store.write({ kind: 'setFailingSince', of, since: null });
 }
 
@@ -75,8 +94,15 @@ export async function deleteWebhookEndpoint(
   precondition: Precondition | undefined,
 ): Promise<void> {
   await deleteDocument(context, caller, definition, id, precondition);
-  const of = keyOf(caller, id);
-  await context.store.write({ kind: 'setFailingSince', of, since: null });
+  await forgetDeliveries(context, keyOf(caller, id));
+}
+
+/** For an endpoint that is deleted. */
+export async function forgetDeliveries(
+  context: Pick<WebhookContext, 'store'>,
+  of: WebhookEndpointKey,
+): Promise<void> {
+  await clearFailing(context, of);
   const limit = DELETED_PER_COMMAND;
   for (let deletion = 0; deletion < MAX_DELETIONS; deletion++) {
     const deleted = await context.store.write({ kind: 'deleteDeliveries', of, limit });

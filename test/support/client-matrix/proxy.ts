@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { send } from '../http.ts';
 import { eventually, Folder, Program } from '../process.ts';
 import { commandOf, pathOf } from './client.ts';
 
@@ -9,20 +10,26 @@ export interface ProxyKind {
   name: string;
   /** undefined if it is not installed. */
   command: string | undefined;
+  /** The command that installs it. */
+  install: string;
+  /** It accepts connections before it has read its routes, and answers 404 until then. */
+  readsRoutesLater?: true;
   settings: string;
-  args: (folder: string, settings: string) => string[];
+  args: (folder: string, settings: string, port: number) => string[];
 }
 
 export const proxies: readonly ProxyKind[] = [
   {
     name: 'nginx',
     command: commandOf('nginx', '/usr/sbin'),
+    install: 'apt-get install nginx',
     settings: pathOf('nginx.conf'),
     args: (folder, settings) => ['-p', folder, '-c', settings, '-e', 'stderr'],
   },
   {
     name: 'HAProxy',
     command: commandOf('haproxy', '/usr/sbin'),
+    install: 'apt-get install haproxy',
     settings: pathOf('haproxy.cfg'),
     args: (_folder, settings) => ['-db', '-f', settings],
   },
@@ -43,17 +50,21 @@ export class ProxyServer implements AsyncDisposable {
   ): Promise<ProxyServer> {
     const proxy = new ProxyServer();
     const port = await freePort();
-    const settings = adapt(readFileSync(kind.settings, 'utf8'), port)
-      .replaceAll('127.0.0.1:8080', new URL(target).host)
-      .replaceAll('127.0.0.1:8081', `127.0.0.1:${port}`);
+    const adapted = adapt(readFileSync(kind.settings, 'utf8'), port);
+    const settings = atPort(atPort(adapted, 8080, Number(new URL(target).port)), 8081, port);
     const path = proxy.#folder.join('settings');
     writeFileSync(path, settings);
     proxy.url = `http://127.0.0.1:${port}`;
-    proxy.#program = new Program(proxy.#folder, kind.args(proxy.#folder.path, path), {
+    proxy.#program = new Program(proxy.#folder, kind.args(proxy.#folder.path, path, port), {
       command: kind.command!,
       env: { HOME: proxy.#folder.path, ...env },
     });
     await eventually(`${kind.name} at ${proxy.url}`, () => accepts(port));
+    if (kind.readsRoutesLater)
+      await eventually(
+        `routes of ${kind.name}`,
+        async () => (await send(proxy.url, { path: '/' })).status !== 404,
+      );
     return proxy;
   }
 
@@ -66,6 +77,13 @@ export class ProxyServer implements AsyncDisposable {
     await this.#program.kill();
     this.#folder[Symbol.dispose]();
   }
+}
+
+/** The settings with another port on the loopback address; Envoy has it in a line of its own. */
+export function atPort(settings: string, from: number, to: number): string {
+  return settings
+    .replaceAll(`127.0.0.1:${from}`, `127.0.0.1:${to}`)
+    .replaceAll(`port_value: ${from}`, `port_value: ${to}`);
 }
 
 function accepts(port: number): Promise<boolean> {

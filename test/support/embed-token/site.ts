@@ -14,7 +14,7 @@ export const DASHBOARD = '0e4e0b4c-8d5c-4a3a-9f5e-2f1a7b6c5d4e';
 export const integrations = {
   jwt: {
     type: 'jwt',
-    settings: { audience: 'cube', properties: ['region', 'plan', 'seats'] },
+    settings: { audience: 'cube', properties: ['region', 'plan', 'seats'], large_numbers: 'number' },
     claims: { tenant: { field: 'provided_id' }, region: { property: 'region' } },
   },
   metabase: {

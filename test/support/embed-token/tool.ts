@@ -1,8 +1,9 @@
 // The rules by which the tools decode the tokens of others, written from their published sources.
 //
 //   Metabase    src/metabase/embedding/jwt.clj, api/embed: HS256, 60 s of leeway, `resource` and `params` required
-//   Superset    superset/security/manager.py, guest_token.py: PyJWT with `aud`, then `user`, `resources`, `rls_rules`, `type`
-//   Lightdash   packages/common, EmbedJwtSchema: HS256 with the secret of the project
+//   Superset    superset/security/manager.py, guest_token.py (6.1, and `attributes` of its main branch): PyJWT with `aud`, then
+//               `user`, `resources`, `rls_rules`, `type`
+//   Lightdash   packages/common, EmbedJwtSchema (1.167): HS256 with the secret of the project
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import jsonwebtoken from 'jsonwebtoken';
@@ -39,7 +40,15 @@ const supersetSchema = ajv.compile({
   properties: {
     user: {
       type: 'object',
-      properties: { username: text, first_name: text, last_name: text },
+      properties: {
+        username: text,
+        first_name: text,
+        last_name: text,
+        attributes: {
+          type: 'object',
+          additionalProperties: { oneOf: [scalar, { type: 'array', items: scalar }] },
+        },
+      },
       required: ['username'],
       additionalProperties: false,
     },
@@ -71,26 +80,54 @@ const supersetSchema = ajv.compile({
   additionalProperties: false,
 });
 
-const dashboard = (member: string) => ({
+const flags = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]));
+
+const content = (type: string, member: string, options: object) => ({
   type: 'object',
   properties: {
-    type: { type: 'string', const: 'dashboard' },
+    type: { type: 'string', const: type },
     [member]: { type: 'string' },
     projectUuid: { type: 'string' },
-    isPreview: { type: 'boolean' },
-    canExportCsv: { type: 'boolean' },
-    canExportImages: { type: 'boolean' },
-    canExportPagePdf: { type: 'boolean' },
-    canDateZoom: { type: 'boolean' },
+    ...flags('isPreview'),
+    ...options,
   },
   required: ['type', member],
   additionalProperties: false,
 });
 
+const dashboardOptions = {
+  ...flags('canExportCsv', 'canExportDashboardCsv', 'canExportImages', 'canExportPagePdf', 'canDateZoom'),
+  ...flags('canExplore', 'canViewUnderlyingData', 'canViewDataApps', 'stickyHeader'),
+  dashboardFiltersInteractivity: {
+    type: 'object',
+    properties: {
+      enabled: { type: ['boolean', 'string'], enum: [true, false, 'some', 'all', 'none'] },
+      allowedFilters: { type: 'array', items: { type: 'string' } },
+      ...flags('hidden', 'canAddFilters'),
+    },
+    required: ['enabled'],
+    additionalProperties: false,
+  },
+  parameterInteractivity: {
+    type: 'object',
+    properties: flags('enabled'),
+    required: ['enabled'],
+    additionalProperties: false,
+  },
+};
+
 const lightdashSchema = ajv.compile({
   type: 'object',
   properties: {
-    content: { oneOf: [dashboard('dashboardUuid'), dashboard('dashboardSlug')] },
+    content: {
+      oneOf: [
+        content('dashboard', 'dashboardUuid', dashboardOptions),
+        content('dashboard', 'dashboardSlug', dashboardOptions),
+        content('chart', 'contentId', flags('canExportCsv', 'canExportImages', 'canViewUnderlyingData')),
+        content('dataApp', 'appUuid', {}),
+      ],
+    },
     userAttributes: {
       type: 'object',
       additionalProperties: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },

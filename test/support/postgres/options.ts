@@ -5,7 +5,7 @@ import type { PostgresOptions } from '../../../src/store/postgres/client/options
 
 export function optionsFor(url: string, overrides: Partial<PostgresOptions> = {}): PostgresOptions {
   return {
-    url: new Secret(url),
+    urls: [new Secret(url)],
     poolSize: 1,
     connectTimeoutMs: 5_000,
     statementTimeoutMs: 5_000,

@@ -1,40 +1,8 @@
-import { ATTRIBUTES_BYTES, dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
-import { findCredential } from '../../../domain/credential.ts';
-import { type JsonText, pointerOf } from '../../../domain/json/strict-json.ts';
-import { bodyType, invalidField } from '../../../domain/request-body.ts';
-import { type DataSourceBody, putDataSource as put } from '../../../operations/catalogue/catalogue.ts';
+import { dataSourceDefinition, dataSourceFields } from '../../../domain/catalogue.ts';
+import { dataSourceBody } from '../../../domain/catalogue-body.ts';
+import { putDataSource as put } from '../../../operations/catalogue/catalogue.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
-
-export const dataSourceBody = bodyType<DataSourceBody>({
-  name: 'DataSource',
-  fields: dataSourceFields,
-  required: ['schema_id', 'name'],
-  convert: ({ value, members }) => {
-    const { schema_id: schemaId, name, attributes } = value as Sent;
-    const text = members.get('attributes') ?? ('{}' as JsonText);
-    checkAttributes(attributes, text);
-    return { schemaId, name, attributes: text };
-  },
-});
-
-interface Sent {
-  schema_id: string;
-  name: string;
-  attributes?: object;
-}
-
-function checkAttributes(attributes: unknown, text: JsonText): void {
-  const size = Buffer.byteLength(text);
-  if (size > ATTRIBUTES_BYTES)
-    throw invalidField('/attributes', `must be at most ${ATTRIBUTES_BYTES} bytes of JSON and has ${size}`);
-  const found = findCredential(attributes, ['attributes']);
-  if (found === null) return;
-  throw invalidField(
-    pointerOf(found.path),
-    `${found.detail}, which must not be stored here: store the name of a secret in your secret store, such as secret_name`,
-  );
-}
 
 export const dataSourceIdSchema = {
   type: 'integer',
@@ -49,12 +17,13 @@ const example = {
   schema_id: '40',
   name: 'Orders of Acme',
   attributes: { host: 'db-7.internal', database: 'acme', secret_name: 'prod/acme/orders' },
+  user_group_id: 'acme-7',
   version: 1,
   created_at: '2026-03-02T09:30:00.000Z',
   updated_at: '2026-03-02T09:30:00.000Z',
 };
 
-const { schema_id, name, attributes } = example;
+const { schema_id, name, attributes, user_group_id } = example;
 
 const endpoints = documentEndpoints({
   definition: dataSourceDefinition,
@@ -67,12 +36,19 @@ const endpoints = documentEndpoints({
   body: dataSourceBody,
   fields: { data_source_id: dataSourceIdSchema, ...dataSourceFields },
   example,
-  requests: { create: { summary: 'A database of one customer', value: { schema_id, name, attributes } } },
+  requests: {
+    shared: { summary: 'A database of several customers', value: { schema_id, name, attributes } },
+    reserved: {
+      summary: 'The database of one customer',
+      value: { schema_id, name, attributes, user_group_id },
+    },
+  },
   put,
   texts: {
     put:
       'Stores a data source under your own id of it. Mappings refer to it by this id or by `data_source_id`, its number. ' +
-      'Resolve returns `attributes` to dashboard servers: they say where the data is, never how to log in.',
+      'Resolve returns `attributes` to dashboard servers: they say where the data is, never how to log in. A data source with ' +
+      'a `user_group_id` is reserved: to every other user group, a mapping to it shows an error and never its data.',
     read: 'Returns the data source.',
     list: 'The data sources of the workspace and environment. Request the next page with `next_cursor` until it is null.',
     remove:

@@ -1,6 +1,6 @@
 // The data sources of a resolved user group: what is written, and its schema.
 
-import { dataSourceFields, type EffectiveMapping } from '../../../domain/catalogue.ts';
+import { dataSourceFields, type EffectiveMapping, unresolvedReasons } from '../../../domain/catalogue.ts';
 import { refuseLargeResolution } from '../../../operations/catalogue/catalogue.ts';
 import { Json, jsonArray, jsonObject } from '../../json.ts';
 import { objectSchema, type Schema } from '../../schema.ts';
@@ -25,7 +25,9 @@ const NONE = new Json('[]');
 function unresolvedJson({ unresolved }: EffectiveMapping): Json {
   if (unresolved.length === 0) return NONE;
   return jsonArray(
-    unresolved.map(({ schemaId, reference }) => jsonObject({ schema_id: schemaId, data_source: reference })),
+    unresolved.map(({ schemaId, reference, reason }) =>
+      jsonObject({ schema_id: schemaId, data_source: reference, reason }),
+    ),
   );
 }
 
@@ -46,6 +48,12 @@ const unresolved: Schema = {
   items: objectSchema({
     schema_id: { type: 'string' },
     data_source: { type: ['string', 'integer'], description: 'What the mapping or the default refers to.' },
+    reason: {
+      type: 'string',
+      enum: unresolvedReasons,
+      description:
+        '`missing`: no data source has this id. `other_schema`: it is one of another schema. `reserved`: it is for another user group.',
+    },
   }),
   description:
     'Schemas whose mapping or default leads to no data source of theirs. Show an error instead of data: none of them ' +

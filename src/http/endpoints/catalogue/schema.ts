@@ -1,14 +1,7 @@
 import { schemaDefinition, schemaFields } from '../../../domain/catalogue.ts';
-import { bodyType } from '../../../domain/request-body.ts';
-import { putSchema as put, type SchemaBody } from '../../../operations/catalogue/catalogue.ts';
+import { schemaBody } from '../../../domain/catalogue-body.ts';
+import { putSchema as put } from '../../../operations/catalogue/catalogue.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
-
-export const schemaBody = bodyType<SchemaBody>({
-  name: 'Schema',
-  fields: schemaFields,
-  required: ['name'],
-  convert: ({ value }) => value as SchemaBody,
-});
 
 const example = {
   schema_id: '40',

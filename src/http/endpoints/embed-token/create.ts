@@ -38,6 +38,14 @@ export const embedTokenBody = bodyType<EmbedTokenBody>({
       additionalProperties: true,
       description: 'One of `settings.resources` of the integration. May be absent if that has only one.',
     },
+    narrow: {
+      type: 'object',
+      maxProperties: field.limits.mapEntries,
+      additionalProperties: true,
+      description:
+        'Values in place of properties of the user group, for a viewer who may see less: each member is one of ' +
+        '`settings.properties`, a list some elements of the stored list, anything else the stored value.',
+    },
   },
   required: ['integration'],
   convert: ({ value, members }) => {
@@ -46,7 +54,8 @@ export const embedTokenBody = bodyType<EmbedTokenBody>({
       refuseFields([{ pointer: '/token', detail: 'or user_group_id is required, and not both' }]);
     }
     const group = token === undefined ? { userGroupId: userGroupId! } : { token: new PresentedToken(token) };
-    return { integration, group, viewer, resource: members.get('resource') ?? null };
+    const { resource = null, narrow = null } = Object.fromEntries(members);
+    return { integration, group, viewer, resource, narrow };
   },
 });
 
@@ -84,7 +93,8 @@ export const createEmbedToken = endpoint<EmbedTokenBody, null>({
     text:
       'Mints a token for the tool of the integration, filled with the stored values of one user group: that of the ' +
       'token that the viewer presents, or the one with the given id. Nothing is stored: mint another token when this one ' +
-      'expires. If the user group lacks a value that the integration requires, nothing is minted.\n\nThe token is for the ' +
+      'expires. If the user group lacks a value that the integration requires, nothing is minted.\n\n' +
+      'With `narrow`, the token has some of the values of the user group, and never others: 422 `claim_invalid`. The token is for the ' +
       "viewer's browser or the tool; it is a credential until `expires_at`, and no later than the end of the grace period " +
       'of the user group token that it was minted for.',
     requests: {

@@ -1,28 +1,13 @@
 import {
+  integrationBody,
   integrationExamples,
-  parseIntegration,
   settingsSchemas,
   typeOf,
 } from '../../../domain/embed-token/mint.ts';
-import {
-  type IntegrationBody,
-  integrationDefinition,
-  integrationFields,
-  secretField,
-} from '../../../domain/integration.ts';
-import { bodyType } from '../../../domain/request-body.ts';
+import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration as put } from '../../../operations/integration/integration.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import type { Schema } from '../../schema.ts';
-
-const fields = { ...integrationFields, secret: secretField };
-
-export const integrationBody = bodyType<IntegrationBody>({
-  name: 'Integration',
-  fields,
-  required: ['type'],
-  convert: parseIntegration,
-});
 
 const settingsTexts = Object.entries(settingsSchemas).map(([type, schema]) => {
   const { properties, required = [] } = schema as { properties: Record<string, Schema>; required?: string[] };

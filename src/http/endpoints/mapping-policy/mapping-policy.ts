@@ -1,19 +1,12 @@
-import { mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
+import { mappingPolicyBody, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
 import { modeField, type PolicyMode } from '../../../domain/policy-mode.ts';
-import { bodyType, noBody } from '../../../domain/request-body.ts';
+import { noBody } from '../../../domain/request-body.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { setDocumentTag, singletonOf } from '../../singleton-endpoints.ts';
-
-export const mappingPolicyBody = bodyType<{ mode: PolicyMode }>({
-  name: 'MappingPolicy',
-  fields: { mode: modeField },
-  required: ['mode'],
-  convert: ({ value }) => value as { mode: PolicyMode },
-});
 
 const schema = successSchema('StoredMappingPolicy', { mapping_policy: objectSchema({ mode: modeField }) });
 const value = { success: 1, mapping_policy: { mode: 'report' } };

@@ -1,9 +1,12 @@
 import { documentFields } from '../../../domain/document.ts';
-import type { JsonText } from '../../../domain/json/strict-json.ts';
-import { SCHEMA_BYTES } from '../../../domain/json-schema/property-check.ts';
-import { modeField, type PolicyMode, SINGLETON_ID } from '../../../domain/policy-mode.ts';
-import { propertySchemaDefinition } from '../../../domain/property-schema.ts';
-import { bodyType, invalidField, noBody } from '../../../domain/request-body.ts';
+import { type PolicyMode, SINGLETON_ID } from '../../../domain/policy-mode.ts';
+import {
+  type PropertySchemaBody,
+  propertySchemaBody,
+  propertySchemaDefinition,
+  propertySchemaFields,
+} from '../../../domain/property-schema.ts';
+import { noBody } from '../../../domain/request-body.ts';
 import { deleteDocument, documentNotFound } from '../../../operations/document/document.ts';
 import { putPropertySchema as put } from '../../../operations/property-schema/put.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -12,37 +15,7 @@ import { noQuery } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { setDocumentTag, singletonOf } from '../../singleton-endpoints.ts';
 
-interface PropertySchemaBody {
-  schema: JsonText;
-  mode: PolicyMode;
-}
-
-const schemaField = {
-  type: ['object', 'boolean'],
-  // The default; without it, type generators would produce an empty object.
-  additionalProperties: true,
-  'x-max-bytes': SCHEMA_BYTES,
-  description:
-    `A JSON Schema 2020-12 for \`properties\`, at most ${SCHEMA_BYTES / 1024} KiB. Patterns are regular expressions of ` +
-    'ECMAScript without lookaround or backreferences, numbers are compared exactly, `$ref` must refer to a place in the schema, and `format` is an annotation.',
-} as const;
-
-const fields = { schema: schemaField, mode: modeField };
-
-export const propertySchemaBody = bodyType<PropertySchemaBody>({
-  name: 'PropertySchema',
-  fields,
-  required: ['schema', 'mode'],
-  convert: ({ value, members }) => {
-    const schema = members.get('schema')!;
-    const size = Buffer.byteLength(schema);
-    if (size > SCHEMA_BYTES)
-      throw invalidField('/schema', `must be at most ${SCHEMA_BYTES} bytes of JSON and has ${size}`);
-    return { schema, mode: (value as { mode: PolicyMode }).mode };
-  },
-});
-
-const stored = successSchema('StoredPropertySchema', { property_schema: objectSchema(fields) });
+const stored = successSchema('StoredPropertySchema', { property_schema: objectSchema(propertySchemaFields) });
 const exampleSchema = {
   type: 'object',
   properties: { plan: { enum: ['gold', 'platinum'] }, seats: { type: 'integer', minimum: 1 } },

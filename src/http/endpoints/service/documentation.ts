@@ -14,7 +14,7 @@ import { type Compressed, compressed, negotiate } from '../../response/compresse
 import { refusePreconditionOf } from '../../response/entity-tag.ts';
 import { type Html, html, joined } from '../../response/html.ts';
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const pageResponse = {
   mediaType: 'text/html',
   schema: { name: 'Page', schema: { type: 'string', description: 'HTML.' } },

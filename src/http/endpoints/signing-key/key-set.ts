@@ -6,12 +6,13 @@ import {
   MAX_AGE_SECONDS,
   publicationTag,
   publishedKeys,
+  type SigningKey,
 } from '../../../domain/signing-key/key-set.ts';
 import { overloaded } from '../../../operations/refusals.ts';
-import { readIssuer } from '../../../operations/signing-key/key-set.ts';
+import { readIssuer, type StoredKeySet } from '../../../operations/signing-key/key-set.ts';
 import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
 import { withDeadline } from '../../endpoint.ts';
-import type { PublicEndpoint } from '../../public-endpoint.ts';
+import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
 import { preconditionOf, setVersionTag } from '../../response/entity-tag.ts';
 import { objectSchema } from '../../schema.ts';
 
@@ -25,29 +26,35 @@ const EXAMPLE_KEY = {
   use: 'sig',
 };
 
+/** Responds with what `write` makes of the issuer in the path, or 304. Throws `not_found` and `overloaded`. */
+export async function respondFromIssuer(
+  { context, request, reply }: PublicCall,
+  write: (issuer: StoredKeySet, published: readonly SigningKey[]) => string,
+): Promise<string | undefined> {
+  context.activity.seen(UNKNOWN_TENANT);
+  if (!context.store.admits('read')) throw overloaded;
+  const precondition = preconditionOf(request.headers);
+  const { issuer_id: issuerId } = request.params as { issuer_id: string };
+  const issuer = await readIssuer(withDeadline(context, request), issuerId);
+  const published = publishedKeys(issuer.keySet, context.clock());
+  const tag = publicationTag(issuer.document, published);
+  setVersionTag(reply, tag);
+  reply.header('cache-control', `max-age=${MAX_AGE_SECONDS}`);
+  if (!isMetByTag(precondition, tag)) {
+    reply.code(304);
+    return undefined;
+  }
+  reply.header('content-type', 'application/json; charset=utf-8');
+  return write(issuer, published);
+}
+
 export const keySet: PublicEndpoint = {
   operationId: 'readKeySet',
   path: '/issuers/:issuer_id/.well-known/jwks.json',
   isConditional: true,
   // Verifiers are never locked out: only requests for issuers that do not exist are counted, as refused ones.
   isUnlimited: true,
-  handle: async ({ context, request, reply }) => {
-    context.activity.seen(UNKNOWN_TENANT);
-    if (!context.store.admits('read')) throw overloaded;
-    const precondition = preconditionOf(request.headers);
-    const { issuer_id: issuerId } = request.params as { issuer_id: string };
-    const { document, keySet } = await readIssuer(withDeadline(context, request), issuerId);
-    const published = publishedKeys(keySet, context.clock());
-    const tag = publicationTag(document, published);
-    setVersionTag(reply, tag);
-    reply.header('cache-control', `max-age=${MAX_AGE_SECONDS}`);
-    if (!isMetByTag(precondition, tag)) {
-      reply.code(304);
-      return undefined;
-    }
-    reply.header('content-type', 'application/json; charset=utf-8');
-    return jsonWebKeySet(published);
-  },
+  handle: (call) => respondFromIssuer(call, (_issuer, published) => jsonWebKeySet(published)),
   description: {
     tag: 'Service',
     summary: 'Read the keys of an issuer',

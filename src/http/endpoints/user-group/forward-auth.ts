@@ -2,47 +2,146 @@
 // dashboard.
 
 import type { EffectiveMapping } from '../../../domain/catalogue.ts';
+import { GroupValues } from '../../../domain/embed-token/template.ts';
+import { limits, userGroupId } from '../../../domain/field.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
-import { noBody } from '../../../domain/request-body.ts';
-import { incompleteMapping, notForwardable, viewerUnauthenticated } from '../../../operations/refusals.ts';
+import { ignoredBody } from '../../../domain/request-body.ts';
+import {
+  incompleteMapping,
+  incompleteProperties,
+  notForwardable,
+  viewerUnauthenticated,
+} from '../../../operations/refusals.ts';
 import { identifyViewer, type Viewer } from '../../../operations/user-group/resolve.ts';
+import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { resolutionOf } from '../../prefetch.ts';
-import { ignoredQuery } from '../../request/query.ts';
+import { type QueryType, queryType } from '../../request/query.ts';
 import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER, viewerTokenOf } from '../../request/viewer-token.ts';
+import {
+  BELOW_FORWARD_AUTH,
+  FORWARD_AUTH_PATH,
+  VIEWER_URL_PARAMETER,
+  withoutViewerQuery,
+} from '../../request/viewer-url.ts';
 
 /** Proxies and servers accept about 100 headers (HAProxy: 101, gunicorn and Apache: 100), including those of others. */
-export const MAX_DATA_SOURCES = 64;
+export const MAX_VALUES = 64;
 /** Maximum size of all names and values. Proxies buffer 16 KiB, or can be configured to. */
 export const MAX_HEADER_BYTES = 8 * 1024;
 const DATA_SOURCE_HEADER = 'X-User-Group-Data-Source-';
+const PROPERTY_HEADER = 'X-User-Group-Property-';
+
+/** The schemas and properties that the proxy asks for. */
+interface Wanted {
+  /** Their data sources must be there; absent: those of every schema of the catalogue or of the mapping. */
+  schemas?: readonly string[];
+  properties?: readonly string[];
+}
+
+const listed = { type: 'array', minItems: 1, maxItems: MAX_VALUES, uniqueItems: true } as const;
+
+const proxyQuery = queryType<Wanted>({
+  parameters: {
+    schemas: {
+      ...listed,
+      items: { ...userGroupId, description: 'Id of a schema.' },
+      description:
+        'The schemas that the dashboard reads, separated by commas: each must lead to a data source, and only these are ' +
+        'in headers. Without it: every schema of the catalogue or, without a catalogue, of the mapping.',
+    },
+    properties: {
+      ...listed,
+      items: { type: 'string', minLength: 1, maxLength: limits.textCodePoints },
+      description:
+        'The properties to return in headers, separated by commas: each must be a text or a number.',
+    },
+  },
+  convert: (values) => refuseSameHeaders(values as Wanted),
+});
+
+/** Whatever the proxy did not choose must not be read: unknown parameters are refused. */
+const query: QueryType<Wanted> = {
+  parameters: {
+    ...proxyQuery.parameters,
+    [VIEWER_URL_PARAMETER]: {
+      type: 'string',
+      description:
+        'For proxies that append the URL of the viewer: it and everything after it is ignored, so it must be the last one.',
+    },
+  },
+  read: (url) => proxyQuery.read(withoutViewerQuery(url)),
+};
+
+/** Throws `invalid_request` if a server could take the header of one property for that of another. */
+function refuseSameHeaders(wanted: Wanted): Wanted {
+  const names = (wanted.properties ?? []).map((name) =>
+    propertyNamePart(name).toLowerCase().replaceAll('_', '-'),
+  );
+  if (new Set(names).size === names.length) return wanted;
+  throw new Problem(
+    'invalid_request',
+    'Two of the properties would have the same header, because names of headers ignore case, and many servers take a hyphen and an underscore for the same.',
+  );
+}
 
 /** Throws `user_group_not_forwardable` if they would be too many or too long: they are never truncated. */
-function headersOf({ userGroup, effective }: Viewer): Record<string, string> {
-  const references = effective === null ? mappedReferences(userGroup.mapping) : dataSourceIds(effective);
+function headersOf(viewer: Viewer, { schemas, properties = [] }: Wanted): Record<string, string> {
+  const { userGroup } = viewer;
+  const references = referencesOf(viewer, schemas);
   const headers: Record<string, string> = {
     'X-User-Group-Id': encodeURIComponent(userGroup.providedId),
     'X-User-Group-Name': encodeURIComponent(userGroup.name),
   };
   for (const [schemaId, reference] of references)
     headers[DATA_SOURCE_HEADER + headerNamePart(schemaId)] = encodeURIComponent(reference);
+  const values = new GroupValues(userGroup);
+  for (const name of properties)
+    headers[PROPERTY_HEADER + propertyNamePart(name)] = encodeURIComponent(propertyText(values, name));
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  if (references.length > MAX_DATA_SOURCES || bytes > MAX_HEADER_BYTES)
+  if (references.length + properties.length > MAX_VALUES || bytes > MAX_HEADER_BYTES)
     throw notForwardable(
-      `The user group needs more than ${MAX_DATA_SOURCES} data sources or ${MAX_HEADER_BYTES} bytes of headers. Resolve the token instead.`,
+      `The user group needs more than ${MAX_VALUES} data sources and properties or ${MAX_HEADER_BYTES} bytes of headers. Resolve the token instead.`,
     );
   return headers;
 }
 
+type References = readonly (readonly [schemaId: string, reference: string | number])[];
+
+/** Throws `user_group_not_forwardable` if one is missing: a dashboard might read an absent header as its default. */
+function referencesOf({ userGroup, effective }: Viewer, schemas: readonly string[] | undefined): References {
+  const references = effective === null ? mappedReferences(userGroup.mapping) : dataSourceIds(effective);
+  if (schemas === undefined) {
+    if (effective?.isComplete === false) throw incompleteMapping();
+    return references;
+  }
+  const bySchema = new Map(references);
+  return schemas.map((schemaId) => {
+    const reference = bySchema.get(schemaId);
+    if (reference === undefined) throw incompleteMapping();
+    return [schemaId, reference];
+  });
+}
+
 /** The entries of the mapping, for an environment without a catalogue. */
-function mappedReferences(mapping: JsonText | null): [schemaId: string, reference: string | number][] {
+function mappedReferences(mapping: JsonText | null): References {
   return mapping === null ? [] : Object.entries(JSON.parse(mapping) as Record<string, string | number>);
 }
 
-/** Throws `user_group_not_forwardable` if one is missing: a dashboard might read an absent header as its default. */
-function dataSourceIds({ dataSources, isComplete }: EffectiveMapping): [schemaId: string, id: string][] {
-  if (!isComplete) throw incompleteMapping();
+function dataSourceIds({ dataSources }: EffectiveMapping): References {
   return Array.from(dataSources, ([schemaId, { providedId }]) => [schemaId, providedId]);
+}
+
+/** A text, or a number with its digits. Throws `user_group_not_forwardable` for everything else, and an empty text. */
+function propertyText(values: GroupValues, name: string): string {
+  const value = values.property(name);
+  if (value === null || value === '""' || !/^["\d-]/.test(value)) throw incompleteProperties();
+  return value[0] === '"' ? (JSON.parse(value) as string) : value;
+}
+
+/** Escapes as `headerNamePart` does, but the letters and digits of ASCII and `_` stay: the proxy names each property. */
+function propertyNamePart(name: string): string {
+  return escaped(name, /[^0-9A-Za-z_]/g);
 }
 
 /**
@@ -50,32 +149,39 @@ function dataSourceIds({ dataSources, isComplete }: EffectiveMapping): [schemaId
  * ids never have the same header, even where names ignore case, or `-` and `_` are the same (CGI, variables of nginx).
  */
 export function headerNamePart(schemaId: string): string {
-  if (/^[0-9a-z]+$/.test(schemaId)) return schemaId;
-  return Buffer.from(schemaId)
+  return escaped(schemaId, /[^0-9a-z]/g);
+}
+
+function escaped(text: string, others: RegExp): string {
+  if (text.search(others) === -1) return text;
+  return Buffer.from(text)
     .toString('latin1')
-    .replace(/[^0-9a-z]/g, (byte) => `-${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    .replace(others, (byte) => `-${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 export const forwardAuth = endpoint({
   operationId: 'forwardAuth',
   method: 'GET',
-  paths: ['/v1/forward-auth'],
+  // Some proxies keep the method of the viewer's request.
+  aliasMethods: ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  paths: [FORWARD_AUTH_PATH, BELOW_FORWARD_AUTH],
   permissions: ['read-write', 'read-only', 'resolve', 'embed'],
   purpose: 'resolve tokens',
   access: 'read',
   protocol: 'forward-auth',
-  query: ignoredQuery,
-  body: noBody,
+  query,
+  body: ignoredBody,
   isConditional: false,
   prefetch: (caller, _body, { raw }, now) => {
     const token = viewerTokenOf(raw);
     return token === null ? null : resolutionOf(caller, token, now);
   },
-  handle: async ({ context, caller, request, reply }) => {
+  handle: async ({ context, caller, query, request, reply }) => {
     const token = viewerTokenOf(request.raw);
     const viewer = token === null ? null : await identifyViewer(context, caller, token);
     if (viewer === null) throw viewerUnauthenticated();
-    reply.headers(headersOf(viewer));
+    if (query.properties !== undefined) await context.cpu.turn(viewer.userGroup.properties?.length ?? 0);
+    reply.headers(headersOf(viewer, query));
     return undefined;
   },
   description: {
@@ -88,15 +194,22 @@ export const forwardAuth = endpoint({
       `cookie \`${VIEWER_TOKEN_COOKIE}\`. An embed token of the type \`jwt\` is accepted too.\n\n` +
       'Values are percent-encoded UTF-8. The header of a data source ends with the id of its schema, in which every byte ' +
       'other than a lower-case letter or a digit is a hyphen and two hexadecimal digits: `eu-1` is `eu-2d1`. Its value is ' +
-      'your own id of the data source or, without a catalogue, what the mapping says. If a schema of the catalogue or of the ' +
-      `mapping leads to no data source, or there are more than ${MAX_DATA_SOURCES} data sources or ${MAX_HEADER_BYTES} bytes, ` +
+      'your own id of the data source or, without a catalogue, what the mapping says. The header of a property ends with its ' +
+      'name, in which letters, digits and `_` stay. If a schema leads to no data source, a property is absent, empty, or ' +
+      `neither a text nor a number, or there are more than ${MAX_VALUES} of both or ${MAX_HEADER_BYTES} bytes, ` +
       'the response is 401 and not a part of them.\n\n' +
-      "The query, the origin and the preconditions of the request are those of the viewer's and are ignored. " +
+      'Every method does the same, and so does every path below this one, where path and query are those of the viewer and ' +
+      'are ignored. So are the body, the origin and the preconditions of the request. ' +
       'The proxy must remove all `X-User-Group-` headers that come from outside.',
     responses: {
       200: {
         description: 'The viewer, in headers.',
-        headers: ['X-User-Group-Id', 'X-User-Group-Name', 'X-User-Group-Data-Source-40'],
+        headers: [
+          'X-User-Group-Id',
+          'X-User-Group-Name',
+          'X-User-Group-Data-Source-40',
+          'X-User-Group-Property-customer_id',
+        ],
       },
     },
     problems: ['viewer_unauthenticated', 'user_group_not_forwardable'],

@@ -25,7 +25,10 @@ const FoundUserGroup = successSchema('FoundUserGroup', {
 });
 
 /** For `POST /v1/user-groups` too, which differs only in the status of a new group. */
-export const found = { headers: ['ETag', 'User-Group-Drift'], schema: FoundUserGroup } as const;
+export const found = {
+  headers: ['ETag', 'User-Group-Drift', 'User-Group-Suspended'],
+  schema: FoundUserGroup,
+} as const;
 
 export const foundExamples = {
   found: {
@@ -69,7 +72,8 @@ export const getOrCreate = endpoint({
       '- An existing group is **not changed**. The header `User-Group-Drift` lists the sent fields that differ from ' +
       'the stored ones.\n' +
       '- Of concurrent first calls exactly one creates the group, and all return the same token.\n' +
-      '- `properties` is in the response if and only if it is in the request.\n\n' +
+      '- `properties` is in the response if and only if it is in the request.\n' +
+      '- The header `User-Group-Suspended` says that the token does not resolve for now.\n\n' +
       'This GET has a body, which many clients and proxies reject or drop (`fetch`, OkHttp, CloudFront, the load ' +
       `balancer of Google Cloud): \`POST /v1/user-groups\` accepts the same body and returns the same response.${ifNoneMatchText} ` +
       'An `If-None-Match` that names the current version has the same effect: the call can create, so it never returns 304.',
@@ -94,6 +98,7 @@ export async function handleGetOrCreate(
   if (created) reply.code(statusIfCreated);
   setEntityTag(reply, userGroup);
   if (drift.length > 0) reply.header('user-group-drift', drift.join(', '));
+  if (userGroup.suspendedAt !== null) reply.header('user-group-suspended', 'true');
   return successBody({
     new_user_group: created,
     user_group: jsonObject({

@@ -127,7 +127,7 @@ export const resolve = endpoint({
               success: 1,
               user_group: example.resolved,
               data_sources: {},
-              unresolved: [{ schema_id: '40', data_source: '213' }],
+              unresolved: [{ schema_id: '40', data_source: '213', reason: 'missing' }],
               token: { status: 'retiring', expires_at: '2026-03-06T16:04:12.345Z' },
             },
           },

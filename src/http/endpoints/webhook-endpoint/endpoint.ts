@@ -1,6 +1,5 @@
-import { bodyType } from '../../../domain/request-body.ts';
 import {
-  type WebhookEndpointBody,
+  webhookEndpointBody,
   webhookEndpointDefinition,
   webhookEndpointFields,
 } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
@@ -10,15 +9,6 @@ import {
 } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
 import { EXAMPLE_SECRET, example, idParameter, secretSchema } from './representation.ts';
-
-type SentFields = Omit<WebhookEndpointBody, 'enabled'> & { enabled?: boolean };
-
-export const webhookEndpointBody = bodyType<WebhookEndpointBody>({
-  name: 'WebhookEndpoint',
-  fields: webhookEndpointFields,
-  required: ['url', 'event_types'],
-  convert: ({ value }) => ({ enabled: true, ...(value as SentFields) }),
-});
 
 const { url, event_types } = example;
 

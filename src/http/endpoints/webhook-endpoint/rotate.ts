@@ -1,7 +1,8 @@
 import { documentTag } from '../../../domain/document.ts';
 import { noBody } from '../../../domain/request-body.ts';
+import { webhookEndpointFields } from '../../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
-import { documentJson } from '../../document-endpoints.ts';
+import { documentWriter } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { pathIdOf } from '../../request/path-parameter.ts';
@@ -16,6 +17,8 @@ import {
   secretSchema,
   webhookEndpointSchema,
 } from './representation.ts';
+
+const jsonOf = documentWriter({ idParameter, fields: webhookEndpointFields });
 
 export const rotateWebhookEndpoint = endpoint({
   operationId: 'rotateWebhookEndpointSecret',
@@ -32,7 +35,7 @@ export const rotateWebhookEndpoint = endpoint({
     const { document, secrets } = await rotateWebhookSecret(context, caller, id, precondition);
     setVersionTag(reply, documentTag(document));
     return successBody({
-      webhook_endpoint: documentJson(idParameter, document),
+      webhook_endpoint: jsonOf(document),
       secret: secrets.current.reveal(),
       previous_secret_expires_at: timestampOrNull(secrets.previousExpiresAt),
     });

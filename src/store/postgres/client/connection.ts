@@ -5,17 +5,27 @@
 
 import { Socket } from 'node:net';
 import pg from 'pg';
+import type { Hosts } from './hosts.ts';
+
+/** Replaces `connectionString` by the hosts. */
+export interface ConnectionConfig extends pg.ClientConfig {
+  hosts: Hosts;
+}
 
 export class Connection extends pg.Client {
+  /** With the host that it is connected to. */
+  readonly url: string;
   readonly #socket: Socket;
   readonly #openedAt = performance.now();
   /** Set by the pool, which no longer uses connections of an earlier generation. */
   generation = 0;
   #isStandby = false;
 
-  constructor(config: pg.ClientConfig) {
+  constructor({ hosts, ...config }: ConnectionConfig) {
     const socket = new Socket();
-    super({ ...config, stream: () => socket });
+    const { url } = hosts;
+    super({ ...config, connectionString: url, stream: () => socket });
+    this.url = url;
     this.#socket = socket;
     // The caller of a statement gets the error too; without a listener the process would crash.
     this.on('error', () => {});

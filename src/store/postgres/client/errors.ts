@@ -68,6 +68,8 @@ const CHANGED_TABLE = 'RevalidateCachedQuery';
 /** How messages of `pg` begin when the password is missing or rejected. */
 const NO_LOGIN = 'SASL: ';
 const TOO_MANY_CONNECTIONS = '53300';
+/** The server starts, shuts down or recovers. */
+const STARTING_UP = '57P03';
 /** Severities, unless the server's messages are not in English. */
 const FATAL = ['FATAL', 'PANIC'];
 /** In any language: operator intervention, or idle-in-transaction and transaction timeouts. */
@@ -114,6 +116,12 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
 /** Connecting failed. That includes a wrong password, which an operator can fix while the service runs. */
 export function connectError(error: unknown): TransientError {
   return new TransientError(error, 'refused', 'lost');
+}
+
+/** Whether another host may accept a connection that this one refused, as libpq decides. */
+export function isAboutHost(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === STARTING_UP;
+  return !connectError(error).isBusy;
 }
 
 /** The error of a transaction that was not committed: nothing was applied, whatever the error. */

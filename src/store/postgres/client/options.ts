@@ -5,10 +5,13 @@ import type { EventQuotaOptions } from '../../../domain/event/quota.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import type { MigrationObserver } from '../../migration.ts';
 import type { StoreObserver } from '../../port.ts';
+import type { ConnectionConfig } from './connection.ts';
+import { Hosts } from './hosts.ts';
 import { NUMBER_TYPES } from './pipeline.ts';
 
 export interface PostgresOptions {
-  url: Secret;
+  /** The URL of each host of the database. */
+  urls: readonly Secret[];
   poolSize: number;
   connectTimeoutMs: number;
   /** Timeout of a statement. */
@@ -31,10 +34,11 @@ const ROUND_TRIP_MS = 500;
 export function clientConfig(
   options: PostgresOptions,
   isCitus: boolean,
-): ClientConfig & { query_timeout: number } {
-  const { url, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
+): ConnectionConfig & { query_timeout: number } {
+  const { urls, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
+  const planner = sessionSettings ? plannerOf(isCitus) : [];
   return {
-    connectionString: withOptions(url.reveal(), sessionSettings ? plannerOf(isCitus) : []),
+    hosts: new Hosts(urls.map((url) => withOptions(url.reveal(), planner))),
     application_name: 'user-group-service',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -78,6 +82,8 @@ function withOptions(databaseUrl: string, options: readonly string[]): string {
   const url = new URL(databaseUrl.replace(LONE_PERCENT, '%25'));
   const own = url.searchParams.getAll('options').join(' ') || (process.env.PGOPTIONS ?? '');
   url.searchParams.set('options', [own, ...options].join(' ').trim());
+  // Every connection refuses a standby.
+  url.searchParams.delete('target_session_attrs');
   return url.href;
 }
 

@@ -2,6 +2,7 @@
 // Verified with pg 8.23 and pg-pool 3.
 
 import type pg from 'pg';
+import type { Connection, ConnectionConfig } from './connection.ts';
 
 /** Changes how many connections the pool may open from now on. `pg-pool` reads the option at each `connect`. */
 export function setMaxConnections(pool: pg.Pool, max: number): void {
@@ -17,6 +18,8 @@ export function preparedStatements(connection: pg.Connection): Readonly<Record<s
 }
 
 /** The constructor that the pool calls with settings; its types know only one without. */
-export function poolClientClass(client: new (config: pg.ClientConfig) => pg.Client): new () => pg.ClientBase {
+export function poolClientClass(
+  client: new (config: ConnectionConfig) => Connection,
+): new () => pg.ClientBase {
   return client as unknown as new () => pg.ClientBase;
 }

@@ -14,6 +14,7 @@ import {
   statementError,
   TransientError,
 } from './errors.ts';
+import type { Hosts } from './hosts.ts';
 import { BEGIN } from './isolation.ts';
 import { clientConfig, type PostgresOptions } from './options.ts';
 import { poolClientClass, setMaxConnections } from './pg-internals.ts';
@@ -62,6 +63,7 @@ export class ConnectionPool {
   readonly #open = new Set<Connection>();
   readonly #observer: StoreObserver | undefined;
   readonly #eventQuota: EventQuota;
+  readonly #hosts: Hosts;
   #generation = 0;
   #lastConflictAt = Number.NEGATIVE_INFINITY;
   /** Whether the server is unreachable, so that only the probe tries to connect. */
@@ -74,6 +76,7 @@ export class ConnectionPool {
 
   constructor(options: PostgresOptions, isCitus: boolean) {
     const config = clientConfig(options, isCitus);
+    this.#hosts = config.hosts;
     this.isDistributed = isCitus;
     this.#size = options.poolSize;
     this.#named = options.preparedStatements;
@@ -151,6 +154,7 @@ export class ConnectionPool {
   #releaseAfter(error: unknown, client: Client): void {
     if (error instanceof TransientError && error.outcome === 'conflict')
       this.#lastConflictAt = performance.now();
+    if (error instanceof TransientError && error.isReadOnly) this.#hosts.skip(client.url);
     if (error instanceof TransientError && error.connection === 'good') {
       client.release();
       return;
@@ -186,7 +190,12 @@ export class ConnectionPool {
     this.#observer?.unavailable(failure.message);
   }
 
-  async #connectToPrimary(deadline: number): Promise<Client> {
+  #connectToPrimary(deadline: number): Promise<Client> {
+    return this.#hosts.tryEach(() => this.#connectToHost(deadline));
+  }
+
+  /** Throws if the host of the next connection is unreachable or a standby. */
+  async #connectToHost(deadline: number): Promise<Client> {
     const isAtLimit = performance.now() < this.#atConnectionLimitUntil;
     // At the server's limit, wait for one of the existing connections instead of opening another.
     setMaxConnections(this.#pool, isAtLimit ? Math.max(1, this.#pool.totalCount) : this.#size);

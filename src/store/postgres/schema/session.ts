@@ -26,11 +26,21 @@ export async function withSchemaSession<Result>(
 ): Promise<Result> {
   const limits = { statementTimeoutMs: DEFAULT_STATEMENT_TIMEOUT_MS, sessionSettings: false };
   const { query_timeout, ...config } = clientConfig({ ...options, ...limits }, false);
-  const connection = new Connection(config);
-  const onAbort = (): void => connection.abandon();
+  let opened = null as Connection | null;
+  const onAbort = (): void => opened?.abandon();
   options.signal?.addEventListener('abort', onAbort);
+  const open = async (): Promise<Connection> => {
+    if (opened !== null) options.signal?.throwIfAborted();
+    opened?.abandon();
+    opened = new Connection(config);
+    await opened.connect();
+    await opened.refuseStandby();
+    return opened;
+  };
   try {
-    await open(connection);
+    const connection = await config.hosts.tryEach(open).catch((error) => {
+      throw connectError(error);
+    });
     return await work({
       ask: (sql, values) => send(connection, { text: sql, values, query_timeout }),
       change: (sql, values) => send(connection, { text: sql, values }),
@@ -38,17 +48,8 @@ export async function withSchemaSession<Result>(
   } finally {
     options.signal?.removeEventListener('abort', onAbort);
     // The server may never acknowledge the termination; do not wait for it.
-    connection.end().catch(() => {});
-    connection.unref();
-  }
-}
-
-async function open(connection: Connection): Promise<void> {
-  try {
-    await connection.connect();
-    await connection.refuseStandby();
-  } catch (error) {
-    throw connectError(error);
+    opened?.end().catch(() => {});
+    opened?.unref();
   }
 }
 

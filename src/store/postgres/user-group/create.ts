@@ -16,7 +16,8 @@ import { record, recordForTokens, recordings } from '../event/event.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
 import { byKey, explainUnapplied } from './user-group.ts';
 
-const { teamId, name, mapping, properties, tokenDigest, sealedToken, createdAt } = USER_GROUP.fields;
+const { teamId, name, mapping, properties, tokenDigest, sealedToken, createdAt, suspendedAt } =
+  USER_GROUP.fields;
 const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
   key: USER_GROUP_KEY,
   teamId,
@@ -26,15 +27,16 @@ const SENT = new RowShape<Omit<NewUserGroup, 'lease' | 'event'>>({
   tokenDigest,
   sealedToken,
   now: createdAt,
+  suspendedAt,
 });
 
 export const INSERT: Statement = {
   name: 'create_user_groups',
   sql: `insert into user_groups (${USER_GROUP.names})
     select bucket, workspace_id, environment, provided_id, team_id, name, mapping, properties, 1, token_digest,
-      token_key_id, token_ciphertext, null, null, created_at, created_at, null::bigint, null::bigint
+      token_key_id, token_ciphertext, null, null, created_at, created_at, suspended_at, null::bigint
     from ${sentRows(SENT)}
-    where (select count(*) from id_leases where lease = any ($13::text[])) = $14
+    where (select count(*) from id_leases where lease = any ($14::text[])) = $15
     on conflict (bucket, workspace_id, environment, provided_id) do nothing
     returning team_id`,
 };
@@ -83,10 +85,10 @@ async function insert(
   }
 }
 
-function creationOf({ event, tokenDigest, name, mapping, properties }: NewUserGroup) {
+function creationOf({ event, tokenDigest, name, mapping, properties, suspendedAt }: NewUserGroup) {
   return {
     event,
     tokenDigest,
-    changes: userGroupChanges(null, { name, mapping, properties, suspendedAt: null }),
+    changes: userGroupChanges(null, { name, mapping, properties, suspendedAt }),
   };
 }

@@ -1,0 +1,62 @@
+"""A dashboard server: each customer sees the rows of its own database, or its own rows of a shared one.
+
+    SERVICE_URL=http://127.0.0.1:8080 API_TOKEN=uga_... DATABASES=databases.json flask --app dashboard run
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from flask import Flask, abort, redirect, request
+
+app = Flask(__name__)
+# Files by the name of their secret, which is all that the catalogue has of a database.
+with open(os.environ["DATABASES"], encoding="utf-8") as file:
+    DATABASES = json.load(file)
+# Tokens stay on the server; the cookie says nothing. Use a store of your own for several processes.
+sessions = {}
+
+
+def resolve(token):
+    headers = {"Authorization": f"Token {os.environ['API_TOKEN']}", "Content-Type": "application/json"}
+    body = json.dumps({"token": token}).encode()
+    try:
+        with urlopen(Request(os.environ["SERVICE_URL"] + "/v1/resolve", body, headers), timeout=10) as response:
+            return json.load(response)
+    except HTTPError as error:
+        abort(401 if error.code == 404 else 503)
+    except OSError:
+        abort(503)
+
+
+@app.post("/session")
+def sign_in():
+    token = request.form["token"]
+    resolve(token)
+    session = secrets.token_urlsafe()
+    sessions[session] = token
+    response = redirect("/", 303)
+    response.set_cookie("session", session, httponly=True, samesite="Lax", secure=request.is_secure)
+    return response
+
+
+@app.get("/")
+def dashboard():
+    token = sessions.get(request.cookies.get("session"))
+    # On every request: a rotation, a suspension and a change of the mapping apply to the next one.
+    viewer = resolve(token) if token else abort(401)
+    source = viewer["data_sources"].get("orders")
+    file = DATABASES.get(source["attributes"].get("secret_name")) if source else None
+    customer = (viewer["user_group"]["properties"] or {}).get("customer_id")
+    # A missing value is an error, never the absence of a condition.
+    if file is None or not isinstance(customer, str) or customer == "":
+        abort(503, "Your data is not available.")
+    database = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    try:
+        query = "select month, revenue from orders where customer_id = ? order by month"
+        return {"customer": viewer["user_group"]["name"], "rows": database.execute(query, (customer,)).fetchall()}
+    finally:
+        database.close()

@@ -1,0 +1,209 @@
+// The file of a configuration, as YAML or JSON. Numbers keep every digit, and secrets come from the environment or from
+// files of their own.
+
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import {
+  type Alias,
+  Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type ParsedNode,
+  parseAllDocuments,
+  type ScalarTag,
+  type YAMLMap,
+} from 'yaml';
+import {
+  JsonArray,
+  JsonObject,
+  type JsonTree,
+  jsonText,
+  membersOf,
+  objectText,
+  treeOf,
+} from '../domain/json/json-tree.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
+import { ConfigFileInvalid } from './exit-code.ts';
+
+/** Larger than the documents of an environment may be together. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_LEVELS = 64;
+/** Size of a node beside its text. */
+const NODE_BYTES = 8;
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Reads `-` from standard input. Throws `ConfigFileInvalid`. */
+export function readConfigFile(path: string): JsonText {
+  let text: string;
+  try {
+    text = readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw new ConfigFileInvalid(`cannot read ${path}: ${(error as Error).message}`);
+  }
+  if (text.length > MAX_BYTES) throw new ConfigFileInvalid(`${path} has more than ${MAX_BYTES} bytes`);
+  return withSecrets(jsonOf(text), path === '-' ? '.' : dirname(path));
+}
+
+/** The same document as JSON. JSON is YAML, so both are read alike. Throws `ConfigFileInvalid`. */
+export function jsonOf(text: string): JsonText {
+  const documents = parseAllDocuments(text, { schema: 'core', version: '1.2', prettyErrors: true });
+  const [document, ...more] = documents;
+  if (document === undefined || !('contents' in document) || document.contents === null)
+    throw new ConfigFileInvalid('the file is empty');
+  if (more.length > 0) throw new ConfigFileInvalid('the file must have one document, and has several');
+  const [error] = [...document.errors, ...document.warnings];
+  if (error !== undefined) throw new ConfigFileInvalid(`the file is not valid YAML: ${error.message.trim()}`);
+  return new Converter(document).textOf(document.contents as ParsedNode, 0);
+}
+
+class Converter {
+  readonly #document: Document.Parsed;
+  readonly #resolved = new Map<Alias.Parsed, ParsedNode>();
+  /** Aliases can make a small file large. */
+  #bytes = 0;
+
+  constructor(document: Document.Parsed) {
+    this.#document = document;
+  }
+
+  textOf(node: ParsedNode | null, level: number): JsonText {
+    if (level > MAX_LEVELS) throw new ConfigFileInvalid(`the file has more than ${MAX_LEVELS} levels`);
+    this.#count(NODE_BYTES);
+    if (isMap(node)) return this.#mapText(node, level);
+    if (isSeq(node)) {
+      const elements = node.items.map((each) => this.textOf(each as ParsedNode, level + 1));
+      return `[${elements.join(',')}]` as JsonText;
+    }
+    if (isAlias(node)) return this.textOf(this.#resolve(node), level + 1);
+    const text = isScalar(node) ? scalarText(node.value, node.source ?? '') : 'null';
+    this.#count(text.length);
+    return text as JsonText;
+  }
+
+  /** Resolving searches the whole document. */
+  #resolve(alias: Alias.Parsed): ParsedNode {
+    const resolved = this.#resolved.get(alias) ?? (alias.resolve(this.#document) as ParsedNode);
+    this.#resolved.set(alias, resolved);
+    return resolved;
+  }
+
+  #mapText(map: YAMLMap, level: number): JsonText {
+    return objectText(
+      map.items.map(({ key, value }) => {
+        // An id such as 40 needs no quotes.
+        if (!isScalar(key)) throw new ConfigFileInvalid('a key of the file is not a text');
+        const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
+        return [name, this.textOf(value as ParsedNode | null, level + 1)] as const;
+      }),
+    );
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > MAX_BYTES) throw new ConfigFileInvalid(`the file has more than ${MAX_BYTES} bytes`);
+  }
+}
+
+function scalarText(value: unknown, source: string): string {
+  if (typeof value !== 'number') return JSON.stringify(value);
+  if (JSON_NUMBER.test(source)) return source;
+  if (Number.isFinite(value)) return JSON.stringify(value);
+  throw new ConfigFileInvalid(`${source} is not a number of JSON`);
+}
+
+/** The configuration with the secrets that it refers to. Throws `ConfigFileInvalid`. */
+function withSecrets(config: JsonText, folder: string): JsonText {
+  if (config[0] !== '{') throw new ConfigFileInvalid('the file must be an object with the member version');
+  const withSecret = (id: string, integration: JsonText) =>
+    mapMembers(integration, (name, value) => (name === 'secret' ? secretOf(id, value, folder) : value));
+  return mapMembers(config, (name, value) =>
+    name === 'integrations' ? mapMembers(value, withSecret) : value,
+  );
+}
+
+/** Anything but an object stays as it is. */
+function mapMembers(text: JsonText, change: (name: string, value: JsonText) => JsonText): JsonText {
+  if (text[0] !== '{') return text;
+  return objectText(
+    Array.from(membersOf(text), ([key, value]) => {
+      const name = JSON.parse(key) as string;
+      return [name, change(name, value)] as const;
+    }),
+  );
+}
+
+function secretOf(id: string, reference: JsonText, folder: string): JsonText {
+  const place = `the secret of the integration ${id}`;
+  const { environment, file } = (JSON.parse(reference) ?? {}) as { environment?: unknown; file?: unknown };
+  const members = reference[0] === '{' ? membersOf(reference).size : 0;
+  if (members !== 1 || (typeof environment !== 'string' && typeof file !== 'string'))
+    throw new ConfigFileInvalid(
+      `${place} must not be in the file: write {"environment": "NAME"} or {"file": "PATH"}, which contain it`,
+    );
+  if (typeof environment === 'string') {
+    const secret = process.env[environment];
+    if (secret) return jsonText(secret);
+    throw new ConfigFileInvalid(
+      `${place} is missing: set the environment variable ${environment}, or omit the member to keep the stored one`,
+    );
+  }
+  try {
+    return jsonText(readFileSync(resolve(folder, file as string), 'utf8').trimEnd());
+  } catch (error) {
+    throw new ConfigFileInvalid(`${place} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** A number whose digits a JavaScript number may not keep. */
+class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const exactNumberTag: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => value instanceof ExactNumber,
+  resolve: (text) => text,
+  stringify: ({ value }) => (value as ExactNumber).text,
+};
+
+/** YAML with the members in the same order. */
+export function yamlOf(text: JsonText): string {
+  const options = {
+    customTags: [exactNumberTag] as ScalarTag[],
+    aliasDuplicateObjects: false,
+    compat: 'yaml-1.1',
+  } as const;
+  return new Document(nodeOf(treeOf(text)), options).toString({ lineWidth: 0 });
+}
+
+function nodeOf(tree: JsonTree): unknown {
+  if (tree instanceof JsonObject)
+    return new Map(Array.from(tree.members, ([key, member]) => [JSON.parse(key) as string, nodeOf(member)]));
+  if (tree instanceof JsonArray) return tree.elements.map(nodeOf);
+  return JSON_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
+}
+
+/** Indented JSON with the members in the same order. */
+export function indentedJsonOf(text: JsonText): string {
+  return `${indented(treeOf(text), '\n')}\n`;
+}
+
+function indented(tree: JsonTree, newLine: string): string {
+  const inner = `${newLine}  `;
+  if (tree instanceof JsonObject) {
+    const members = Array.from(tree.members, ([key, member]) => `${key}: ${indented(member, inner)}`);
+    return members.length === 0 ? '{}' : `{${inner}${members.join(`,${inner}`)}${newLine}}`;
+  }
+  if (tree instanceof JsonArray) {
+    const elements = tree.elements.map((element) => indented(element, inner));
+    return elements.length === 0 ? '[]' : `[${inner}${elements.join(`,${inner}`)}${newLine}]`;
+  }
+  return tree;
+}

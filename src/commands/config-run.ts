@@ -1,0 +1,97 @@
+// Actions of the config commands, with the libraries and schemas that no other command needs.
+
+import { pipeline } from 'node:stream/promises';
+import { styleText } from 'node:util';
+import { createTwoFilesPatch } from 'diff';
+import { pathInConfig } from '../domain/config.ts';
+import { type ConfigChange, type ConfigPlan, planTexts } from '../domain/config-plan.ts';
+import { objectText } from '../domain/json/json-tree.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
+import { refuseExistingFile } from '../system/atomic-file.ts';
+import { indentedJsonOf, readConfigFile, yamlOf } from './config-file.ts';
+import { withConfigTarget } from './config-target.ts';
+import { createFile } from './create-file.ts';
+import { ChangesPlanned } from './exit-code.ts';
+import { printJson } from './output.ts';
+import type { TargetOptions } from './target-option.ts';
+
+export type ExportOptions = TargetOptions & { format?: 'yaml' | 'json' };
+export type ApplyOptions = TargetOptions & { prune?: boolean };
+
+export function exportConfig(
+  file: string | undefined,
+  { format = file?.endsWith('.json') ? 'json' : 'yaml', ...options }: ExportOptions,
+): Promise<void> {
+  return withConfigTarget(options, async (target) => {
+    if (file !== undefined) refuseExistingFile(file);
+    const text = (format === 'json' ? indentedJsonOf : yamlOf)(await target.read());
+    if (file === undefined) process.stdout.write(text);
+    else await createFile(file, (output) => pipeline([text], output));
+  });
+}
+
+/** Throws `ChangesPlanned` if there are changes. */
+export function planConfig(file: string, options: ApplyOptions): Promise<void> {
+  return withConfigTarget(options, async (target) => {
+    const { prune = false } = options;
+    const plan = await target.put(readConfigFile(file), { prune, dryRun: true, version: null });
+    report(plan, options);
+    if (plan.changes.length > 0) throw new ChangesPlanned(`${countOf(plan)}, which config apply makes`);
+  });
+}
+
+export function applyConfig(file: string, options: ApplyOptions): Promise<void> {
+  return withConfigTarget(options, async (target) => {
+    const { prune = false } = options;
+    const config = readConfigFile(file);
+    const plan = await target.put(config, { prune, dryRun: true, version: null });
+    report(plan, options);
+    if (plan.changes.length === 0) return;
+    await target.put(config, { prune, dryRun: false, version: plan.version });
+    if (!options.json) console.log(`Applied ${countOf(plan)}.`);
+  });
+}
+
+function countOf({ changes }: ConfigPlan): string {
+  return `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}`;
+}
+
+function report(plan: ConfigPlan, { json = false, prune = false }: ApplyOptions): void {
+  if (json) printJson(objectText(Object.entries(planTexts(plan))));
+  else printPlan(plan, prune);
+}
+
+function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {
+  for (const change of changes) console.log(diffOf(change));
+  if (changes.length === 0) console.log('The configuration is up to date.');
+  if (prune || kept.length === 0) return;
+  const entries =
+    kept.length === 1 ? '1 stored entry, which stays' : `${kept.length} stored entries, which stay`;
+  console.error(`The file does not have ${entries}; --prune would delete:`);
+  for (const { section, id } of kept) console.error(`  ${pathInConfig(section, id).join('/')}`);
+}
+
+/** A patch as git prints it, of the entry in YAML. */
+function diffOf({ section, id, before, after, replacesSecret }: ConfigChange): string {
+  const path = pathInConfig(section, id).join('/');
+  const [from, to] = [
+    before === null ? '/dev/null' : `a/${path}`,
+    after === null ? '/dev/null' : `b/${path}`,
+  ];
+  const patch = createTwoFilesPatch(from, to, linesOf(before), linesOf(after)).split('\n');
+  // The first line only separates files.
+  const lines = patch.slice(1).filter((line, index, all) => line !== '' || index < all.length - 1);
+  if (replacesSecret) lines.push('~secret: replaced');
+  return lines.map(colored).join('\n');
+}
+
+function linesOf(entry: JsonText | null): string {
+  return entry === null ? '' : yamlOf(entry);
+}
+
+const colors = { '+': 'green', '-': 'red', '@': 'cyan', '~': 'yellow' } as const;
+
+function colored(line: string): string {
+  const color = colors[line[0] as keyof typeof colors];
+  return color === undefined ? line : styleText(color, line, { stream: process.stdout });
+}

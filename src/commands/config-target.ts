@@ -1,0 +1,127 @@
+// Target of the config commands: a database, or a running service.
+
+import type { Config } from '../config.ts';
+import { type Caller, operator } from '../domain/api-token.ts';
+import { configBody } from '../domain/config.ts';
+import { type ConfigPlan, planOf } from '../domain/config-plan.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
+import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import { applyConfig } from '../operations/config/apply.ts';
+import { readConfig } from '../operations/config/read.ts';
+import { createContext } from '../operations/context.ts';
+import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
+import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
+import { findWorkspace } from '../operations/workspace/workspace.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import { withExistingDatabase } from './database-option.ts';
+import { ConfigFileInvalid } from './exit-code.ts';
+import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
+import { type TargetOptions, targetOf } from './target-option.ts';
+import { unknownWorkspace } from './workspace-option.ts';
+
+export interface PutOptions {
+  prune: boolean;
+  dryRun: boolean;
+  /** The version that the configuration must still have; null if it may have any. */
+  version: number | null;
+}
+
+export interface ConfigTarget {
+  read(): Promise<JsonText>;
+  /** Throws `ConfigFileInvalid` if the configuration is refused. */
+  put(config: JsonText, options: PutOptions): Promise<ConfigPlan>;
+}
+
+/** Throws `UsageError` unless the options name one environment. */
+export async function withConfigTarget(
+  options: TargetOptions,
+  work: (target: ConfigTarget) => Promise<void>,
+): Promise<void> {
+  const place = targetOf(options);
+  if ('url' in place) return work(new ServiceTarget(place.url));
+  await withExistingDatabase(options, async ({ store }, config) => {
+    const found = await findWorkspace(store, place.workspace);
+    if (found === null) throw await unknownWorkspace(store, place.workspace);
+    await work(new DatabaseTarget(store, config, operator(found.workspaceId, place.environment)));
+  });
+}
+
+function sentText(config: JsonText, version: number | null): JsonText {
+  if (version === null) return config;
+  return `${config.slice(0, -1)},"config_version":${version}}` as JsonText;
+}
+
+class DatabaseTarget implements ConfigTarget {
+  readonly #store: BatchingStore;
+  readonly #config: Config;
+  readonly #caller: Caller;
+
+  constructor(store: BatchingStore, config: Config, caller: Caller) {
+    this.#store = store;
+    this.#config = config;
+    this.#caller = caller;
+  }
+
+  async read(): Promise<JsonText> {
+    const store = this.#store;
+    const context = { store, configs: new EnvironmentConfigs(), cpu: CpuQueue.create() };
+    return (await readConfig(context, await atCurrentConfig(store, this.#caller))).text;
+  }
+
+  async put(config: JsonText, { prune, dryRun, version }: PutOptions): Promise<ConfigPlan> {
+    const store = this.#store;
+    const { eventRetentionDays, webhookAllowPrivate } = this.#config;
+    const keyRing = await loadKeyRing(this.#config, store);
+    if (!dryRun) await registerActiveKey(keyRing, store, Date.now());
+    const context = createContext({
+      store,
+      keyRing,
+      keepsEvents: eventRetentionDays > 0,
+      allowsPrivateWebhooks: webhookAllowPrivate === 'on',
+      via: 'command_line',
+    });
+    try {
+      const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);
+      const caller = await atCurrentConfig(store, this.#caller);
+      return await applyConfig(context, caller, body, { prune, dryRun });
+    } catch (error) {
+      throw refusalOf(error);
+    } finally {
+      await context.propertyValidator.close();
+    }
+  }
+}
+
+/** An error of the file, as one that exits with the code for invalid data. */
+function refusalOf(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  const isAboutFile = ['invalid_request', 'unknown_field', 'invalid_json', 'limit_reached'].includes(
+    code ?? '',
+  );
+  return isAboutFile ? new ConfigFileInvalid(message, { cause: error }) : error;
+}
+
+class ServiceTarget implements ConfigTarget {
+  readonly #client: ServiceClient;
+
+  constructor(url: string) {
+    this.#client = new ServiceClient(url, 'admin');
+  }
+
+  async read(): Promise<JsonText> {
+    return (await this.#client.read('/v1/config')).get('config')!;
+  }
+
+  async put(config: JsonText, { prune, dryRun, version }: PutOptions): Promise<ConfigPlan> {
+    const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
+    const { members, problem } = await this.#client.call('PUT', path, { body: sentText(config, version) });
+    if (problem !== null)
+      throw refusalOf(Object.assign(this.#client.refusal(problem), { code: problem.code }));
+    const textOf = (name: string) => members.get(name)!;
+    return planOf({
+      changes: textOf('changes'),
+      kept: textOf('kept'),
+      config_version: textOf('config_version'),
+    });
+  }
+}

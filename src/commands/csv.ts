@@ -1,0 +1,82 @@
+// A customer table as CSV, read as the lines of an import: a column for each field, `mapping.40` and `properties.plan` for
+// members, which are texts. An empty cell is an absent member.
+
+import { pipeline } from 'node:stream/promises';
+import { CsvError, parse } from 'csv-parse';
+import { jsonText, objectText } from '../domain/json/json-tree.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
+import { UsageError } from './exit-code.ts';
+import { type BatchLimits, batchesOf, type Line } from './ndjson.ts';
+
+const TEXTS = ['user_group_id', 'name', 'token'];
+/** JSON as it is in the cell. */
+const JSON_FIELDS = ['mapping', 'properties', 'suspended'];
+const MEMBER = /^(mapping|properties)\.(.+)$/s;
+
+/** Yields batches as `linesOf` does. Throws `UsageError` for a file that is not CSV, or has a column that is not a field. */
+export function recordsOf(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
+  return batchesOf(records(input, limits), limits);
+}
+
+async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
+  const parser = parse({ bom: true, info: true, max_record_size: lineBytes, skip_empty_lines: true });
+  // An error of the input ends the parser with it.
+  pipeline(input, parser).catch(() => {});
+  let columns: readonly string[] | null = null;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<Row>) {
+      if (columns === null) columns = checkedColumns(record);
+      else yield { number: info.lines, bytes: Buffer.from(lineOf(columns, record)), end: info.bytes };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new UsageError(`the file is not valid CSV: ${error.message}`);
+  }
+}
+
+interface Row {
+  record: string[];
+  info: { lines: number; bytes: number };
+}
+
+function checkedColumns(names: readonly string[]): readonly string[] {
+  for (const name of names) {
+    const isKnown = TEXTS.includes(name) || JSON_FIELDS.includes(name) || MEMBER.test(name);
+    if (!isKnown)
+      throw new UsageError(
+        `the column ${JSON.stringify(name)} is not a field: use ${[...TEXTS, ...JSON_FIELDS].join(', ')}, or mapping.SCHEMA and properties.NAME`,
+      );
+  }
+  const [repeated] = names.filter((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw new UsageError(`the column ${repeated} occurs twice`);
+  for (const object of ['mapping', 'properties'])
+    if (names.includes(object) && names.some((name) => name.startsWith(`${object}.`)))
+      throw new UsageError(`the file has both ${object} and members of it as columns: use one of them`);
+  return names;
+}
+
+/** The line of an import, whose own rules say what is wrong with it. */
+function lineOf(columns: readonly string[], record: readonly string[]): JsonText {
+  const fields = new Map<string, JsonText>();
+  const objects = { mapping: new Map<string, JsonText>(), properties: new Map<string, JsonText>() };
+  for (const [index, column] of columns.entries()) {
+    const cell = record[index]!;
+    if (cell === '') continue;
+    const [, object, member] = MEMBER.exec(column) ?? [];
+    if (object !== undefined) objects[object as keyof typeof objects].set(member!, jsonText(cell));
+    else fields.set(column, TEXTS.includes(column) || !isJson(cell) ? jsonText(cell) : (cell as JsonText));
+  }
+  for (const [name, members] of Object.entries(objects))
+    if (members.size > 0) fields.set(name, objectText(members));
+  return objectText(fields);
+}
+
+/** Otherwise the text of a customer could continue as further fields; as a text, it is refused. */
+function isJson(cell: string): boolean {
+  try {
+    JSON.parse(cell);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,89 @@
+// An import into a database.
+
+import type { Config } from '../config.ts';
+import { type CommandDatabase, MAX_BATCH } from '../database.ts';
+import { type Caller, operator } from '../domain/api-token.ts';
+import type { Environment } from '../domain/user-group/user-group.ts';
+import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import { type Context, createContext } from '../operations/context.ts';
+import { gatherStatistics } from '../operations/database/gather-statistics.ts';
+import { atCurrentConfig } from '../operations/document/environment-config.ts';
+import { userGroupPages } from '../operations/user-group/export.ts';
+import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
+import { Problem } from '../problem.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import type { ImportTarget, StartBatch } from './import-target.ts';
+import type { WorkspaceOptions } from './workspace-option.ts';
+
+export class DatabaseTarget implements ImportTarget {
+  readonly concurrency = MAX_BATCH;
+  readonly #store: BatchingStore;
+  readonly #config: Config;
+  readonly #workspace: string;
+  readonly #environment: Environment;
+  readonly #replaces: boolean;
+  #started: { context: Context; caller: Caller } | null = null;
+
+  constructor(
+    { store }: CommandDatabase,
+    config: Config,
+    { workspace, environment }: WorkspaceOptions,
+    replaces: boolean,
+  ) {
+    this.#store = store;
+    this.#config = config;
+    this.#workspace = workspace;
+    this.#environment = environment;
+    this.#replaces = replaces;
+  }
+
+  async preview(): Promise<StartBatch> {
+    const workspaceId = (await findWorkspace(this.#store, this.#workspace))?.workspaceId ?? null;
+    const context = { store: this.#store };
+    const job = { context, workspaceId, environment: this.#environment, replaces: this.#replaces };
+    const { previewLine } = await import('../operations/user-group/import.ts');
+    return async () => (line) => previewLine(job, line);
+  }
+
+  async start(): Promise<StartBatch> {
+    const store = this.#store;
+    const keyRing = await loadKeyRing(this.#config, store);
+    await registerActiveKey(keyRing, store, Date.now());
+    const { workspace, created } = await ensureWorkspace(store, this.#workspace, Date.now());
+    if (created) console.error(`Created workspace ${this.#workspace}.`);
+    const keepsEvents = this.#config.eventRetentionDays > 0;
+    const context = createContext({ store, keyRing, keepsEvents, via: 'command_line' });
+    const caller = operator(workspace.workspaceId, this.#environment);
+    this.#started = { context, caller };
+    // Imported on demand: compiling its validators takes as long as starting any other command.
+    const { importLine } = await import('../operations/user-group/import.ts');
+    return async () => {
+      const job = { context, caller: await atCurrentConfig(store, caller), replaces: this.#replaces };
+      return (line) => importLine(job, line);
+    };
+  }
+
+  async *ids(): AsyncGenerator<string[]> {
+    const workspace = await findWorkspace(this.#store, this.#workspace);
+    if (workspace === null) return;
+    for await (const page of userGroupPages(this.#store, { ...workspace, environment: this.#environment }))
+      yield page.map(({ providedId }) => providedId);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { context, caller } = this.#started!;
+    const { deleteUserGroup } = await import('../operations/user-group/delete.ts');
+    try {
+      await deleteUserGroup(context, caller, id, undefined);
+      return true;
+    } catch (error) {
+      // A concurrent call has deleted it.
+      if (error instanceof Problem && error.code === 'user_group_not_found') return false;
+      throw error;
+    }
+  }
+
+  async finish(): Promise<void> {
+    await gatherStatistics(this.#store);
+  }
+}

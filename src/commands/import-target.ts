@@ -1,0 +1,19 @@
+// Target of an import: a database, or a running service.
+
+import type { LineResult } from '../operations/user-group/import.ts';
+
+export type ImportOne = (line: Buffer) => Promise<LineResult>;
+export type StartBatch = () => Promise<ImportOne>;
+
+export interface ImportTarget {
+  /** Maximum number of lines and deletions at a time. */
+  readonly concurrency: number;
+  /** Reports what would happen to each line, taken separately. */
+  preview(): Promise<StartBatch>;
+  start(): Promise<StartBatch>;
+  /** The ids of all user groups, in pages. */
+  ids(): AsyncIterable<readonly string[]>;
+  /** Returns whether the user group existed. */
+  remove(id: string): Promise<boolean>;
+  finish(): Promise<void>;
+}

@@ -1,0 +1,62 @@
+// The part of an import that deletes: user groups that the list of customers no longer has.
+
+import { InvalidArgumentError } from 'commander';
+import { DeletionRefused } from './exit-code.ts';
+import type { ImportTarget } from './import-target.ts';
+import { progressBar } from './progress.ts';
+
+/** How many user groups may be deleted: a number of them, or a share of those that exist. */
+export type MaxDeletions = { count: number } | { percent: number };
+
+export const DEFAULT_MAX_DELETIONS: MaxDeletions = { percent: 5 };
+
+/** Throws for anything but a whole number, or a number of per cent up to 100. */
+export function parseMaxDeletions(text: string): MaxDeletions {
+  const [, number, sign] = /^(\d{1,9}(?:\.\d{1,3})?)(%?)$/.exec(text) ?? [];
+  if (sign === '%' && Number(number) <= 100) return { percent: Number(number) };
+  if (sign === '' && Number.isInteger(Number(number))) return { count: Number(number) };
+  throw new InvalidArgumentError('It must be a number such as 100, or a share such as 5%.');
+}
+
+export interface DeletionPlan {
+  existing: number;
+  /** The user groups that the list does not have. */
+  ids: readonly string[];
+}
+
+export async function planDeletions(
+  target: ImportTarget,
+  listed: ReadonlySet<string>,
+): Promise<DeletionPlan> {
+  const ids: string[] = [];
+  let existing = 0;
+  for await (const page of target.ids()) {
+    existing += page.length;
+    for (const id of page) if (!listed.has(id)) ids.push(id);
+  }
+  return { existing, ids };
+}
+
+/** Throws `DeletionRefused` if the plan deletes more than that: the list may be incomplete. */
+export function refuseMassDeletion({ existing, ids }: DeletionPlan, max: MaxDeletions): void {
+  const most = 'count' in max ? max.count : (existing * max.percent) / 100;
+  if (ids.length <= most) return;
+  const limit = 'count' in max ? String(max.count) : `${max.percent}%`;
+  throw new DeletionRefused(
+    `${ids.length} of ${existing} user groups are not in the file, and --max-delete allows ${limit}; nothing was changed. ` +
+      'Check that the file is complete, or raise the limit',
+  );
+}
+
+/** Returns how many of them existed. */
+export async function deletePlanned(target: ImportTarget, { ids }: DeletionPlan): Promise<number> {
+  const { concurrency } = target;
+  let deleted = 0;
+  using bar = progressBar('user groups', ids.length);
+  for (let start = 0; start < ids.length; start += concurrency) {
+    const results = await Promise.all(ids.slice(start, start + concurrency).map((id) => target.remove(id)));
+    deleted += results.filter((existed) => existed).length;
+    bar.show(start + results.length);
+  }
+  return deleted;
+}

@@ -1,0 +1,112 @@
+// Calls a running service over HTTP, with the API token in UGS_API_TOKEN.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Permission } from '../domain/api-token.ts';
+import { type JsonText, parseStrictJson } from '../domain/json/strict-json.ts';
+import type { Violation } from '../problem.ts';
+import { ServiceRefused, UsageError } from './exit-code.ts';
+
+const TOKEN_VARIABLE = 'UGS_API_TOKEN';
+const TIMEOUT_MS = 30_000;
+const MAX_LEVELS = 80;
+/** More than an environment can have. */
+export const MAX_MEMBERS = 2_000_000;
+const MAX_RETRIES = 5;
+const MAX_PAUSE_SECONDS = 30;
+/** The request was not executed: too many at a time, or a restart. */
+const NOT_EXECUTED = [429, 503];
+
+interface ServiceProblem {
+  code: string;
+  detail: string;
+  errors?: readonly Violation[];
+}
+
+export interface ServiceResponse {
+  status: number;
+  /** The members of the body; those of an error are in `problem`. */
+  members: ReadonlyMap<string, JsonText>;
+  /** null for a success. */
+  problem: ServiceProblem | null;
+}
+
+interface ServiceRequest {
+  body?: JsonText;
+  headers?: Readonly<Record<string, string>>;
+}
+
+export class ServiceClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  /** Throws `UsageError`. */
+  constructor(url: string, permission: Permission) {
+    const token = process.env[TOKEN_VARIABLE];
+    if (!token)
+      throw new UsageError(
+        `--url requires an API token with the permission ${permission} in ${TOKEN_VARIABLE}`,
+      );
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new UsageError('--url must be the URL of the service, such as https://groups.example.com');
+    this.#url = url.replace(/\/+$/, '');
+    this.#token = token;
+  }
+
+  /** The members of a success. Throws `ServiceRefused`. */
+  async read(path: string): Promise<ReadonlyMap<string, JsonText>> {
+    const response = await this.call('GET', path);
+    if (response.problem !== null) throw this.refusal(response.problem);
+    return response.members;
+  }
+
+  /** Retries a request that was not executed. Throws `ServiceRefused` if the service does not respond. */
+  async call(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
+    for (let retry = 0; ; retry++) {
+      const response = await this.#send(method, path, request);
+      if (!NOT_EXECUTED.includes(response.status) || retry === MAX_RETRIES) return this.#read(response);
+      await response.body?.cancel();
+      await sleep(pauseMs(response, retry));
+    }
+  }
+
+  refusal({ detail }: ServiceProblem): ServiceRefused {
+    return new ServiceRefused(`${this.#url}: ${detail}`);
+  }
+
+  async #read(response: Response): Promise<ServiceResponse> {
+    const { status } = response;
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (status === 204) return { status, members: new Map(), problem: null };
+    try {
+      const { value, members } = parseStrictJson(bytes, MAX_LEVELS, MAX_MEMBERS);
+      return { status, members, problem: response.ok ? null : (value as ServiceProblem) };
+    } catch (error) {
+      throw new ServiceRefused(
+        `${this.#url} responded with the status ${status} and something other than JSON: is this the URL of the service?`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #send(method: string, path: string, { body, headers }: ServiceRequest): Promise<Response> {
+    const contentType = body === undefined ? {} : { 'content-type': 'application/json' };
+    try {
+      return await fetch(this.#url + path, {
+        method,
+        headers: { authorization: `Token ${this.#token}`, ...contentType, ...headers },
+        ...(body !== undefined && { body }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const reason = cause instanceof Error ? cause.message : message;
+      throw new ServiceRefused(`cannot reach ${this.#url}: ${reason}`, { cause: error });
+    }
+  }
+}
+
+function pauseMs({ headers }: Response, retry: number): number {
+  const seconds = Number(headers.get('retry-after') ?? 2 ** retry);
+  return Math.min(MAX_PAUSE_SECONDS, Number.isFinite(seconds) ? seconds : 1) * 1_000;
+}

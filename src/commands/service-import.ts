@@ -1,0 +1,155 @@
+// An import through the API of a running service: each line is a read, and the calls that make the difference.
+
+import { jsonText, membersOf, objectText } from '../domain/json/json-tree.ts';
+import type { JsonText } from '../domain/json/strict-json.ts';
+import type { ImportedUserGroupBody } from '../domain/request-body.ts';
+import type { UserGroup } from '../domain/user-group/user-group.ts';
+import { KeyedMutex } from '../operations/machinery/keyed-mutex.ts';
+import { compareFields, type LineResult, orRefusal } from '../operations/user-group/import.ts';
+import type { ImportTarget, StartBatch } from './import-target.ts';
+import { ServiceClient, type ServiceResponse } from './service-client.ts';
+
+const PAGE = 1_000;
+const WITHOUT_DEADLINE = { inTime: <Result>(result: Promise<Result>) => result };
+/** Each attempt fails only if the user group was created or deleted in between. */
+const MAX_ATTEMPTS = 5;
+
+interface StoredFields extends Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'> {
+  token: string | null;
+}
+
+export class ServiceTarget implements ImportTarget {
+  readonly concurrency = 16;
+  readonly #client: ServiceClient;
+  readonly #replaces: boolean;
+  readonly #groupMutex = new KeyedMutex();
+
+  constructor(url: string, replaces: boolean) {
+    this.#client = new ServiceClient(url, 'read-write');
+    this.#replaces = replaces;
+  }
+
+  async preview(): Promise<StartBatch> {
+    return async () => (line) =>
+      orRefusal(line, async (body) => this.#compare(body, await this.#find(body.userGroupId)));
+  }
+
+  async start(): Promise<StartBatch> {
+    return async () => (line) =>
+      orRefusal(line, (body) =>
+        this.#groupMutex.runExclusive(body.userGroupId, WITHOUT_DEADLINE, () => this.#import(body)),
+      );
+  }
+
+  async *ids(): AsyncGenerator<string[]> {
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const members = await this.#client.read(`/v1/user-groups?limit=${PAGE}${after}`);
+      const groups = JSON.parse(members.get('user_groups')!) as { provided_id: string }[];
+      yield groups.map(({ provided_id }) => provided_id);
+      cursor = JSON.parse(members.get('next_cursor')!) as string | null;
+    }
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const response = await this.#client.call('DELETE', pathOf(id));
+    if (response.problem?.code === 'user_group_not_found') return false;
+    this.#require(response);
+    return true;
+  }
+
+  async finish(): Promise<void> {}
+
+  async #import(body: ImportedUserGroupBody): Promise<LineResult> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const stored = await this.#find(body.userGroupId);
+      const result = this.#compare(body, stored);
+      if (result.result === 'refused' || result.result === 'unchanged') return result;
+      const refusal = stored === null ? await this.#create(body) : await this.#update(body, stored);
+      if (refusal === null) return result;
+      if (refusal !== 'changed') return refusal;
+    }
+    const detail = 'names a user group that is being changed too often: import the line again';
+    return { result: 'refused', code: 'overloaded', errors: [{ pointer: '/user_group_id', detail }] };
+  }
+
+  #compare(body: ImportedUserGroupBody, stored: StoredFields | null): LineResult {
+    const token = body.token?.reveal();
+    if (token !== undefined && token !== stored?.token) return tokenRefused();
+    return stored === null ? { result: 'created' } : compareFields(body, stored, this.#replaces);
+  }
+
+  async #find(id: string): Promise<StoredFields | null> {
+    const response = await this.#client.call('GET', pathOf(id));
+    if (response.problem?.code === 'user_group_not_found') return null;
+    const members = membersOf(this.#require(response).get('user_group')!);
+    const field = (name: string) => members.get(JSON.stringify(name))!;
+    const textOrNull = (name: string) => (field(name) === 'null' ? null : field(name));
+    return {
+      name: JSON.parse(field('name')) as string,
+      mapping: textOrNull('mapping'),
+      properties: textOrNull('properties'),
+      suspendedAt: field('suspended') === 'true' ? 0 : null,
+      token: members.has('"token"') ? (JSON.parse(field('token')) as string) : null,
+    };
+  }
+
+  /** Returns why the line is refused, `changed` if the user group exists by now, or null. */
+  async #create(body: ImportedUserGroupBody): Promise<LineResult | 'changed' | null> {
+    const headers = { 'if-none-match': '*' };
+    const response = await this.#client.call('POST', '/v1/user-groups', { body: textOfBody(body), headers });
+    return this.#refusalOf(response) ?? (body.suspended ? this.#suspend(body) : null);
+  }
+
+  async #update(
+    body: ImportedUserGroupBody,
+    { suspendedAt }: StoredFields,
+  ): Promise<LineResult | 'changed' | null> {
+    const response = await this.#client.call('PUT', '/api/user', { body: textOfBody(body) });
+    const isSuspended = suspendedAt !== null;
+    const refusal = this.#refusalOf(response);
+    if (refusal !== null || body.suspended === undefined || body.suspended === isSuspended) return refusal;
+    return this.#suspend(body);
+  }
+
+  async #suspend({ userGroupId, suspended }: ImportedUserGroupBody): Promise<LineResult | 'changed' | null> {
+    const path = `${pathOf(userGroupId)}/${suspended ? 'suspend' : 'resume'}`;
+    return this.#refusalOf(await this.#client.call('POST', path));
+  }
+
+  #refusalOf(response: ServiceResponse): LineResult | 'changed' | null {
+    const { problem } = response;
+    if (problem === null) return null;
+    const { code, errors = [] } = problem;
+    if (code === 'version_mismatch' || code === 'user_group_not_found') return 'changed';
+    if (errors.length > 0) return { result: 'refused', code, errors };
+    throw this.#client.refusal(problem);
+  }
+
+  #require({ members, problem }: ServiceResponse): ReadonlyMap<string, JsonText> {
+    if (problem !== null) throw this.#client.refusal(problem);
+    return members;
+  }
+}
+
+function pathOf(id: string): string {
+  return `/v1/user-groups/${encodeURIComponent(id)}`;
+}
+
+/** The fields that the line has; `mapping` and `properties` with exact digits. */
+function textOfBody({ userGroupId, name, mapping, properties }: ImportedUserGroupBody): JsonText {
+  return objectText([
+    ['user_group_id', jsonText(userGroupId)],
+    ['name', jsonText(name)],
+    ['mapping', mapping === null ? NULL : mapping],
+    ['properties', properties === null ? NULL : properties],
+  ]);
+}
+
+const NULL = 'null' as JsonText;
+
+function tokenRefused(): LineResult {
+  const detail =
+    'is not the token of this user group, and tokens are imported into the database only: omit it, or run import without --url';
+  return { result: 'refused', code: 'token_differs', errors: [{ pointer: '/token', detail }] };
+}

@@ -1,0 +1,50 @@
+// One sentence about a user group: what the dashboards of this customer see now, and what is wrong.
+
+import type { EffectiveMapping } from '../../domain/catalogue.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import { violationsOfProperties } from '../../operations/user-group/violations.ts';
+import { badge, type Html, html } from '../html.ts';
+import { configOf, type PageCall } from '../page.ts';
+
+/** Schemas that the sentence names. */
+const NAMED = 3;
+
+export async function verdict({ context, caller }: PageCall, userGroup: UserGroup): Promise<Html> {
+  const config = await configOf({ context, caller });
+  const faults = faultsOf(config, userGroup);
+  const [violations = []] = await violationsOfProperties(context, caller, config, [userGroup]);
+  if (violations.length > 0)
+    faults.push(
+      `${violations.length === 1 ? 'a property violates' : 'properties violate'} the property schema`,
+    );
+  if (faults.length > 0)
+    return html`<p class="verdict">${badge('bad', 'wrong')} Dashboards of this customer: ${faults.join('; ')}.</p>`;
+  const seen = config.catalogue.isEmpty
+    ? 'get its mapping and properties as they are stored'
+    : dataSourcesText(config.catalogue.effective(userGroup));
+  return html`<p class="verdict">${badge('good', 'as configured')} Dashboards of this customer ${seen}.</p>`;
+}
+
+function faultsOf({ catalogue }: EnvironmentConfig, userGroup: UserGroup): string[] {
+  const faults: string[] = [];
+  if (userGroup.suspendedAt !== null) faults.push('nothing is shown, because the user group is suspended');
+  if (catalogue.isEmpty) return faults;
+  const effective = catalogue.effective(userGroup);
+  const unresolved = effective.unresolved.map(({ schemaId }) => schemaId);
+  if (unresolved.length > 0) faults.push(`an error is shown for ${named(unresolved)}`);
+  const unmapped = catalogue.unmapped(effective);
+  if (unmapped.length > 0) faults.push(`there is no data source for ${named(unmapped)}`);
+  return faults;
+}
+
+function dataSourcesText({ dataSources }: EffectiveMapping): string {
+  const count = dataSources.size;
+  return count === 0 ? 'read no data source' : `read ${count} data ${count === 1 ? 'source' : 'sources'}`;
+}
+
+function named(schemaIds: readonly string[]): string {
+  const others = schemaIds.length - NAMED;
+  const names = schemaIds.slice(0, NAMED).join(', ');
+  return `${schemaIds.length === 1 ? 'the schema' : 'the schemas'} ${names}${others > 0 ? ` and ${others} more` : ''}`;
+}

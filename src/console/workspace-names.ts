@@ -1,0 +1,24 @@
+// The names of workspaces, for the header of every page. A label, which decides nothing: it may be some seconds old, so
+// that pages cost the database no further query.
+
+import type { Caller } from '../domain/api-token.ts';
+import { readOwnApiToken } from '../operations/api-token/api-token.ts';
+import type { Context } from '../operations/context.ts';
+
+const MAX_AGE_MS = 10_000;
+const MAX_NAMES = 1_000;
+
+export class WorkspaceNames {
+  readonly #names = new Map<number, { name: string; readAt: number }>();
+
+  async of(context: Context, caller: Caller): Promise<string> {
+    const { workspaceId } = caller;
+    const now = performance.now();
+    const kept = this.#names.get(workspaceId);
+    if (kept !== undefined && now - kept.readAt < MAX_AGE_MS) return kept.name;
+    const { workspaceName: name } = await readOwnApiToken(context, caller);
+    if (this.#names.size === MAX_NAMES) this.#names.clear();
+    this.#names.set(workspaceId, { name, readAt: now });
+    return name;
+  }
+}

@@ -1,0 +1,58 @@
+// The bodies that create or replace schemas and data sources.
+
+import { ATTRIBUTES_BYTES, dataSourceFields, schemaFields } from './catalogue.ts';
+import { findCredential } from './credential.ts';
+import { type JsonText, pointerOf } from './json/strict-json.ts';
+import { bodyType, invalidField } from './request-body.ts';
+
+export interface SchemaBody {
+  name: string;
+  default_data_source?: string | number | null;
+}
+
+export interface DataSourceBody {
+  schemaId: string;
+  name: string;
+  /** The user group that it is reserved for; null if none. */
+  reservedFor: string | null;
+  /** Text as it was sent. */
+  attributes: JsonText;
+}
+
+export const schemaBody = bodyType<SchemaBody>({
+  name: 'Schema',
+  fields: schemaFields,
+  required: ['name'],
+  convert: ({ value }) => value as SchemaBody,
+});
+
+export const dataSourceBody = bodyType<DataSourceBody>({
+  name: 'DataSource',
+  fields: dataSourceFields,
+  required: ['schema_id', 'name'],
+  convert: ({ value, members }) => {
+    const { schema_id: schemaId, name, attributes, user_group_id: reservedFor = null } = value as Sent;
+    const text = members.get('attributes') ?? ('{}' as JsonText);
+    checkAttributes(attributes, text);
+    return { schemaId, name, attributes: text, reservedFor };
+  },
+});
+
+interface Sent {
+  schema_id: string;
+  name: string;
+  attributes?: object;
+  user_group_id?: string | null;
+}
+
+function checkAttributes(attributes: unknown, text: JsonText): void {
+  const size = Buffer.byteLength(text);
+  if (size > ATTRIBUTES_BYTES)
+    throw invalidField('/attributes', `must be at most ${ATTRIBUTES_BYTES} bytes of JSON and has ${size}`);
+  const found = findCredential(attributes, ['attributes']);
+  if (found === null) return;
+  throw invalidField(
+    pointerOf(found.path),
+    `${found.detail}, which must not be stored here: store the name of a secret in your secret store, such as secret_name`,
+  );
+}

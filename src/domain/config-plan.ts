@@ -1,0 +1,78 @@
+// The difference between the stored and a sent configuration, as the API and the command line write it.
+
+import type { SectionName } from './config.ts';
+import { type JsonArray, jsonText, membersOf, objectText, textOf, treeOf } from './json/json-tree.ts';
+import type { JsonText } from './json/strict-json.ts';
+
+/** One difference between the stored and the sent configuration. */
+export interface ConfigChange {
+  section: SectionName;
+  id: string;
+  action: 'create' | 'update' | 'delete';
+  /** The entry as it is stored; null if there is none. */
+  before: JsonText | null;
+  /** The entry as it will be; null if it is deleted. */
+  after: JsonText | null;
+  /** Whether a sent secret differs from the stored one. */
+  replacesSecret: boolean;
+}
+
+/** The place of an entry that is stored and was not sent. */
+export type KeptEntry = Pick<ConfigChange, 'section' | 'id'>;
+
+export interface ConfigPlan {
+  /** The version of the configuration that the plan is for or, once it is applied, the new one. */
+  version: number;
+  changes: readonly ConfigChange[];
+  /** Entries that only `prune` would delete. */
+  kept: readonly KeptEntry[];
+}
+
+const NULL = 'null' as JsonText;
+
+export interface PlanTexts {
+  changes: JsonText;
+  kept: JsonText;
+  config_version: JsonText;
+}
+
+export function planTexts({ version, changes, kept }: ConfigPlan): PlanTexts {
+  return {
+    changes: `[${changes.map(changeText).join(',')}]` as JsonText,
+    kept: jsonText(kept),
+    config_version: jsonText(version),
+  };
+}
+
+function changeText({ section, id, action, before, after, replacesSecret }: ConfigChange): JsonText {
+  return objectText([
+    ['section', jsonText(section)],
+    ['id', jsonText(id)],
+    ['action', jsonText(action)],
+    ['before', before ?? NULL],
+    ['after', after ?? NULL],
+    ['replaces_secret', jsonText(replacesSecret)],
+  ]);
+}
+
+/** The plan of these texts. */
+export function planOf({ changes, kept, config_version }: PlanTexts): ConfigPlan {
+  const { elements } = treeOf(changes) as JsonArray;
+  return {
+    version: JSON.parse(config_version) as number,
+    changes: elements.map((element) => changeOf(textOf(element))),
+    kept: JSON.parse(kept) as KeptEntry[],
+  };
+}
+
+function changeOf(text: JsonText): ConfigChange {
+  const { section, id, action, replaces_secret: replacesSecret } = JSON.parse(text) as Sent;
+  const members = membersOf(text);
+  const entry = (name: string) => {
+    const value = members.get(JSON.stringify(name));
+    return value === undefined || value === NULL ? null : value;
+  };
+  return { section, id, action, before: entry('before'), after: entry('after'), replacesSecret };
+}
+
+type Sent = Pick<ConfigChange, 'section' | 'id' | 'action'> & { replaces_secret: boolean };

@@ -1,0 +1,272 @@
+// The configuration of an environment as one document: sections of entries by id, and policies of which there is one.
+
+import {
+  type Catalogue,
+  dataSourceDefinition,
+  dataSourceFields,
+  type Reference,
+  schemaDefinition,
+  schemaFields,
+} from './catalogue.ts';
+import { dataSourceBody, schemaBody } from './catalogue-body.ts';
+import type { Document, DocumentDefinition } from './document.ts';
+import { integrationBody } from './embed-token/mint.ts';
+import * as field from './field.ts';
+import { integrationDefinition, integrationFields } from './integration.ts';
+import { membersOf, objectText, sameJson } from './json/json-tree.ts';
+import { type JsonText, pointerOf } from './json/strict-json.ts';
+import { mappingPolicyBody, mappingPolicyDefinition } from './mapping-policy.ts';
+import { SINGLETON_ID } from './policy-mode.ts';
+import { propertySchemaBody, propertySchemaDefinition, propertySchemaFields } from './property-schema.ts';
+import { type BodyType, bodyType, invalidField, MAX_LEVELS, valueCheck } from './request-body.ts';
+import {
+  webhookEndpointBody,
+  webhookEndpointDefinition,
+  webhookEndpointFields,
+} from './webhook-endpoint/webhook-endpoint.ts';
+
+const NULL = 'null' as JsonText;
+
+/** The version of the format. */
+export const CONFIG_FORMAT = 1;
+
+/** One member of the configuration. */
+export interface ConfigSection {
+  readonly definition: DocumentDefinition;
+  readonly body: BodyType<unknown>;
+  /** The members of an entry, in their order; those that the service assigns are missing. */
+  readonly fields: Readonly<Record<string, object>>;
+  /** Whether there is one entry instead of one for each id. */
+  readonly isSingleton: boolean;
+  /** The entry that stands for no document. */
+  readonly absent?: JsonText;
+}
+
+export const configSections = {
+  schemas: { definition: schemaDefinition, body: schemaBody, fields: schemaFields, isSingleton: false },
+  data_sources: {
+    definition: dataSourceDefinition,
+    body: dataSourceBody,
+    fields: dataSourceFields,
+    isSingleton: false,
+  },
+  mapping_policy: {
+    definition: mappingPolicyDefinition,
+    body: mappingPolicyBody,
+    fields: mappingPolicyBody.schema!.properties,
+    isSingleton: true,
+    absent: '{"mode":"off"}' as JsonText,
+  },
+  property_schema: {
+    definition: propertySchemaDefinition,
+    body: propertySchemaBody,
+    fields: propertySchemaFields,
+    isSingleton: true,
+  },
+  integrations: {
+    definition: integrationDefinition,
+    body: integrationBody,
+    fields: integrationFields,
+    isSingleton: false,
+  },
+  webhook_endpoints: {
+    definition: webhookEndpointDefinition,
+    body: webhookEndpointBody,
+    fields: webhookEndpointFields,
+    isSingleton: false,
+  },
+} as const satisfies Record<string, ConfigSection>;
+
+export type SectionName = keyof typeof configSections;
+
+/** In the order of the document. */
+export const sectionNames = Object.keys(configSections) as SectionName[];
+
+export function sectionOf(name: SectionName): ConfigSection {
+  return configSections[name];
+}
+
+/** The entries of each section that was sent, by id. */
+export type SentSections = ReadonlyMap<SectionName, ReadonlyMap<string, JsonText>>;
+
+export interface ConfigBody {
+  sections: SentSections;
+  /** The configuration must still have this version; null if it may have any. */
+  configVersion: number | null;
+}
+
+const versionField = {
+  type: 'integer',
+  minimum: CONFIG_FORMAT,
+  maximum: CONFIG_FORMAT,
+  description: 'The version of the format.',
+} as const;
+
+const texts: Record<SectionName, string> = {
+  schemas: 'Schemas by id.',
+  data_sources: 'Data sources by your own id of them.',
+  mapping_policy: 'The mapping policy.',
+  property_schema: 'The schema of properties; null: none.',
+  integrations: 'Integrations by id.',
+  webhook_endpoints: 'Webhook endpoints by id. A new one gets a secret, which a rotation shows.',
+};
+
+/** The JSON Schema of each section, whose entries have `schemaOfEntry`. */
+export function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
+  return Object.fromEntries(
+    sectionNames.map((name) => {
+      const section = sectionOf(name);
+      const entry = schemaOfEntry(section);
+      const schema = section.isSingleton
+        ? { ...entry, type: section.absent === undefined ? ['object', 'null'] : 'object' }
+        : { type: 'object', additionalProperties: entry };
+      return [name, { ...schema, description: texts[name] }];
+    }),
+  );
+}
+
+export const configFields = {
+  version: versionField,
+  ...sectionFields(() => ({ type: 'object', additionalProperties: true })),
+};
+
+const secretReference = {
+  description: 'Where the secret is taken from. If absent, the stored one is kept.',
+  oneOf: [
+    reference('environment', 'Name of the environment variable that contains the secret.'),
+    reference('file', 'Path of the file that contains the secret, relative to that of the configuration.'),
+  ],
+};
+
+function reference(name: string, description: string): object {
+  const properties = { [name]: { type: 'string', minLength: 1, description } };
+  return { type: 'object', properties, required: [name], additionalProperties: false };
+}
+
+/** The JSON Schema of a file, for editors. */
+export const configFileSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Configuration of the User Group Service',
+  type: 'object',
+  properties: { version: versionField, ...sectionFields(fileEntrySchema) },
+  required: ['version'],
+  additionalProperties: false,
+};
+
+function fileEntrySchema({ body: { schema } }: ConfigSection): object {
+  const { properties, ...rest } = schema!;
+  const hasSecret = 'secret' in properties;
+  return { ...rest, properties: { ...properties, ...(hasSecret && { secret: secretReference }) } };
+}
+
+const checkId = valueCheck(field.userGroupId);
+
+export const configBody = bodyType<ConfigBody>({
+  name: 'Config',
+  fields: {
+    ...configFields,
+    config_version: {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'The `config_version` of an earlier response: nothing is changed if the configuration has changed since. If absent, it may have.',
+    },
+  },
+  required: ['version'],
+  // An entry is two levels below the configuration.
+  maxLevels: MAX_LEVELS + 2,
+  convert: ({ value, members }) => {
+    const { config_version: configVersion = null } = value as { config_version?: number };
+    const sections = sectionNames.flatMap((name) => {
+      const text = members.get(name);
+      return text === undefined ? [] : [[name, entriesOf(name, text)] as const];
+    });
+    return { configVersion, sections: new Map(sections) };
+  },
+});
+
+function entriesOf(name: SectionName, text: JsonText): ReadonlyMap<string, JsonText> {
+  if (sectionOf(name).isSingleton) return new Map(text === NULL ? [] : [[SINGLETON_ID, text]]);
+  const entries = Array.from(membersOf(text), ([key, entry]) => [JSON.parse(key) as string, entry] as const);
+  for (const [id] of entries) {
+    const detail = checkId(id);
+    if (detail !== null) throw invalidField(pointerOf([name, id]), `is under an id that ${detail}`);
+  }
+  return new Map(entries);
+}
+
+/**
+ * The entry of a stored body: without what the service assigns, and without members that have their default. Numbers of
+ * data sources differ between environments: a reference by number becomes one by id.
+ */
+export function entryOf(name: SectionName, body: JsonText, catalogue: Catalogue): JsonText {
+  const stored = membersOf(body);
+  return objectText(
+    Object.entries(sectionOf(name).fields).map(([member, schema]) => {
+      const text = stored.get(JSON.stringify(member));
+      if (text === undefined || text === NULL || sameJson(text, defaultOf(schema)))
+        return [member, undefined];
+      return [member, member === 'default_data_source' ? referenceById(text, catalogue) : text];
+    }),
+  );
+}
+
+function referenceById(text: JsonText, catalogue: Catalogue): JsonText {
+  const dataSource = catalogue.find(JSON.parse(text) as Reference);
+  return dataSource === undefined ? text : (JSON.stringify(dataSource.providedId) as JsonText);
+}
+
+function defaultOf(schema: object): JsonText | null {
+  return 'default' in schema ? (JSON.stringify(schema.default) as JsonText) : null;
+}
+
+/** The place of a document in the configuration. */
+export function pathInConfig(name: SectionName, id: string): string[] {
+  return sectionOf(name).isSingleton ? [name] : [name, id];
+}
+
+/**
+ * Writes a configuration from its documents. A secret that is stored is referred to by the name of an environment
+ * variable, which has to contain it when the configuration is applied.
+ */
+export class ConfigWriter {
+  readonly #catalogue: Catalogue;
+  readonly #entries = new Map<SectionName, [id: string, entry: JsonText][]>();
+  readonly #variables = new Set<string>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  add(name: SectionName, document: Document): void {
+    const entry = entryOf(name, document.body, this.#catalogue);
+    const ofSection = this.#entries.get(name) ?? [];
+    this.#entries.set(name, ofSection);
+    ofSection.push([document.id, name === 'integrations' ? this.#withSecret(entry, document) : entry]);
+  }
+
+  get text(): JsonText {
+    const sections = sectionNames.map((name): [string, JsonText] => {
+      const { isSingleton, absent = NULL } = sectionOf(name);
+      const entries = this.#entries.get(name) ?? [];
+      return [name, isSingleton ? (entries[0]?.[1] ?? absent) : objectText(entries)];
+    });
+    return objectText([['version', String(CONFIG_FORMAT) as JsonText], ...sections]);
+  }
+
+  #withSecret(entry: JsonText, { id, secret }: Document): JsonText {
+    if (secret === null) return entry;
+    const reference = JSON.stringify({ environment: this.#newVariable(id) });
+    return `${entry.slice(0, -1)},"secret":${reference}}` as JsonText;
+  }
+
+  /** A name that no other integration has. */
+  #newVariable(integrationId: string): string {
+    const stem = `INTEGRATION_${integrationId.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_SECRET`;
+    let name = stem;
+    for (let number = 2; this.#variables.has(name); number++) name = `${stem}_${number}`;
+    this.#variables.add(name);
+    return name;
+  }
+}

@@ -1,0 +1,32 @@
+// Numbers that JavaScript and other readers of JSON round: 9007199254740993, an id, becomes that of another tenant.
+
+import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import { type LargeNumbers, refused, type ValuePath } from './embed-token-type.ts';
+
+/** Everything else is shorter. */
+const CANDIDATE = /\d{16}|\d[eE]/;
+
+/** The value with its large numbers as the mode says. Throws `claim_invalid`. */
+export function withLargeNumbers(value: JsonText, mode: LargeNumbers, path: ValuePath): JsonText {
+  if (mode === 'number' || !CANDIDATE.test(value)) return value;
+  return converted(treeOf(value), mode, path) as JsonText;
+}
+
+function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): string {
+  if (tree instanceof JsonArray)
+    return `[${tree.elements.map((each, index) => converted(each, mode, [...path, index])).join()}]`;
+  if (tree instanceof JsonObject) {
+    const members = Array.from(tree.members, ([key, each]) => {
+      return `${key}:${converted(each, mode, [...path, JSON.parse(key) as string])}`;
+    });
+    return `{${members.join()}}`;
+  }
+  const text = textOf(tree);
+  if (text[0] === '"' || !(Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER)) return text;
+  if (mode === 'text') return `"${text}"`;
+  throw refused(
+    path,
+    'is a number beyond 2^53, which JavaScript rounds to another one: store it as a text, or set settings.large_numbers',
+  );
+}

@@ -1,0 +1,58 @@
+// Narrows a token for one viewer: some values of its user group instead of all. The values come from the caller, so they
+// must be part of what is stored, and the rest of the service reads the narrowed group as if it was the stored one.
+
+import type { Violation } from '../../problem.ts';
+import { claimInvalid, violation } from '../integration.ts';
+import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import type { UserGroup } from '../user-group/user-group.ts';
+
+/**
+ * The user group with the members of `narrow` in place of its properties. Throws `claim_invalid` unless each is one of
+ * `properties`, and a part of the stored list that is not empty, or equal to the stored value.
+ */
+export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: readonly string[]): UserGroup {
+  const stored = membersOf(userGroup.properties ?? NONE);
+  const errors = [...membersOf(narrow)].flatMap(([key, value]): Violation[] => {
+    const name = JSON.parse(key) as string;
+    const detail = properties.includes(name)
+      ? faultOf(value, stored.get(key))
+      : 'is not one of settings.properties of the integration';
+    return detail === null ? [] : [violation(['narrow', name], detail)];
+  });
+  if (errors.length > 0) throw claimInvalid(errors);
+  return withNarrowed(userGroup, narrow);
+}
+
+/** The same for a narrowing that was checked when the token was minted, for this version of the group. */
+export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup {
+  const members = new Map([...membersOf(userGroup.properties ?? NONE), ...membersOf(narrow)]);
+  const texts = Array.from(members, ([key, value]) => `${key}:${textOf(value)}`);
+  return { ...userGroup, properties: `{${texts.join(',')}}` as JsonText };
+}
+
+const NONE = '{}' as JsonText;
+
+function faultOf(value: JsonTree, stored: JsonTree | undefined): string | null {
+  if (stored === undefined || stored === 'null') return 'is not a property of the user group';
+  if (!(stored instanceof JsonArray))
+    return orderedText(value) === orderedText(stored) ? null : 'is not equal to the stored value';
+  if (!(value instanceof JsonArray) || value.elements.length === 0)
+    return 'must be a list of some of the stored elements';
+  // Lists may have tens of thousands of elements.
+  const texts = new Set(stored.elements.map(orderedText));
+  const isPart = value.elements.every((element) => texts.has(orderedText(element)));
+  return isPart ? null : 'has an element that is not stored';
+}
+
+/** The same for values that differ only in the order of keys. */
+function orderedText(tree: JsonTree): string {
+  if (tree instanceof JsonArray) return `[${tree.elements.map(orderedText).join()}]`;
+  if (!(tree instanceof JsonObject)) return tree;
+  const members = Array.from(tree.members, ([key, value]) => `${key}:${orderedText(value)}`);
+  return `{${members.sort().join()}}`;
+}
+
+function membersOf(text: JsonText): JsonObject['members'] {
+  return (treeOf(text) as JsonObject).members;
+}

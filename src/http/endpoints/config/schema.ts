@@ -1,0 +1,32 @@
+import { configFileSchema } from '../../../domain/config.ts';
+import { lazy } from '../../lazy.ts';
+import type { PublicEndpoint } from '../../public-endpoint.ts';
+import { compressed, negotiate } from '../../response/compressed.ts';
+import { JSON_HEADERS } from '../service/documentation.ts';
+
+const schemaBytes = lazy(async () => compressed(JSON.stringify(configFileSchema)));
+
+export const configSchema: PublicEndpoint = {
+  operationId: 'readConfigSchema',
+  path: '/config.schema.json',
+  handle: async ({ request, reply }) => {
+    const content = await schemaBytes();
+    reply.headers(JSON_HEADERS);
+    return negotiate(content, request, reply);
+  },
+  description: {
+    tag: 'Service',
+    summary: 'Read the JSON Schema of configuration files',
+    text: 'JSON Schema 2020-12 of the files of `user-group-service config`, for editors and checks.',
+    responses: {
+      200: {
+        description: 'The JSON Schema.',
+        headers: ['Vary'],
+        schema: {
+          name: 'ConfigSchema',
+          schema: { type: 'object', additionalProperties: true, description: 'A JSON Schema.' },
+        },
+      },
+    },
+  },
+};

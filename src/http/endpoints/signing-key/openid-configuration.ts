@@ -1,0 +1,48 @@
+import { signatureAlgorithms } from '../../../domain/signing-key/json-web-token.ts';
+import { issuerUrl } from '../../../domain/signing-key/key-set.ts';
+import type { PublicEndpoint } from '../../public-endpoint.ts';
+import { objectSchema } from '../../schema.ts';
+import { respondFromIssuer } from './key-set.ts';
+
+const example = {
+  issuer: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162',
+  jwks_uri: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162/.well-known/jwks.json',
+  id_token_signing_alg_values_supported: signatureAlgorithms,
+};
+
+/** Only what is there: the service signs tokens, and has no endpoint at which anybody signs in. */
+export const openIdConfiguration: PublicEndpoint = {
+  operationId: 'readOpenIdConfiguration',
+  path: '/issuers/:issuer_id/.well-known/openid-configuration',
+  isConditional: true,
+  isUnlimited: true,
+  handle: (call) =>
+    respondFromIssuer(call, ({ keySet }) => {
+      const issuer = issuerUrl(call.context.publicUrl, keySet);
+      return JSON.stringify({ ...example, issuer, jwks_uri: `${issuer}/.well-known/jwks.json` });
+    }),
+  description: {
+    tag: 'Service',
+    summary: 'Read where an issuer publishes its keys',
+    text:
+      'For libraries that know only the issuer of a token (`iss`) and find its keys by OpenID Connect Discovery. It has no ' +
+      'endpoints for signing in, because the service has none: libraries that require them cannot use it.',
+    responses: {
+      200: {
+        description: 'The issuer, the address of its keys, and the algorithms that they may have.',
+        headers: ['ETag'],
+        schema: {
+          name: 'OpenIdConfiguration',
+          schema: objectSchema({
+            issuer: { type: 'string' },
+            jwks_uri: { type: 'string' },
+            id_token_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
+          }),
+        },
+        examples: { issuer: { summary: 'An issuer', value: example } },
+      },
+      304: { description: 'The published keys are those that `If-None-Match` names.', headers: ['ETag'] },
+    },
+    problems: ['overloaded', 'database_unavailable'],
+  },
+};

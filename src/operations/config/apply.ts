@@ -1,0 +1,76 @@
+import type { Caller } from '../../domain/api-token.ts';
+import type { ConfigBody } from '../../domain/config.ts';
+import type { ConfigPlan } from '../../domain/config-plan.ts';
+import type { Document } from '../../domain/document.ts';
+import type { EventType } from '../../domain/event/event.ts';
+import { webhookEndpointOf } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import type { DocumentChange } from '../../store/port.ts';
+import { withoutTarget } from '../document/document.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { newEvent } from '../event/event.ts';
+import { leaseId } from '../machinery/id-lease.ts';
+import { newKeySet } from '../signing-key/key-set.ts';
+import { clearFailing, forgetDeliveries } from '../webhook-endpoint/webhook-endpoint.ts';
+import { type ConfigOptions, configChanged, type Draft, draftConfig } from './plan.ts';
+import type { ConfigContext } from './prepare.ts';
+
+/**
+ * Makes the stored configuration equal to the sent one, in one transaction. Sections that are not sent stay. Throws `invalid_request` with the place of each error,
+ * `limit_reached`, and `version_mismatch` if the configuration has changed since it was read.
+ */
+export async function applyConfig(
+  context: ConfigContext,
+  caller: Caller,
+  body: ConfigBody,
+  options: ConfigOptions,
+): Promise<ConfigPlan> {
+  const { plan, drafts, config } = await draftConfig(context, caller, body, options);
+  if (options.dryRun || drafts.length === 0) return plan;
+  const { workspaceId, environment } = caller;
+  const changes = await changesOf(context, caller, config, drafts);
+  const of = { workspaceId, environment };
+  const version = await context.store.write({ kind: 'changeConfig', of, version: config.version, changes });
+  if (version === 'version_mismatch') throw configChanged();
+  await updateDeliveries(context, changes);
+  return { ...plan, version };
+}
+
+async function changesOf(
+  context: ConfigContext,
+  caller: Caller,
+  config: EnvironmentConfig,
+  drafts: readonly Draft[],
+): Promise<DocumentChange[]> {
+  const changes = await Promise.all(drafts.map((draft) => changeOf(context, caller, draft)));
+  const needsKeys = changes.some(({ after }) => after?.kind === 'integration' && after.secret === null);
+  const hasKeys = config.ofKind('key_set').size > 0;
+  return needsKeys && !hasKeys ? [await newKeySet(context, caller), ...changes] : changes;
+}
+
+async function changeOf(context: ConfigContext, caller: Caller, draft: Draft): Promise<DocumentChange> {
+  const { key, stored, prepared, change } = draft;
+  const { kind, id } = key;
+  const now = context.clock();
+  const event = await newEvent(context, caller, `${kind}.${change.action}d` as EventType, { type: kind, id });
+  if (prepared === null) return { before: stored, after: null, event: withoutTarget(event) };
+  const after: Document = {
+    ...key,
+    version: (stored?.version ?? 0) + 1,
+    body: prepared.numbered?.(await leaseId(context.store, 'data_source_id')) ?? prepared.text,
+    secret: prepared.secret === undefined ? (stored?.secret ?? null) : prepared.secret,
+    createdAt: stored?.createdAt ?? now,
+    updatedAt: now,
+  };
+  return { before: stored, after, event };
+}
+
+/** The steps that follow the change of a webhook endpoint, as in the calls for a single one. */
+async function updateDeliveries(context: ConfigContext, changes: readonly DocumentChange[]): Promise<void> {
+  for (const { before, after } of changes) {
+    if (before?.kind !== 'webhook_endpoint') continue;
+    const { workspaceId, environment, id: endpointId } = before;
+    const of = { workspaceId, environment, endpointId };
+    if (after === null) await forgetDeliveries(context, of);
+    else if (webhookEndpointOf(after).enabled) await clearFailing(context, of);
+  }
+}

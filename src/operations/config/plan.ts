@@ -1,0 +1,163 @@
+// The difference between the stored and a sent configuration.
+
+import type { Caller } from '../../domain/api-token.ts';
+import {
+  type ConfigBody,
+  entryOf,
+  pathInConfig,
+  type SectionName,
+  sectionNames,
+  sectionOf,
+} from '../../domain/config.ts';
+import type { ConfigChange, ConfigPlan, KeptEntry } from '../../domain/config-plan.ts';
+import { type Document, type DocumentKey, exceededTotal, totalOf } from '../../domain/document.ts';
+import { sameJson } from '../../domain/json/json-tree.ts';
+import { type JsonText, pointerOf } from '../../domain/json/strict-json.ts';
+import { refuseFields } from '../../domain/request-body.ts';
+import type { SealedToken } from '../../domain/user-group/user-group.ts';
+import { Problem, type Violation } from '../../problem.ts';
+import { refuseLargeCatalogue } from '../catalogue/catalogue.ts';
+import { documentKey, limitReached } from '../document/document.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
+import { documentsOf, ENTRY_BYTES } from './documents.ts';
+import { type ConfigContext, type Prepared, prepareEntry, type Target } from './prepare.ts';
+
+/** Maximum number of documents that a call over HTTP changes. */
+export const MAX_CONFIG_CHANGES = 1_000;
+
+export interface ConfigOptions {
+  /** Whether to delete entries of a sent section that were not sent. */
+  prune: boolean;
+  /** Whether to make the plan only. */
+  dryRun: boolean;
+  /** Unlimited if absent. */
+  maxChanges?: number;
+}
+
+export interface Draft {
+  change: ConfigChange;
+  key: DocumentKey;
+  stored: Document | null;
+  /** null if it is deleted. */
+  prepared: Prepared | null;
+}
+
+interface DraftedPlan {
+  plan: ConfigPlan;
+  drafts: readonly Draft[];
+  config: EnvironmentConfig;
+}
+
+/** The plan, and what it changes in the configuration that it was made for. */
+export async function draftConfig(
+  context: ConfigContext,
+  caller: Caller,
+  { sections, configVersion }: ConfigBody,
+  { prune, maxChanges = Number.POSITIVE_INFINITY }: Omit<ConfigOptions, 'dryRun'>,
+): Promise<DraftedPlan> {
+  const config = await context.configs.of(context.store, caller);
+  if (configVersion !== null && configVersion !== config.version) throw configChanged();
+  const errors: Violation[] = [];
+  const drafts: Draft[] = [];
+  const kept: KeptEntry[] = [];
+  for (const [section, entries] of sections) {
+    const stored = documentsOf(config, section);
+    for (const [id, entry] of entries) {
+      await context.cpu.turn(ENTRY_BYTES + entry.length);
+      const key = documentKey(caller, sectionOf(section).definition, id);
+      const target = { context, caller, key, stored: stored.get(id) ?? null };
+      try {
+        const draft = await draftOfEntry(config, section, target, entry);
+        if (draft !== null) drafts.push(draft);
+      } catch (error) {
+        errors.push(...violationsOf(error, section, id));
+      }
+    }
+    for (const [id, document] of stored) {
+      if (entries.has(id)) continue;
+      if (prune) drafts.push(deletionOf(config, section, document));
+      else kept.push({ section, id });
+    }
+  }
+  refuseFields(errors);
+  if (drafts.length > maxChanges) throw tooManyChanges(drafts.length, maxChanges);
+  refuseLimits(config, drafts);
+  return {
+    config,
+    drafts,
+    plan: { version: config.version, changes: drafts.map(({ change }) => change), kept },
+  };
+}
+
+/** null if nothing changes. */
+async function draftOfEntry(
+  { catalogue }: EnvironmentConfig,
+  section: SectionName,
+  target: Target,
+  entry: JsonText,
+): Promise<Draft | null> {
+  const { absent = null } = sectionOf(section);
+  const { key, stored } = target;
+  const prepared = await prepareEntry(section, target, entry);
+  const before = stored === null ? absent : entryOf(section, stored.body, catalogue);
+  const after = entryOf(section, prepared.text, catalogue);
+  const replacesSecret = stored !== null && isReplaced(stored.secret, prepared.secret);
+  if (before !== null && sameJson(before, after) && !replacesSecret) return null;
+  const action = stored === null ? 'create' : 'update';
+  return { change: { section, id: key.id, action, before, after, replacesSecret }, key, stored, prepared };
+}
+
+function isReplaced(stored: SealedToken | null, sent: SealedToken | null | undefined): boolean {
+  return sent !== undefined && (sent !== null || stored !== null);
+}
+
+function deletionOf({ catalogue }: EnvironmentConfig, section: SectionName, stored: Document): Draft {
+  const before = entryOf(section, stored.body, catalogue);
+  const change = {
+    section,
+    id: stored.id,
+    action: 'delete',
+    before,
+    after: null,
+    replacesSecret: false,
+  } as const;
+  return { change, key: stored, stored, prepared: null };
+}
+
+/** Refuses what would exceed a limit, unless it does not grow. Throws `limit_reached`. */
+function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void {
+  const changed = new Set(drafts.flatMap(({ stored }) => stored ?? []));
+  const after: Pick<Document, 'kind' | 'id' | 'body'>[] = [
+    ...config.documents.filter((document) => !changed.has(document)),
+    ...drafts.flatMap(({ key, prepared }) => (prepared === null ? [] : { ...key, body: prepared.text })),
+  ];
+  for (const name of sectionNames) {
+    const { definition } = sectionOf(name);
+    const { kind, limit } = definition;
+    const before = totalOf([...documentsOf(config, name).values()]);
+    const exceeded = exceededTotal(before, totalOf(after.filter((each) => each.kind === kind)), limit);
+    if (exceeded !== null) throw limitReached(definition, exceeded);
+  }
+  refuseLargeCatalogue(config, after);
+}
+
+/** Rethrows an error that is not a list of violations. */
+function violationsOf(error: unknown, section: SectionName, id: string): Violation[] {
+  if (!(error instanceof Problem) || error.errors.length === 0) throw error;
+  const place = pointerOf(pathInConfig(section, id));
+  return error.errors.map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));
+}
+
+export function configChanged(): Problem {
+  return new Problem(
+    'version_mismatch',
+    'The configuration has changed since it was read. Read or plan it again before you retry.',
+  );
+}
+
+function tooManyChanges(count: number, max: number): Problem {
+  return new Problem(
+    'limit_reached',
+    `The configuration differs in ${count} entries, and one call changes at most ${max}: send fewer entries at a time, or run user-group-service config apply on the database.`,
+  );
+}

@@ -1,0 +1,37 @@
+import type { Caller } from '../../domain/api-token.ts';
+import { ConfigWriter, sectionNames } from '../../domain/config.ts';
+import { totalOf } from '../../domain/document.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { Problem } from '../../problem.ts';
+import type { Context } from '../context.ts';
+import { documentsOf, ENTRY_BYTES } from './documents.ts';
+
+/** Maximum size of the documents of a configuration in a response. */
+export const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/** Throws `limit_reached` for a configuration of more than `maxBytes`. */
+export async function readConfig(
+  { store, configs, cpu }: Pick<Context, 'store' | 'configs' | 'cpu'>,
+  caller: Caller,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<{ version: number; text: JsonText }> {
+  const config = await configs.of(store, caller);
+  const sections = sectionNames.map((name) => [name, [...documentsOf(config, name).values()]] as const);
+  const bytes = sections.reduce((sum, [, documents]) => sum + totalOf(documents).bytes, 0);
+  if (bytes > maxBytes) throw configTooLarge(maxBytes);
+  const writer = new ConfigWriter(config.catalogue);
+  for (const [name, documents] of sections) {
+    for (const document of documents) {
+      await cpu.turn(ENTRY_BYTES + document.body.length);
+      writer.add(name, document);
+    }
+  }
+  return { version: config.version, text: writer.text };
+}
+
+function configTooLarge(maxBytes: number): Problem {
+  return new Problem(
+    'limit_reached',
+    `The configuration has more than ${maxBytes} bytes. Run user-group-service config export on the database, or list its parts.`,
+  );
+}

@@ -1,0 +1,152 @@
+// Configuration files: YAML and JSON without loss, and bounds on what a small file can become.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parse as parseYaml11 } from 'yaml';
+import { indentedJsonOf, jsonOf, yamlOf } from '../../src/commands/config-file.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
+
+const ODD_TEXTS = [
+  '',
+  ' ',
+  '~',
+  'null',
+  'Null',
+  'true',
+  'yes',
+  'no',
+  'on',
+  'off',
+  'y',
+  '1',
+  '1.50',
+  '0x1F',
+  '0o17',
+  '010',
+  '1_000',
+  '1e3',
+  '.5',
+  '.inf',
+  '.nan',
+  '12:30:45',
+  '2026-11-24',
+  '=',
+  '<<',
+  '-',
+  '- a',
+  '? a',
+  ': a',
+  'a: b',
+  'a #b',
+  '# a',
+  '&a',
+  '*a',
+  '!a',
+  '|',
+  '>',
+  '%a',
+  '@a',
+  '`a',
+  '"',
+  "'",
+  '{a',
+  '[a',
+  ',',
+  '---',
+  '...',
+  'a\nb',
+  '\n',
+  'a\n',
+  '\ta',
+  'a\t',
+  'a\r\nb',
+  '\u0000',
+  '\u0007',
+  '\u001b[31m',
+  '\u0085',
+  '\u2028',
+  '\ufeff',
+  '\u{1f600}',
+  'é',
+  '{{x}}',
+  '${x',
+];
+const texts = fc.oneof(fc.constantFrom(...ODD_TEXTS), fc.string({ unit: 'binary' }), fc.string());
+const numbers = fc.oneof(
+  fc.constantFrom(
+    '0',
+    '-0',
+    '9007199254740993',
+    '1.50',
+    '1e3',
+    '1E-400',
+    '1e400',
+    '-1.0',
+    '123456789012345678901234567890',
+  ),
+  fc.integer().map(String),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+);
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, withCrossShrink: true },
+    texts.map((text) => JSON.stringify(text)),
+    numbers,
+    fc.constantFrom('true', 'false', 'null', '{}', '[]'),
+    fc.array(tie('value'), { maxLength: 4 }).map((elements) => `[${elements.join(',')}]`),
+    fc
+      .uniqueArray(fc.tuple(texts, tie('value')), { maxLength: 4, selector: ([key]) => key })
+      .map((members) => `{${members.map(([key, each]) => `${JSON.stringify(key)}:${each}`).join(',')}}`),
+  ),
+}));
+const documents = fc
+  .array(value, { maxLength: 4 })
+  .map((elements) => `{"version":1,"list":[${elements.join(',')}]}`);
+
+describe('A configuration file', () => {
+  it('gives back exactly what was written, as YAML and as JSON', () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        assert.equal(jsonOf(yamlOf(text as JsonText)), text);
+        assert.equal(jsonOf(indentedJsonOf(text as JsonText)), text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('means the same to parsers of YAML 1.1, for texts that are words or numbers there', () => {
+    for (const text of ODD_TEXTS.filter((each) => /^[\w.:~-]+$/.test(each))) {
+      const yaml = yamlOf(JSON.stringify({ text }) as JsonText);
+      assert.deepEqual(parseYaml11(yaml, { version: '1.1' }), { text }, yaml);
+    }
+  });
+
+  it('may have keys without quotes, comments, anchors and several notations', () => {
+    const text = jsonOf(
+      'version: 1 # format\nschemas:\n  40: &a {name: Orders}\n  true: *a\nlong: >-\n  a\n  b\n',
+    );
+    assert.equal(
+      text,
+      '{"version":1,"schemas":{"40":{"name":"Orders"},"true":{"name":"Orders"}},"long":"a b"}',
+    );
+  });
+
+  it('that aliases would make huge is refused, quickly', () => {
+    const levels = Array.from(
+      { length: 30 },
+      (_, index) => `l${index + 1}: &l${index + 1} [*l${index}, *l${index}]`,
+    );
+    const startedAt = performance.now();
+    assert.throws(
+      () => jsonOf(`l0: &l0 "${'x'.repeat(100)}"\n${levels.join('\n')}`),
+      /more than 16777216 bytes/,
+    );
+    assert.ok(performance.now() - startedAt < 5_000);
+  });
+
+  it('that is too deep, or has an alias of itself, is refused', () => {
+    assert.throws(() => jsonOf(`a: ${'['.repeat(100)}${']'.repeat(100)}`), /more than 64 levels/);
+    assert.throws(() => jsonOf('a: &a [*a]'), /levels|alias/i);
+  });
+});

@@ -1,0 +1,344 @@
+// Contract: the configuration of an environment, read and applied as a whole.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { configFileSchema } from '../../src/domain/config.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+import { Tenant } from '../support/webhooks/tenant.ts';
+
+const SECRET = '0123456789abcdef0123456789abcdef';
+
+const metabase = {
+  type: 'metabase',
+  settings: { url: 'https://bi.example.com', resources: [{ dashboard: 7 }], properties: ['customer_id'] },
+  claims: { customer: { property: 'customer_id' } },
+};
+const jwt = {
+  type: 'jwt',
+  settings: { algorithm: 'ES256', audience: 'cube', properties: ['plan'] },
+  claims: { plan: { property: 'plan' } },
+};
+const whole = {
+  version: 1,
+  schemas: { 40: { name: 'Orders', default_data_source: 'shared' }, web: { name: 'Web' } },
+  data_sources: {
+    shared: { schema_id: '40', name: 'Shared', attributes: { database: 'shared' } },
+    'acme-web': { schema_id: 'web', name: 'Acme', attributes: {}, user_group_id: 'acme-7' },
+  },
+  mapping_policy: { mode: 'enforce' },
+  property_schema: { schema: { type: 'object', properties: { plan: { type: 'string' } } }, mode: 'report' },
+  integrations: { cube: jwt, metabase: { ...metabase, secret: SECRET } },
+  webhook_endpoints: { crm: { url: 'https://example.com/hook', event_types: ['schema.created'] } },
+};
+const empty = {
+  version: 1,
+  schemas: {},
+  data_sources: {},
+  mapping_policy: { mode: 'off' },
+  property_schema: null,
+  integrations: {},
+  webhook_endpoints: {},
+};
+
+describeOnEachDatabase('The configuration', (database) => {
+  let service: TestService;
+  let tenant: Tenant;
+  let created = 0;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  beforeEach(async () => {
+    tenant = await Tenant.create(service, `config ${created++}`);
+  });
+  after(() => service.end());
+
+  const apply = (body: unknown, query = '') => tenant.call('PUT', `/v1/config${query}`, body);
+  const applied = async (body: unknown, query = '') => {
+    const response = await apply(body, query);
+    assert.equal(response.status, 200, response.text);
+    return response.json;
+  };
+  const stored = async () => (await tenant.call('GET', '/v1/config')).json;
+  const eventTypes = async (): Promise<string[]> =>
+    (await tenant.call('GET', '/v1/events?limit=100')).json.events
+      .map(({ type }: { type: string }) => type)
+      .filter((type: string) => !type.startsWith('api_token'));
+
+  it('is empty and has the version 0 at first', async () => {
+    assert.deepEqual(await stored(), { success: 1, config: empty, config_version: 0 });
+  });
+
+  it('is stored as it was sent, in one version, with an event for each document', async () => {
+    const { changes, kept, config_version } = await applied(whole);
+    assert.equal(changes.length, 9);
+    assert.ok(
+      changes.every(
+        ({ action, before }: { action: string; before: unknown }) =>
+          action === 'create' && (before === null || (before as { mode: string }).mode === 'off'),
+      ),
+    );
+    assert.deepEqual([kept, config_version], [[], 1]);
+    const exported = {
+      ...whole,
+      integrations: {
+        cube: jwt,
+        metabase: { ...metabase, secret: { environment: 'INTEGRATION_METABASE_SECRET' } },
+      },
+    };
+    assert.deepEqual(await stored(), { success: 1, config: exported, config_version: 1 });
+    assert.deepEqual((await eventTypes()).sort(), [
+      'data_source.created',
+      'data_source.created',
+      'integration.created',
+      'integration.created',
+      'key_set.created',
+      'mapping_policy.created',
+      'property_schema.created',
+      'schema.created',
+      'schema.created',
+      'webhook_endpoint.created',
+    ]);
+  });
+
+  it('works: what was applied is resolved, minted and read one by one', async () => {
+    await applied(whole);
+    await tenant.call('POST', '/v1/user-groups', {
+      user_group_id: 'acme-7',
+      name: 'Acme',
+      mapping: { web: 'acme-web' },
+      properties: { plan: 'gold', customer_id: 7 },
+    });
+    const { json: group } = await tenant.call('GET', '/v1/user-groups/acme-7');
+    const { json: resolved } = await tenant.call('POST', '/v1/resolve', { token: group.user_group.token });
+    assert.deepEqual(Object.keys(resolved.data_sources), ['40', 'web']);
+    assert.notEqual(resolved.data_sources[40].data_source_id, resolved.data_sources.web.data_source_id);
+    for (const integration of ['cube', 'metabase']) {
+      const minted = await tenant.call('POST', '/v1/embed-tokens', {
+        user_group_id: 'acme-7',
+        integration,
+      });
+      assert.equal(minted.status, 201, minted.text);
+    }
+    const { json: endpoint } = await tenant.call('GET', '/v1/webhook-endpoints/crm');
+    assert.equal(endpoint.webhook_endpoint.enabled, true);
+    const rotated = await tenant.call('POST', '/v1/webhook-endpoints/crm/rotate');
+    assert.match(rotated.json.secret, /^whsec_/);
+  });
+
+  it('changes nothing the second time, and records no event', async () => {
+    const { config_version } = await applied(whole);
+    const before = await eventTypes();
+    assert.deepEqual(await applied(whole), { success: 1, changes: [], kept: [], config_version });
+    assert.deepEqual(await applied(whole, '?prune=true'), {
+      success: 1,
+      changes: [],
+      kept: [],
+      config_version,
+    });
+    assert.deepEqual(await eventTypes(), before);
+  });
+
+  it('gives the same text after it was applied to another environment', async () => {
+    const exact = JSON.stringify(whole).replace('"database":"shared"', '"big":9007199254740993,"exact":1.50');
+    await applied(exact);
+    const { text } = await tenant.call('GET', '/v1/config');
+    assert.match(text, /"big":9007199254740993,"exact":1\.50/);
+    const sent = JSON.parse(JSON.stringify(text)).replace(
+      '{"environment":"INTEGRATION_METABASE_SECRET"}',
+      `"${SECRET}"`,
+    );
+    const body = /"config":(.*),"config_version"/.exec(sent)![1]!;
+    const other = await Tenant.create(service, `config ${created++}`);
+    assert.equal((await other.call('PUT', '/v1/config', body)).status, 200);
+    assert.equal((await other.call('GET', '/v1/config')).text, text);
+  });
+
+  it('refers to data sources by id, although mappings may use numbers', async () => {
+    await applied({ version: 1, data_sources: whole.data_sources });
+    const { json } = await tenant.call('GET', '/v1/data-sources/shared');
+    const number = json.data_source.data_source_id;
+    await tenant.call('PUT', '/v1/schemas/40', { name: 'Orders', default_data_source: number });
+    assert.equal((await stored()).config.schemas[40].default_data_source, 'shared');
+    assert.deepEqual((await applied({ version: 1, schemas: { 40: whole.schemas[40] } })).changes, []);
+  });
+
+  it('shows each change with the entry before and after, and makes none in a dry run', async () => {
+    await applied(whole);
+    const events = await eventTypes();
+    const changed = { version: 1, schemas: { 40: { name: 'Sales' }, crm: { name: 'CRM' } } };
+    const plan = await applied(changed, '?dry_run=true&prune=true');
+    assert.deepEqual(plan.changes, [
+      {
+        section: 'schemas',
+        id: '40',
+        action: 'update',
+        before: { name: 'Orders', default_data_source: 'shared' },
+        after: { name: 'Sales' },
+        replaces_secret: false,
+      },
+      {
+        section: 'schemas',
+        id: 'crm',
+        action: 'create',
+        before: null,
+        after: { name: 'CRM' },
+        replaces_secret: false,
+      },
+      {
+        section: 'schemas',
+        id: 'web',
+        action: 'delete',
+        before: { name: 'Web' },
+        after: null,
+        replaces_secret: false,
+      },
+    ]);
+    assert.equal(plan.config_version, 1);
+    assert.deepEqual((await stored()).config_version, 1);
+    assert.deepEqual(await eventTypes(), events);
+    assert.deepEqual((await applied(changed, '?prune=true')).changes, plan.changes);
+  });
+
+  it('keeps entries that were not sent, and lists them, unless it is pruned', async () => {
+    await applied(whole);
+    const { changes, kept } = await applied({ version: 1, schemas: {}, webhook_endpoints: {} });
+    assert.deepEqual(changes, []);
+    assert.deepEqual(kept, [
+      { section: 'schemas', id: '40' },
+      { section: 'schemas', id: 'web' },
+      { section: 'webhook_endpoints', id: 'crm' },
+    ]);
+    await applied({ ...empty, mapping_policy: { mode: 'off' } }, '?prune=true');
+    assert.deepEqual((await stored()).config, empty);
+  });
+
+  it('leaves sections alone that were not sent', async () => {
+    await applied(whole);
+    const { changes, kept } = await applied({ version: 1 }, '?prune=true');
+    assert.deepEqual([changes, kept], [[], []]);
+  });
+
+  it('is not changed at all if one entry is refused, and names each error by its place', async () => {
+    const response = await apply({
+      version: 1,
+      schemas: { fine: { name: 'Fine' }, bad: { name: '', extra: 1 } },
+      data_sources: { x: { schema_id: '40', name: 'X', attributes: { password: 'x' } } },
+      integrations: { 'a/b': { type: 'metabase', settings: metabase.settings, claims: metabase.claims } },
+      webhook_endpoints: { local: { url: 'ftp://example.com/', event_types: ['*'] } },
+      property_schema: { schema: { type: 'nothing' }, mode: 'report' },
+    });
+    assertProblem(response, 'invalid_request');
+    const pointers = new Set(response.json.errors.map(({ pointer }: { pointer: string }) => pointer));
+    assert.deepEqual([...pointers].sort(), [
+      '/data_sources/x/attributes/password',
+      '/integrations/a~1b/secret',
+      '/property_schema/schema/type',
+      '/schemas/bad/extra',
+      '/schemas/bad/name',
+      '/webhook_endpoints/local/url',
+    ]);
+    assert.deepEqual((await stored()).config, empty);
+    assert.deepEqual(await eventTypes(), []);
+  });
+
+  it('is refused with an invalid id, an unknown member, or another format', async () => {
+    for (const body of [
+      { version: 1, schemas: { ' ': { name: 'X' } } },
+      { version: 2 },
+      {},
+      { version: 1, schemas: [] },
+      { version: 1, schemas: { 40: null } },
+      { version: 1, mapping_policy: null },
+    ])
+      assertProblem(await apply(body), 'invalid_request');
+    assertProblem(await apply({ version: 1, schema: {} }), 'unknown_field');
+  });
+
+  it('is refused if it has changed since the version of the request', async () => {
+    const { config_version } = await applied(whole);
+    const body = { version: 1, schemas: { new: { name: 'New' } }, config_version };
+    await tenant.call('PUT', '/v1/schemas/other', { name: 'Other' });
+    assertProblem(await apply(body), 'version_mismatch');
+    assert.equal((await stored()).config.schemas.new, undefined);
+    await applied({ ...body, config_version: (await stored()).config_version });
+  });
+
+  it('is changed by one of several concurrent calls with the same version', async () => {
+    await applied(whole);
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        apply({ version: 1, config_version: 1, schemas: { [`s${index}`]: { name: 'S' } } }),
+      ),
+    );
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...Array.from({ length: 7 }, () => 412)]);
+    assert.equal(Object.keys((await stored()).config.schemas).length, 3);
+  });
+
+  it('keeps a secret that is not sent, and replaces one that differs', async () => {
+    await applied(whole);
+    const events = await eventTypes();
+    assert.deepEqual((await applied({ version: 1, integrations: { cube: jwt, metabase } })).changes, []);
+    const other = { ...metabase, secret: SECRET.toUpperCase() };
+    const { changes } = await applied({ version: 1, integrations: { cube: jwt, metabase: other } });
+    assert.deepEqual(
+      changes.map(({ id, replaces_secret }: { id: string; replaces_secret: boolean }) => [
+        id,
+        replaces_secret,
+      ]),
+      [['metabase', true]],
+    );
+    assert.equal((await eventTypes()).length, events.length + 1);
+    const { text } = await tenant.call('GET', '/v1/config');
+    assert.ok(!text.includes(SECRET));
+  });
+
+  it('names another variable for each secret', async () => {
+    const integrations = {
+      'a-b': { ...metabase, secret: SECRET },
+      a_b: { ...metabase, secret: SECRET.toUpperCase() },
+    };
+    await applied({ version: 1, integrations });
+    const names = Object.values((await stored()).config.integrations).map(
+      (each) => (each as { secret: { environment: string } }).secret.environment,
+    );
+    assert.deepEqual(names, ['INTEGRATION_A_B_SECRET', 'INTEGRATION_A_B_SECRET_2']);
+  });
+
+  it('has the limits of its parts, and at most 1,000 changes', async () => {
+    const schemas = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { name: 'S' }]));
+    assertProblem(await apply({ version: 1, schemas: schemas(1_001) }), 'limit_reached');
+    assert.equal((await applied({ version: 1, schemas: schemas(1_000) })).changes.length, 1_000);
+    assertProblem(await apply({ version: 1, schemas: { more: { name: 'More' } } }), 'limit_reached');
+    assert.equal((await applied({ version: 1, schemas: {} }, '?prune=true')).changes.length, 1_000);
+  });
+
+  it('may be read and changed with the permission admin only', async () => {
+    const { token } = await service.apiToken({ permission: 'read-write' });
+    for (const method of ['GET', 'PUT'])
+      assertProblem(
+        await service.call(method, '/v1/config', method === 'PUT' ? { version: 1 } : undefined, { token }),
+        'permission_denied',
+      );
+  });
+});
+
+describe('The JSON Schema of the configuration', () => {
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addFormat('date-time', true);
+  const check = ajv.compile(configFileSchema);
+
+  it('accepts what is exported, and refuses a secret, an unknown member and a wrong type', () => {
+    const reference = { environment: 'METABASE_SECRET' };
+    const file = { ...whole, integrations: { metabase: { ...metabase, secret: reference } } };
+    assert.ok(check(file), JSON.stringify(check.errors));
+    assert.ok(check(empty), JSON.stringify(check.errors));
+    assert.ok(!check({ ...whole, integrations: { metabase: { ...metabase, secret: SECRET } } }));
+    assert.ok(!check({ ...whole, schema: {} }));
+    assert.ok(!check({ ...whole, schemas: { 40: { name: 7 } } }));
+  });
+});

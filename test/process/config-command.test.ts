@@ -1,0 +1,165 @@
+// `config export`, `plan` and `apply`: over a database, and over HTTP.
+
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { after, before, it } from 'node:test';
+import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
+
+const SECRET = '0123456789abcdef0123456789abcdef';
+const CONFIG = `
+version: 1
+schemas:
+  40: &orders
+    name: Orders
+    default_data_source: shared
+  41: *orders
+data_sources:
+  shared:
+    schema_id: "40"
+    name: Shared
+    attributes: { database: shared, big: 9007199254740993, exact: 1.50, off: "no" }
+mapping_policy: { mode: report }
+integrations:
+  metabase:
+    type: metabase
+    settings: { url: https://bi.example.com, resources: [{ dashboard: 7 }], properties: [customer_id] }
+    claims: { customer: { property: customer_id } }
+    secret: { environment: METABASE_SECRET }
+webhook_endpoints:
+  crm: { url: https://example.com/hook, event_types: ["*"] }
+`;
+
+describeOnEachDatabase('config', (kind) => {
+  let site: ServedDatabase;
+  let folder: Folder;
+  let database: TestDatabase;
+  let service: Service;
+  const targets = new Map<string, { args: string[]; env: Record<string, string> }>();
+  before(async () => {
+    site = await ServedDatabase.start(kind, ['--permission', 'admin', '--environment', 'Testing']);
+    ({ folder, database, service } = site);
+    const { token } = site;
+    targets.set('a database', { args: ['--workspace', 'default'], env: database.env });
+    targets.set('a running service', { args: ['--url', service.url], env: { UGS_API_TOKEN: token } });
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const write = (name: string, text: string): string => {
+    const file = folder.join(name);
+    writeFileSync(file, text);
+    return file;
+  };
+
+  for (const name of ['a database', 'a running service']) {
+    const config = (args: readonly string[], env: Record<string, string> = {}): Promise<Exit> => {
+      const target = targets.get(name)!;
+      return run(folder, ['config', ...args, ...target.args], { env: { ...target.env, ...env } });
+    };
+    const withSecret = { METABASE_SECRET: SECRET };
+
+    it(`plans, applies and exports the configuration of ${name}`, async () => {
+      const file = write('config.yaml', CONFIG);
+      const plan = await config(['plan', file], withSecret);
+      assert.deepEqual(
+        [plan.code, plan.stderr],
+        [2, 'user-group-service: 6 changes, which config apply makes\n'],
+      );
+      assert.match(plan.stdout, /--- \/dev\/null\n\+\+\+ b\/schemas\/40\n@@ -0,0 \+1,2 @@\n\+name: Orders\n/);
+      assert.match(
+        plan.stdout,
+        /--- a\/mapping_policy\n\+\+\+ b\/mapping_policy\n@@ .* @@\n-mode: "off"\n\+mode: report\n/,
+      );
+      const applied = await config(['apply', file], withSecret);
+      assert.deepEqual([applied.code, applied.stderr], [0, '']);
+      assert.equal(applied.stdout, `${plan.stdout}Applied 6 changes.\n`);
+      const again = await config(['apply', file], withSecret);
+      assert.deepEqual([again.code, again.stdout], [0, 'The configuration is up to date.\n']);
+      assert.equal((await config(['plan', file], withSecret)).code, 0);
+      for (const { stdout, stderr } of [plan, applied, again])
+        assert.ok(!`${stdout}${stderr}`.includes(SECRET));
+    });
+
+    it(`exports ${name} in two formats, which change nothing when they are applied`, async () => {
+      const env = { INTEGRATION_METABASE_SECRET: SECRET };
+      for (const format of ['yaml', 'json']) {
+        const file = folder.join(`export.${format}`);
+        rmSync(file, { force: true });
+        assert.equal((await config(['export', file])).code, 0);
+        const text = readFileSync(file, 'utf8');
+        assert.match(text, /9007199254740993/);
+        assert.match(text, /1\.50/);
+        assert.equal((await config(['export', '--format', format])).stdout, text);
+        assert.equal((await config(['plan', file, '--prune'], env)).code, 0);
+        assert.equal((await config(['export', file])).code, 2);
+      }
+    });
+
+    it(`deletes entries of ${name} only with --prune`, async () => {
+      const file = write('fewer.yaml', CONFIG.replace(/ {2}41: .*\n/, ''));
+      const kept = await config(['apply', file], withSecret);
+      assert.deepEqual([kept.code, kept.stdout], [0, 'The configuration is up to date.\n']);
+      assert.match(
+        kept.stderr,
+        /does not have 1 stored entry, which stays; --prune would delete:\n {2}schemas\/41\n/,
+      );
+      const pruned = await config(['apply', file, '--prune', '--json'], withSecret);
+      const { changes, config_version: version } = JSON.parse(pruned.stdout);
+      assert.deepEqual(
+        changes.map(({ action, id }: { action: string; id: string }) => [action, id]),
+        [['delete', '41']],
+      );
+      assert.ok(version > 0);
+    });
+
+    it(`says what is wrong with a file for ${name}, and changes nothing`, async () => {
+      const refused: Record<string, [text: string, expected: RegExp]> = {
+        syntax: ['version: 1\nschemas: {', /not valid YAML: .* at line 2/],
+        duplicate: ['version: 1\nschemas:\n  a: {name: A}\n  a: {name: B}', /Map keys must be unique/],
+        tag: ['version: 1\nschemas: !!python/object {}', /Unresolved tag/],
+        several: ['version: 1\n---\nversion: 1', /has several/],
+        empty: ['', /is empty/],
+        list: ['[]', /must be an object/],
+        unknown: ['version: 1\nschema: {}', /schema is not a known field/],
+        entry: ['version: 1\nschemas: {a: {nam: A}}', /schemas\/a\/nam is not a known field/],
+        number: ['version: 1\nschemas: {a: {name: .inf}}', /\.inf is not a number of JSON/],
+        secret: [CONFIG.replace('{ environment: METABASE_SECRET }', SECRET), /must not be in the file/],
+        absent: [CONFIG.replace('METABASE_SECRET', 'NOT_SET'), /set the environment variable NOT_SET/],
+      };
+      for (const [what, [text, expected]] of Object.entries(refused)) {
+        const { code, stderr, stdout } = await config(['apply', write('refused.yaml', text)], withSecret);
+        assert.deepEqual([code, stdout], [65, ''], what);
+        assert.match(stderr, expected, what);
+        assert.ok(!stderr.includes(SECRET), what);
+      }
+    });
+
+    it(`takes a secret for ${name} from a file beside the configuration, and reports its replacement`, async () => {
+      write('metabase.secret', `${SECRET.toUpperCase()}\n`);
+      const text = CONFIG.replace('environment: METABASE_SECRET', 'file: metabase.secret');
+      const { code, stdout } = await config(['plan', write('config.yaml', text)]);
+      assert.equal(code, 2);
+      assert.match(stdout, /integrations\/metabase[\s\S]*~secret: replaced/);
+    });
+  }
+
+  it('accepts the file that the documentation shows', async () => {
+    const [, text] = /```yaml\n([\s\S]*?)```/.exec(readFileSync('docs/configuration.md', 'utf8'))!;
+    const args = ['config', 'plan', write('documented.yaml', text!), '--workspace', 'default'];
+    const plan = await run(folder, args, { env: { ...database.env, METABASE_SECRET: SECRET } });
+    assert.equal(plan.code, 2, plan.stderr);
+  });
+
+  it('ends with its own code if the service refuses the API token or is unreachable', async () => {
+    const file = write('config.yaml', 'version: 1');
+    const call = (url: string, env: Record<string, string>) =>
+      run(folder, ['config', 'plan', file, '--url', url], { env });
+    const refused = await call(service.url, { UGS_API_TOKEN: 'uga_wrong' });
+    assert.equal(refused.code, 69);
+    const unreachable = await call('http://127.0.0.1:65500', { UGS_API_TOKEN: 'uga_wrong' });
+    assert.equal(unreachable.code, 69);
+    assert.match(unreachable.stderr, /cannot reach http:\/\/127\.0\.0\.1:65500: .*ECONNREFUSED/);
+    const without = await call(service.url, {});
+    assert.match(without.stderr, /requires an API token .* in UGS_API_TOKEN/);
+  });
+});

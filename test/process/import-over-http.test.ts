@@ -1,0 +1,152 @@
+// `import --url`: the list of customers, through the API of a running service.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, beforeEach, it } from 'node:test';
+import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  createApiToken,
+  type Exit,
+  type Folder,
+  run,
+  ServedDatabase,
+  type Service,
+} from '../support/process.ts';
+
+describeOnEachDatabase('import --url', (kind) => {
+  let site: ServedDatabase;
+  let folder: Folder;
+  let database: TestDatabase;
+  let service: Service;
+  let token: string;
+  before(async () => {
+    site = await ServedDatabase.start(kind);
+    ({ folder, database, service, token } = site);
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const call = (method: string, path: string, body?: unknown) => service.call(token, method, path, body);
+  const ids = async (): Promise<string[]> => {
+    const { json } = await call('GET', '/v1/user-groups?limit=1000');
+    return json.user_groups.map(({ provided_id }: { provided_id: string }) => provided_id);
+  };
+  const read = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
+  const importLines = (lines: readonly (object | string)[], ...more: string[]): Promise<Exit> => {
+    const file = folder.join('customers.ndjson');
+    writeFileSync(
+      file,
+      lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+    );
+    return run(folder, ['import', file, '--url', service.url, ...more], { env: { UGS_API_TOKEN: token } });
+  };
+  const groups = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ user_group_id: `g${index}`, name: `G${index}` }));
+
+  beforeEach(async () => {
+    for (const id of await ids()) await call('DELETE', `/v1/user-groups/${encodeURIComponent(id)}`);
+  });
+
+  it('creates what does not exist, with exact numbers, and changes nothing the second time', async () => {
+    const lines = [
+      ...groups(40),
+      '{"user_group_id":"a/b ö","name":"Exact","mapping":{"40":"213"},"properties":{"n":9007199254740993,"m":1.50}}',
+      { user_group_id: 'paused', name: 'Paused', suspended: true },
+    ];
+    const first = await importLines(lines, '--json');
+    assert.deepEqual([first.code, first.stderr], [0, '']);
+    assert.deepEqual(JSON.parse(first.stdout.trimEnd().split('\n').at(-1)!), {
+      lines: 42,
+      created: 42,
+      updated: 0,
+      unchanged: 0,
+      refused: 0,
+      dry_run: false,
+    });
+    const { text } = await call('GET', `/v1/user-groups/${encodeURIComponent('a/b ö')}`);
+    assert.match(text, /"properties":\{"n":9007199254740993,"m":1\.50\}/);
+    assert.equal((await read('paused')).suspended, true);
+    const second = await importLines(lines);
+    assert.deepEqual(
+      [second.code, second.stdout],
+      [0, '42 lines: 0 created, 0 updated, 42 unchanged, 0 refused.\n'],
+    );
+  });
+
+  it('replaces the fields that a line has only with --update, and keeps tokens and other fields', async () => {
+    await importLines([
+      { user_group_id: 'a', name: 'A', mapping: { 40: 1 }, properties: { plan: 'gold', x: 1 } },
+    ]);
+    const before = await read('a');
+    const line = { user_group_id: 'a', name: 'B', properties: { plan: 'silver' }, suspended: true };
+    const refused = await importLines([line]);
+    assert.equal(refused.code, 65);
+    assert.match(refused.stderr, /line 1: name differs from the stored value: use --update/);
+    assert.deepEqual(await read('a'), before);
+    const { stdout } = await importLines([line], '--update');
+    assert.equal(stdout, '1 lines: 0 created, 1 updated, 0 unchanged, 0 refused.\n');
+    const { name, mapping, properties, token: kept, suspended } = await read('a');
+    assert.deepEqual(
+      [name, mapping, properties, kept, suspended],
+      ['B', { 40: 1 }, { plan: 'silver' }, before.token, true],
+    );
+    await importLines([{ ...line, suspended: false, properties: null }], '--update');
+    const after = await read('a');
+    assert.deepEqual([after.suspended, after.properties], [false, null]);
+  });
+
+  it('imports lines of one group in their order', async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => ({ user_group_id: 'same', name: `N${index}` }));
+    const { stdout } = await importLines(lines, '--update');
+    assert.equal(stdout, '30 lines: 1 created, 29 updated, 0 unchanged, 0 refused.\n');
+    assert.equal((await read('same')).name, 'N29');
+  });
+
+  it('reports each refused line with what is wrong, and imports the others', async () => {
+    await importLines([{ user_group_id: 'a', name: 'A' }]);
+    const { token: own } = await read('a');
+    const { code, stdout, stderr } = await importLines([
+      { user_group_id: 'a', name: 'A', token: own },
+      { user_group_id: 'b', name: 'B', token: 'imported-token-of-16-characters' },
+      { user_group_id: 'c', name: '' },
+      '{"user_group_id":"d"',
+      { user_group_id: 'e', name: 'E' },
+    ]);
+    assert.equal(code, 65);
+    assert.equal(stdout, '5 lines: 1 created, 0 updated, 1 unchanged, 3 refused.\n');
+    assert.match(stderr, /line 2: token is not the token of this user group/);
+    assert.match(stderr, /line 3: name must not be empty/);
+    assert.match(stderr, /line 4: /);
+    assert.ok(!stderr.includes('imported-token'));
+    assert.deepEqual(await ids(), ['a', 'e']);
+  });
+
+  it('deletes what the list does not have after a plan, unless that is too much', async () => {
+    await importLines(groups(10));
+    const tooMany = await importLines(groups(5), '--update', '--prune');
+    assert.equal(tooMany.code, 65);
+    assert.match(tooMany.stderr, /5 of 10 user groups are not in the file, and --max-delete allows 5%/);
+    const plan = await importLines(groups(9), '--update', '--prune', '--max-delete', '10%', '--dry-run');
+    assert.equal(
+      plan.stdout,
+      'Plan: 9 lines: 0 created, 0 updated, 9 unchanged, 0 refused. User groups that are not in the file to be deleted: 1.\n',
+    );
+    assert.equal((await ids()).length, 10);
+    const pruned = await importLines(groups(9), '--update', '--prune', '--max-delete', '1');
+    assert.match(pruned.stdout, /not in the file deleted: 1\.\n$/);
+    assert.deepEqual(
+      await ids(),
+      groups(9).map(({ user_group_id }) => user_group_id),
+    );
+  });
+
+  it('excludes options of a database, and says which rights it lacks', async () => {
+    const excluded = await importLines(groups(1), '--workspace', 'default');
+    assert.deepEqual([excluded.code, excluded.stderr.includes('--url excludes --workspace')], [2, true]);
+    const { token: weak } = await createApiToken(folder, ['--permission', 'resolve'], { env: database.env });
+    const file = folder.join('customers.ndjson');
+    const args = ['import', file, '--url', service.url];
+    const { code, stderr } = await run(folder, args, { env: { UGS_API_TOKEN: weak } });
+    assert.equal(code, 69);
+    assert.match(stderr, /may not read user groups/);
+  });
+});

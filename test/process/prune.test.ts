@@ -1,0 +1,204 @@
+// `import --update --prune` makes the user groups of an environment those of a list, after a plan.
+
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { after, before, beforeEach, it } from 'node:test';
+import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  type Exit,
+  type Folder,
+  PROGRAM,
+  Program,
+  run,
+  ServedDatabase,
+  type Service,
+} from '../support/process.ts';
+
+describeOnEachDatabase('import --update --prune', (kind) => {
+  let site: ServedDatabase;
+  let folder: Folder;
+  let database: TestDatabase;
+  let service: Service;
+  let token: string;
+  before(async () => {
+    site = await ServedDatabase.start(kind);
+    ({ folder, database, service, token } = site);
+  });
+  after(() => site[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    for (const id of await ids()) await call('DELETE', `/v1/user-groups/${id}`);
+    for (let number = 0; number < 10; number++)
+      await call('POST', '/v1/user-groups', { user_group_id: `g${number}`, name: `G${number}` });
+  });
+
+  const call = (method: string, path: string, body?: unknown) => service.call(token, method, path, body);
+  const ids = async (): Promise<string[]> => {
+    const { json } = await call('GET', '/v1/user-groups?limit=1000');
+    return json.user_groups.map(({ provided_id }: { provided_id: string }) => provided_id);
+  };
+  const lines = (...groups: object[]) => groups.map((group) => `${JSON.stringify(group)}\n`).join('');
+  const listed = (numbers: readonly number[]) =>
+    lines(...numbers.map((number) => ({ user_group_id: `g${number}`, name: `G${number}` })));
+  const args = (file: string, ...more: string[]) => ['import', file, '--workspace', 'default', ...more];
+  const prune = (text: string, ...more: string[]): Promise<Exit> => {
+    const file = folder.join('customers.ndjson');
+    rmSync(file, { force: true });
+    writeFileSync(file, text);
+    return run(folder, args(file, '--update', '--prune', ...more), { env: database.env });
+  };
+
+  it('prints a plan, updates the listed groups, and deletes the others', async () => {
+    const text = `${listed([1, 2, 3, 4, 5, 6, 7, 8])}${lines({ user_group_id: 'g9', name: 'Renamed' }, { user_group_id: 'new', name: 'N' })}`;
+    const exit = await prune(text, '--max-delete', '10%');
+    assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    const [plan, result] = exit.stdout.trimEnd().split('\n');
+    const counts = '10 lines: 1 created, 1 updated, 8 unchanged, 0 refused.';
+    assert.equal(plan, `Plan: ${counts} User groups that are not in the file to be deleted: 1.`);
+    assert.equal(result, `${counts} User groups that are not in the file deleted: 1.`);
+    assert.deepEqual(await ids(), ['g1', 'g2', 'g3', 'g4', 'g5', 'g6', 'g7', 'g8', 'g9', 'new']);
+    const again = await prune(text, '--json', '--max-delete', '0');
+    assert.equal(again.code, 0);
+    const printed = again.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual([printed[0].dry_run, printed[0].deleted, printed.length], [true, 0, 12]);
+    const { created, updated, unchanged, deleted } = printed.at(-1);
+    assert.deepEqual([created, updated, unchanged, deleted], [0, 0, 10, 0]);
+  });
+
+  it('changes nothing if more groups would be deleted than allowed, by default 5%', async () => {
+    const before = await ids();
+    for (const max of [[], ['--max-delete', '9'], ['--max-delete', '19.9%']]) {
+      const kept =
+        max.length === 0 ? [0, 1, 2, 3, 4, 5, 6, 7, 8] : max[1] === '9' ? [] : [0, 1, 2, 3, 4, 5, 6, 7];
+      const text = `${listed(kept)}${lines({ user_group_id: 'new', name: 'N' })}`;
+      const exit = await prune(text, ...max);
+      assert.equal(exit.code, 65, exit.stderr);
+      assert.match(
+        exit.stderr,
+        /of 10 user groups are not in the file, and --max-delete allows .*; nothing was changed/,
+      );
+      assert.deepEqual(await ids(), before);
+    }
+    assert.equal((await prune(listed([0, 1, 2, 3, 4, 5, 6, 7]), '--max-delete', '20%')).code, 0);
+    assert.equal((await ids()).length, 8);
+  });
+
+  it('changes nothing if a line is refused: its customer would be deleted', async () => {
+    const before = await ids();
+    for (const line of ['{"user_group_id":"g9","name":7}', 'g9', '{"user_group_id":"g9"', '']) {
+      const text = `${listed([0, 1, 2, 3, 4, 5, 6, 7, 8])}${lines({ user_group_id: 'new', name: 'N' })}${line}\n`;
+      const exit = await prune(text, '--max-delete', line === '' ? '0' : '100%');
+      assert.equal(exit.code, 65, line);
+      assert.deepEqual(await ids(), before, line);
+    }
+  });
+
+  it('changes nothing with --dry-run, and requires --update', async () => {
+    const before = await ids();
+    const exit = await prune(listed([0]), '--dry-run', '--max-delete', '100%');
+    assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    assert.match(exit.stdout, /^Plan: .* to be deleted: 9\.$/m);
+    assert.deepEqual(await ids(), before);
+    const without = await run(folder, args('x', '--prune'), { env: database.env });
+    assert.equal(without.code, 2);
+    assert.match(without.stderr, /--prune requires --update/);
+    const wrong = await prune(listed([0]), '--max-delete', '5 %');
+    assert.equal(wrong.code, 2);
+  });
+
+  it('reads standard input', async () => {
+    writeFileSync(folder.join('stdin.ndjson'), listed([0, 1, 2, 3, 4, 5, 6, 7, 8]));
+    const piped = ['-c', 'exec "$0" "$@" < stdin.ndjson', process.execPath, PROGRAM];
+    const program = new Program(
+      folder,
+      [...piped, ...args('-', '--update', '--prune', '--max-delete', '1')],
+      {
+        env: database.env,
+        command: 'bash',
+      },
+    );
+    const exit = await program.exit();
+    assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    assert.equal((await ids()).length, 9);
+  });
+
+  it('reads a customer table as CSV, whose cells cannot become other fields', async () => {
+    const table = folder.join('customers.csv');
+    const importTable = (text: string, ...more: string[]) => {
+      rmSync(table, { force: true });
+      writeFileSync(table, text);
+      return run(folder, args(table, '--update', ...more), { env: database.env });
+    };
+    const group = async (id: string) => (await call('GET', `/v1/user-groups/${id}`)).json.user_group;
+    const exit = await importTable(
+      '\ufeffuser_group_id,name,mapping.40,properties.plan,properties.a b,suspended\r\n' +
+        'g1,"Acme, ""Inc."" GmbH\u00fc",orders,gold,,true\r\n' +
+        'g2,Globex,,,"{""x"":1}",\r\n',
+    );
+    assert.deepEqual([exit.code, exit.stderr], [0, '']);
+    const { name, mapping, properties, suspended } = await group('g1');
+    assert.deepEqual(
+      [name, mapping, properties, suspended],
+      ['Acme, "Inc." GmbH\u00fc', { 40: 'orders' }, { plan: 'gold' }, true],
+    );
+    assert.deepEqual((await group('g2')).properties, { 'a b': '{"x":1}' });
+    const json = await importTable('user_group_id,name,properties\ng3,G3,"{""seats"":9007199254740993}"\n');
+    assert.equal(json.code, 0, json.stderr);
+    const { text } = await call('GET', '/v1/user-groups/g3');
+    assert.match(text, /"seats":9007199254740993/);
+    for (const cell of ['{},"suspended":true', '1', '{"a":1,"a":2}', 'x']) {
+      const refused = await importTable(
+        `user_group_id,name,properties\ng4,G4,"${cell.replaceAll('"', '""')}"\n`,
+      );
+      assert.equal(refused.code, 65, cell);
+      assert.match(refused.stderr, /line 2: /);
+    }
+    assert.equal((await group('g4')).suspended, false);
+    const wrong: Record<string, RegExp> = {
+      'user_group_id,name,plan\ng1,A,gold\n': /the column "plan" is not a field/,
+      'user_group_id,name,name\ng1,A,B\n': /the column name occurs twice/,
+      'user_group_id,name,mapping,mapping.40\ng1,A,,\n': /both mapping and members of it/,
+      'user_group_id,name\ng1\n': /not valid CSV/,
+      'user_group_id,name\n"g1,A\n': /not valid CSV/,
+    };
+    const before = await ids();
+    for (const [text, message] of Object.entries(wrong)) {
+      const refused = await importTable(text, '--prune', '--max-delete', '100%');
+      assert.equal(refused.code, 2, text);
+      assert.match(refused.stderr, message);
+    }
+    assert.deepEqual(await ids(), before);
+  });
+
+  it('keeps suspensions in an export and an import, and suspends and resumes by the list', async () => {
+    await call('POST', '/v1/user-groups/g3/suspend');
+    const file = folder.join('export.ndjson');
+    rmSync(file, { force: true });
+    const env = { env: database.env };
+    const exported = await run(folder, ['export', file, '--workspace', 'default', '--with-tokens'], env);
+    assert.equal(exported.code, 0, exported.stderr);
+    const { json } = await call('GET', '/v1/user-groups/g3');
+    for (const id of await ids()) await call('DELETE', `/v1/user-groups/${id}`);
+    const imported = await run(folder, args(file), env);
+    assert.deepEqual([imported.code, imported.stderr], [0, '']);
+    const suspended = async (id: string) =>
+      (await call('GET', `/v1/user-groups/${id}`)).json.user_group.suspended;
+    assert.deepEqual([await suspended('g3'), await suspended('g4')], [true, false]);
+    const resolve = async () => (await call('POST', '/v1/resolve', { token: json.user_group.token })).status;
+    assert.equal(await resolve(), 404);
+    assert.match((await run(folder, args(file), env)).stdout, /10 unchanged/);
+    const changes = lines(
+      { user_group_id: 'g3', name: 'G3', suspended: false },
+      { user_group_id: 'g4', name: 'G4', suspended: true },
+    );
+    writeFileSync(folder.join('changes.ndjson'), changes);
+    const refused = await run(folder, args(folder.join('changes.ndjson')), env);
+    assert.equal(refused.code, 65);
+    assert.match(refused.stderr, /suspended differs from the stored value: use --update/);
+    assert.equal((await run(folder, args(folder.join('changes.ndjson'), '--update'), env)).code, 0);
+    assert.deepEqual([await suspended('g3'), await suspended('g4')], [false, true]);
+    assert.equal(await resolve(), 200);
+  });
+});
