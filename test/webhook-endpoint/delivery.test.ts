@@ -167,6 +167,23 @@ describeOnEachDatabase('A webhook', (database) => {
     assertProblem(await tenant.call('POST', `${PATH}/again/deliveries/evt_0/redeliver`), 'not_found');
   });
 
+  it('that is requested again during an attempt is sent again, whenever that attempt ends', async () => {
+    let accept: (() => void) | undefined;
+    await using receiver = await Receiver.start((response) => {
+      accept = () => void response.end();
+    });
+    const tenant = await newTenant();
+    await tenant.endpoint('during', receiver.url);
+    await tenant.createGroup('during');
+    await receiver.waitFor(1);
+    const acceptFirst = accept!;
+    receiver.respond = respondWith(500);
+    const [{ event_id }] = (await tenant.deliveries('during')) as [{ event_id: string }];
+    await tenant.call('POST', `${PATH}/during/deliveries/${event_id}/redeliver`);
+    acceptFirst();
+    await receiver.waitFor(2);
+  });
+
   it('for a test goes to one endpoint only, whatever its types', async () => {
     await using receiver = await Receiver.start();
     const tenant = await newTenant();

@@ -48,7 +48,10 @@ export interface Delivery extends DeliveryKey {
 /** Changes by an attempt. */
 export interface FinishedAttempt {
   key: DeliveryKey;
-  /** `nextAttemptAt` while it ran. A delivery that another process has claimed since only accepts a success. */
+  /**
+   * `nextAttemptAt` while it ran. A delivery that another process has claimed since only accepts a success; one that was requested again and
+   * is due earlier accepts nothing.
+   */
   claimedUntil: number;
   state: DeliveryState;
   nextAttemptAt: number | null;

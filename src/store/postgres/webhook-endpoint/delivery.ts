@@ -107,7 +107,8 @@ export const FINISH: Statement = {
       response_status = sent.response_status, error = sent.error
     from ${sentRows(FINISHED)}
     where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'
-      and (sent.state = 'delivered' or stored.next_attempt_at = sent.claimed_until)`,
+      and (stored.next_attempt_at = sent.claimed_until
+        or sent.state = 'delivered' and stored.next_attempt_at > sent.claimed_until)`,
 };
 
 export const RETRY: Statement = {

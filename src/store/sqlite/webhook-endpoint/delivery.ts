@@ -40,7 +40,7 @@ const CLAIM = `update deliveries set next_attempt_at = ? where ${OF_ENDPOINT} an
 const FINISH = `update deliveries set state = ?1, attempts = attempts + 1, next_attempt_at = ?2, last_attempt_at = ?3,
     response_status = ?4, error = ?5
   where workspace_id = ?6 and environment = ?7 and endpoint_id = ?8 and event_id = ?9 and state = 'pending'
-    and (?1 = 'delivered' or next_attempt_at = ?10)`;
+    and (next_attempt_at = ?10 or ?1 = 'delivered' and next_attempt_at > ?10)`;
 const RETRY = `update deliveries set state = 'pending', attempts = 0, next_attempt_at = ?
   where ${OF_ENDPOINT} and event_id = ?`;
 const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, error = ?
