@@ -12,14 +12,14 @@ const PAUSE_MS = 5;
 type PurgeOptions = DatabaseOptions & { olderThan?: number; yes?: boolean };
 
 export function eventCommand(): Command {
-  return new Command('event').summary('delete old events').addCommand(purgeCommand());
+  return new Command('event').summary('delete old events and usage').addCommand(purgeCommand());
 }
 
 function purgeCommand(): Command {
   return new Command('purge')
-    .summary('delete old events and webhook deliveries of all workspaces now')
+    .summary('delete old events, webhook deliveries and usage of all workspaces now')
     .description(
-      'Deletes events and finished webhook deliveries that are older than UGS_EVENT_RETENTION_DAYS, as the service does in ' +
+      'Deletes events, finished webhook deliveries and usage that are older than UGS_EVENT_RETENTION_DAYS, as the service does in ' +
         'the background, but faster. Can run while the service is running, and can be interrupted and run again. With ' +
         '--older-than it may delete events that the service would keep: it then asks for confirmation, unless --yes is set. ' +
         'A SQLite file does not shrink; new data takes the space.',
@@ -46,12 +46,13 @@ function purgeCommand(): Command {
 function confirmPurge(before: number): Promise<void> {
   return confirmByTyping(
     'purge',
-    `This deletes all events before ${new Date(before).toISOString()}, some of which the service would keep.\n` +
+    `This deletes all events and the usage before ${new Date(before).toISOString()}, some of which the service would keep.\n` +
       'Type purge to confirm: ',
   );
 }
 
-function print({ events, deliveries }: Purged, { json }: DatabaseOptions): void {
-  if (json) printJson({ events, deliveries });
-  else console.log(`Deleted ${events} events and ${deliveries} webhook deliveries.`);
+function print({ events, deliveries, usage }: Purged, { json }: DatabaseOptions): void {
+  if (json) printJson({ events, deliveries, usage });
+  else
+    console.log(`Deleted ${events} events, ${deliveries} webhook deliveries and ${usage} counts of usage.`);
 }

@@ -8,6 +8,7 @@ export const tags = {
   'User groups': 'Your customers, each identified by your own id.',
   'User group tokens': 'Identify who is viewing a dashboard.',
   Events: 'What changed, who changed it, and when.',
+  Usage: 'How often the tokens of user groups are used.',
   'API tokens': 'Authenticate the callers of the API. Only for the permission `admin`, but for `/v1/whoami`.',
   'Embed tokens': 'Signed tokens for dashboard tools, filled with the values of one user group.',
   Catalogue:

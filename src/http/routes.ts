@@ -38,6 +38,7 @@ import { keySet } from './endpoints/signing-key/key-set.ts';
 import { listSigningKeys } from './endpoints/signing-key/list.ts';
 import { openIdConfiguration } from './endpoints/signing-key/openid-configuration.ts';
 import { rotateSigningKeys } from './endpoints/signing-key/rotate.ts';
+import { list as listUsage } from './endpoints/usage/list.ts';
 import { create } from './endpoints/user-group/create.ts';
 import { remove } from './endpoints/user-group/delete.ts';
 import { forwardAuth } from './endpoints/user-group/forward-auth.ts';
@@ -86,6 +87,8 @@ export const endpoints: readonly AnyEndpoint[] = [
   // /v1/user-groups/{user_group_id}/suspend and /resume
   suspend,
   resume,
+  // /v1/usage
+  listUsage,
   // /v1/resolve
   resolve,
   // /oauth/introspect

@@ -12,6 +12,7 @@ import { EnvironmentConfigs } from './document/environment-config.ts';
 import { CpuQueue } from './machinery/cpu-queue.ts';
 import { IdLease } from './machinery/id-lease.ts';
 import { KeyedMutex } from './machinery/keyed-mutex.ts';
+import { LastUse } from './machinery/last-use.ts';
 import { SignatureQueue } from './machinery/signature-queue.ts';
 import { Usage } from './machinery/usage.ts';
 import { TimedOutSchemas } from './property-schema/timed-out-schemas.ts';
@@ -31,6 +32,7 @@ export interface Context {
   clock: () => number;
   defaultGracePeriodSeconds: number;
   configs: EnvironmentConfigs;
+  lastUse: LastUse;
   usage: Usage;
   /** Origin of this request. */
   origin: Origin;
@@ -87,7 +89,8 @@ export function createContext({
     activity,
     cpu: CpuQueue.create(activity),
     configs,
-    usage: new Usage(store),
+    lastUse: new LastUse(store),
+    usage: new Usage(store, keepsEvents),
     timedOutSchemas: new TimedOutSchemas({ store, clock, configs, keepsEvents }),
     violations: [],
     origin: { via, requestId: null },

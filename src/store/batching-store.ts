@@ -24,6 +24,9 @@ const LISTS: ReadonlySet<QueryKind> = new Set<QueryKind>([
   'listDeliveries',
   'scanDeliveries',
   'scanFailingEndpoints',
+  'listUsageOfDay',
+  'listUsageOfUserGroup',
+  'scanUsage',
 ]);
 
 /** A lookup of one group, which can be sent before it is known whether it is needed. */

@@ -4,6 +4,7 @@ import type { ApiToken } from '../domain/api-token.ts';
 import type { Document, DocumentKey } from '../domain/document.ts';
 import type { EventKey, StoredEvent, Tenant } from '../domain/event/event.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
+import type { UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
 import type {
   Delivery,
@@ -11,7 +12,14 @@ import type {
   EndpointPosition,
   WebhookEndpointKey,
 } from '../domain/webhook-endpoint/delivery.ts';
-import type { FailingEndpoint, NewUserGroup, TenantWithEvents, UserGroupSummary, Workspace } from './port.ts';
+import type {
+  FailingEndpoint,
+  NewUserGroup,
+  TenantWithEvents,
+  TenantWithUsage,
+  UserGroupSummary,
+  Workspace,
+} from './port.ts';
 import { type ColumnReader, Entity, RowShape, text } from './row-shape.ts';
 
 export const WORKSPACE = new Entity<Workspace>((column) => ({
@@ -232,3 +240,34 @@ export const DOCUMENT_KEY = new RowShape<DocumentKey>({
 });
 
 export const TENANT = new RowShape<Tenant>({ workspaceId, environment });
+
+export const USAGE_COUNT = new Entity<UsageCount>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  providedId: column.text('provided_id'),
+  day: column.integer('day'),
+  kind: column.text('kind'),
+  integration: column.text('integration'),
+  count: column.bigint('count'),
+}));
+
+const { day, kind, integration } = USAGE_COUNT.fields;
+/** In the order in which all counts are read. */
+export const USAGE_POSITION = new RowShape<UsagePosition>({
+  workspaceId,
+  environment: text('environment'),
+  day,
+  providedId: text('provided_id'),
+  kind,
+  integration,
+});
+
+/** Sorts before every count. */
+export const FIRST_USAGE = { workspaceId: 0, environment: '' } as unknown as UsagePosition;
+
+export const TENANT_WITH_USAGE = new Entity<TenantWithUsage>((column) => ({
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  firstDay: column.integer('day'),
+}));

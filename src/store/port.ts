@@ -17,6 +17,7 @@ import type {
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
+import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
 import type {
   Delivery,
@@ -128,6 +129,17 @@ interface Queries {
   countPendingDeliveries: { query: { atMost: number }; result: number };
   /** Counts at most `atMost` pending deliveries. */
   findEndpointHealth: { query: { of: WebhookEndpointKey; atMost: number }; result: EndpointHealth };
+  /** Counts of one day, in the order of user groups, after the group `after`. */
+  listUsageOfDay: { query: { of: Tenant; day: Day; after: string; limit: number }; result: UsageCount[] };
+  /** Counts of one user group, in the order of days, from `from` to `to`. */
+  listUsageOfUserGroup: {
+    query: { key: UserGroupKey; from: Day; to: Day; limit: number };
+    result: UsageCount[];
+  };
+  /** All counts in the order of `USAGE_POSITION`, after `after`; from the first if it is null. */
+  scanUsage: { query: { after: UsagePosition | null; limit: number }; result: UsageCount[] };
+  /** The first environment after `after` that has usage; null if there is none. */
+  findNextTenantWithUsage: { query: { after: Tenant | null }; result: TenantWithUsage | null };
   /** The first environment after `after` that has events; null if there is none. */
   findNextTenant: { query: { after: Tenant | null }; result: TenantWithEvents | null };
   /** The number of the schema. Fails if the database does not respond. */
@@ -171,12 +183,12 @@ interface Commands {
   };
   /**
    * Deletes the workspace and its API tokens if it has no user groups, every API token ended before `endedBefore`, and
-   * its events were deleted.
+   * its events and its usage were deleted.
    * Nothing can be created in it concurrently: API tokens and imports lock the workspace.
    */
   deleteWorkspace: {
     command: { workspaceId: number; endedBefore: number };
-    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_events';
+    result: 'deleted' | 'not_found' | 'has_user_groups' | 'has_api_tokens' | 'has_history';
   };
   /**
    * Creates nothing if the workspace does not exist, if another API token has the digest, or if `limit` others of its
@@ -221,6 +233,12 @@ interface Commands {
   /** When tokens were last used. Does not change the version of a group. */
   markSeen: { command: { userGroups: readonly SeenUserGroup[]; at: number }; result: null };
   markApiTokensUsed: { command: { apiTokenIds: readonly number[]; at: number }; result: null };
+  /** Adds each count to the stored one. Not repeatable. */
+  addUsage: { command: { counts: readonly UsageCount[] }; result: null };
+  /** Stores counts of another database unchanged; skips those that exist. */
+  copyUsage: { command: { counts: readonly UsageCount[] }; result: null };
+  /** Deletes up to `limit` counts of days before this one; returns their number. */
+  deleteOldUsage: { command: { of: Tenant; before: Day; limit: number }; result: number };
   /** Records an event that changes nothing. */
   recordEvent: { command: { event: NewEvent }; result: null };
   /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
@@ -286,6 +304,10 @@ export interface Recorded {
 
 export interface TenantWithEvents extends Tenant {
   oldestEventAt: number;
+}
+
+export interface TenantWithUsage extends Tenant {
+  firstDay: Day;
 }
 
 /** The disk of a database that is a file. */

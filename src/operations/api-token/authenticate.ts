@@ -33,7 +33,7 @@ export function authenticationFailureOf(problem: Problem): AuthenticationFailure
  * API token.
  */
 export async function authenticate(
-  { store, clock, usage }: Pick<Context, 'store' | 'clock' | 'usage'>,
+  { store, clock, lastUse }: Pick<Context, 'store' | 'clock' | 'lastUse'>,
   digest: TokenDigest | null,
 ): Promise<Caller> {
   if (digest === null) throw new Unauthenticated('missing');
@@ -42,7 +42,7 @@ export async function authenticate(
   const now = clock();
   const failure = failureOf(token, digest, now);
   if (failure !== null) throw new Unauthenticated(failure);
-  usage.authenticated(token, now);
+  lastUse.authenticated(token, now);
   return token;
 }
 

@@ -7,6 +7,7 @@ import type { Document } from '../../domain/document.ts';
 import { isSameTenant, type StoredEvent } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import { isImported } from '../../domain/token.ts';
+import type { UsageCount } from '../../domain/usage.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
@@ -35,6 +36,7 @@ export interface CopiedDatabase {
   events: CopiedTable;
   deliveries: CopiedTable;
   failingEndpoints: CopiedTable;
+  usage: CopiedTable;
 }
 
 export interface CopiedTable {
@@ -67,7 +69,8 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   const events = new TableCopy(eventTable, from, to);
   const deliveries = new TableCopy(deliveryTable, from, to);
   const failingEndpoints = new TableCopy(failingEndpointTable, from, to);
-  const others = [documents, events, deliveries, failingEndpoints];
+  const usage = new TableCopy(usageTable, from, to);
+  const others = [documents, events, deliveries, failingEndpoints, usage];
   for (const table of [userGroups, workspaces, apiTokens, ...others]) await table.compare();
   await refuseOtherKeys(job);
   await copyKeyIds(job);
@@ -83,6 +86,7 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
     events: await events.verify(),
     deliveries: await deliveries.verify(),
     failingEndpoints: await failingEndpoints.verify(),
+    usage: await usage.verify(),
   };
 }
 
@@ -227,6 +231,12 @@ const failingEndpointTable: Table<FailingEndpoint> = {
     Promise.all(
       endpoints.map(({ failingSince: since, ...of }) => store.write({ kind: 'setFailingSince', of, since })),
     ),
+};
+
+const usageTable: Table<UsageCount> = {
+  rows: 'counts of usage',
+  page: (store, after, limit) => store.read({ kind: 'scanUsage', after, limit }),
+  add: (store, counts) => store.write({ kind: 'copyUsage', counts }),
 };
 
 const PAGE_BYTES = 1024 * 1024;

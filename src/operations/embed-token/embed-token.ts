@@ -71,7 +71,9 @@ export async function mintEmbedToken(
   const { userGroup: stored, until } = await findViewed(context, caller, group);
   const { properties = [] } = found.integration.settings as CommonSettings;
   const userGroup = narrow === null ? stored : narrowed(stored, narrow, properties);
-  return signEmbedToken(context, caller, { config, found, userGroup, narrow, until, ...more });
+  const token = await signEmbedToken(context, caller, { config, found, userGroup, narrow, until, ...more });
+  context.usage.count(stored, 'embed_tokens', context.clock(), id);
+  return token;
 }
 
 /** Throws `invalid_request` for the resource, `claim_missing` and `claim_invalid`. */
@@ -132,7 +134,7 @@ async function findViewed(
     return { userGroup: found.userGroup, until: found.token.expiresAt };
   }
   const userGroup = await findViewable(context, caller, group.userGroupId);
-  context.usage.resolved(userGroup, context.clock());
+  context.lastUse.resolved(userGroup, context.clock());
   return { userGroup, until: null };
 }
 

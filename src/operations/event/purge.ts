@@ -1,9 +1,11 @@
-// Deletes old events and webhook deliveries, in small batches with pauses. Any number of processes may do so at once: a
+// Deletes old events, webhook deliveries and usage, in small batches with pauses. Any number of processes may do so at once: a
 // row is deleted once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tenant } from '../../domain/event/event.ts';
+import { dayOf } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { TenantWithEvents } from '../../store/port.ts';
+import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 
 /** Rows per batch. SQLite deletes as many in a few milliseconds. */
 const BATCH = 200;
@@ -21,18 +23,21 @@ export interface PurgeOptions {
 export interface Purged {
   events: number;
   deliveries: number;
+  usage: number;
 }
 
-type Deletion = 'deleteOldDeliveries' | 'deleteOldEvents';
+type Deletion = 'deleteOldDeliveries' | 'deleteOldEvents' | 'deleteOldUsage';
 
-/** Deletes from each environment that has events; returns how many. */
+/** Deletes from each environment; returns how many. */
 export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
   const { store, before, signal } = options;
-  const purged = { events: 0, deliveries: 0 };
+  const purged = { events: 0, deliveries: 0, usage: 0 };
   for await (const tenant of tenantsWithEvents(store, signal)) {
     purged.deliveries += await deleteAll(options, 'deleteOldDeliveries', tenant);
     if (tenant.oldestEventAt < before) purged.events += await deleteAll(options, 'deleteOldEvents', tenant);
   }
+  for await (const tenant of tenantsWithUsage(store, signal))
+    if (tenant.firstDay < dayOf(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
   // Values of deleted groups and events leave the files of the database.
   if (!signal?.aborted) await store.write({ kind: 'scrub' });
   return purged;
@@ -59,15 +64,29 @@ async function* tenantsWithEvents(
   }
 }
 
+async function* tenantsWithUsage(
+  store: BatchingStore,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TenantWithUsage> {
+  let after: TenantWithUsage | null = null;
+  while (!signal?.aborted) {
+    const tenant: TenantWithUsage | null = await store.read({ kind: 'findNextTenantWithUsage', after });
+    if (tenant === null) return;
+    yield tenant;
+    after = tenant;
+  }
+}
+
 async function deleteAll(
   { store, before, pauseMs, signal }: PurgeOptions,
   kind: Deletion,
-  { workspaceId, environment }: TenantWithEvents,
+  { workspaceId, environment }: Tenant,
 ): Promise<number> {
   const of = { workspaceId, environment };
+  const oldest = kind === 'deleteOldUsage' ? dayOf(before) : before;
   let total = 0;
   for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
-    deleted = await store.write({ kind, of, before, limit: BATCH });
+    deleted = await store.write({ kind, of, before: oldest, limit: BATCH });
     await sleep(pauseMs, null, { signal }).catch(() => {});
   }
   return total;

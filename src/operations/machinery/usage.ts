@@ -1,77 +1,71 @@
-// Records when tokens were last used, to the hour: collected in memory, written in batches, off the path of responses.
-// A crash loses at most what was collected since the last write.
+// Counts how often the tokens of user groups are used, by UTC day.
 
-import type { ApiToken } from '../../domain/api-token.ts';
-import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
+import { dayOf, type UsageCount, type UsageKind } from '../../domain/usage.ts';
+import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import type { SeenUserGroup } from '../../store/port.ts';
+import { commandsOf, DelayedWrite } from './delayed-write.ts';
 
-const HOUR_MS = 3_600_000;
-const WRITE_AFTER_MS = 5_000;
-/** Further uses are recorded when the token is used again. */
+/** Counts in memory. While the database fails, uses of further user groups are not counted. */
 const MAX_COLLECTED = 100_000;
-const BATCH = 256;
+
+type Counts = Map<string, UsageCount>;
 
 export class Usage {
   readonly #store: BatchingStore;
-  #groups = new Map<string, SeenUserGroup>();
-  #apiTokens = new Set<number>();
-  #hour = 0;
-  #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #isKept: boolean;
+  readonly #delayed = new DelayedWrite<Counts>({
+    take: () => this.#take(),
+    write: (counts) => this.#write(counts),
+  });
+  #counts: Counts = new Map();
 
-  constructor(store: BatchingStore) {
+  /** Without retention of events, nothing is counted. */
+  constructor(store: BatchingStore, isKept: boolean) {
     this.#store = store;
+    this.#isKept = isKept;
   }
 
-  resolved(userGroup: UserGroup, now: number): void {
-    if (!this.#isStale(userGroup.lastSeenAt, now) || this.#groups.size >= MAX_COLLECTED) return;
-    const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
-    const key = { bucket, workspaceId, environment, providedId };
-    this.#groups.set(keyToString(key), { key, teamId });
-    this.#writeLater();
+  /** `integration`: its id, for embed tokens. */
+  count(key: UserGroupKey, kind: UsageKind, now: number, integration = ''): void {
+    if (!this.#isKept) return;
+    const day = dayOf(now);
+    // No id contains a line feed.
+    const name = `${kind}\n${integration}\n${day}\n${keyToString(key)}`;
+    const collected = this.#counts.get(name);
+    if (collected !== undefined) {
+      collected.count++;
+      return;
+    }
+    const { bucket, workspaceId, environment, providedId } = key;
+    this.#add(name, { bucket, workspaceId, environment, providedId, day, kind, integration, count: 1 });
+    this.#delayed.schedule();
   }
 
-  authenticated({ apiTokenId, lastUsedAt }: ApiToken, now: number): void {
-    if (!this.#isStale(lastUsedAt, now) || this.#apiTokens.size >= MAX_COLLECTED) return;
-    this.#apiTokens.add(apiTokenId);
-    this.#writeLater();
+  /** Writes what was counted. What could not be written is kept for the next time. */
+  write(): Promise<void> {
+    return this.#delayed.now();
   }
 
-  /** Writes what was collected. Failures are ignored: the next use is collected again. */
-  async write(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    const [groups, apiTokens, at] = [[...this.#groups.values()], [...this.#apiTokens], this.#hour];
-    this.#groups = new Map();
-    this.#apiTokens = new Set();
-    this.#writing = this.#writing.then(() => this.#writeAll(groups, apiTokens, at)).catch(() => {});
-    await this.#writing;
+  #take(): Counts {
+    const counts = this.#counts;
+    this.#counts = new Map();
+    return counts;
   }
 
-  async #writeAll(groups: SeenUserGroup[], apiTokenIds: number[], at: number): Promise<void> {
-    for (const batch of batches(apiTokenIds))
-      await this.#store.write({ kind: 'markApiTokensUsed', apiTokenIds: batch, at });
-    for (const userGroups of batches(groups)) await this.#store.write({ kind: 'markSeen', userGroups, at });
+  async #write(counts: Counts): Promise<void> {
+    for (const names of commandsOf([...counts.keys()])) {
+      try {
+        await this.#store.write({ kind: 'addUsage', counts: names.map((name) => counts.get(name)!) });
+      } catch {
+        for (const name of names) this.#add(name, counts.get(name)!);
+        this.#delayed.schedule();
+      }
+    }
   }
 
-  /** `last` is rounded down to the hour. */
-  #isStale(last: number | null, now: number): boolean {
-    if (last !== null && last > now - HOUR_MS) return false;
-    const hour = now - (now % HOUR_MS);
-    // Uses collected in the hour before are written as of that hour.
-    if (hour !== this.#hour && this.#timer !== null) void this.write();
-    this.#hour = hour;
-    return true;
+  #add(name: string, count: UsageCount): void {
+    const collected = this.#counts.get(name);
+    if (collected !== undefined) collected.count += count.count;
+    else if (this.#counts.size < MAX_COLLECTED) this.#counts.set(name, count);
   }
-
-  #writeLater(): void {
-    this.#timer ??= setTimeout(() => void this.write(), WRITE_AFTER_MS).unref();
-  }
-}
-
-function batches<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / BATCH) }, (_, index) =>
-    items.slice(index * BATCH, (index + 1) * BATCH),
-  );
 }

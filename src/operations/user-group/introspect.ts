@@ -17,7 +17,7 @@ export async function introspectToken(
   caller: Caller,
   token: PresentedToken,
 ): Promise<Introspection | null> {
-  const viewer = await identifyViewer(context, caller, token);
+  const viewer = await identifyViewer(context, caller, token, 'introspections');
   if (viewer === null) return null;
   const keySet = viewer.token.status === 'embed' ? await findKeySet(context, caller) : null;
   const { publicUrl } = context;

@@ -4,6 +4,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
+import type { UsageKind } from '../../domain/usage.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
@@ -26,14 +27,16 @@ export interface Viewer extends Resolution {
 /** Processor time of writing JSON to a response, compared with parsing it: a few large resolutions fill a turn. */
 const WRITING_COST = 1 / 16;
 
-/** Returns the group of a token that is valid now; null for every token that does not resolve. */
+/** Returns the group of a token that is valid now, and counts the use; null for every token that does not resolve. */
 export async function identifyViewer(
   context: Context,
   caller: Caller,
   token: PresentedToken,
+  use: Exclude<UsageKind, 'embed_tokens'>,
 ): Promise<Viewer | null> {
   const found = await identify(context, caller, token);
   if (found === null) return null;
+  context.usage.count(found.userGroup, use, context.clock());
   const { catalogue } = await context.configs.of(context.store, caller);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
   if (effective !== null && effective.bytes > SMALL_BYTES)
@@ -56,13 +59,13 @@ async function identifyByEmbedToken(
 ): Promise<Resolution | null> {
   const found = await findByEmbedToken(context, caller, text);
   if (found === null) return null;
-  context.usage.resolved(found.userGroup, context.clock());
+  context.lastUse.resolved(found.userGroup, context.clock());
   return { userGroup: found.userGroup, token: { status: 'embed', expiresAt: found.expiresAt } };
 }
 
 /** Accepts only user group tokens, current or in their grace period. */
 export async function identifyByToken(
-  { store, clock, usage }: Context,
+  { store, clock, lastUse }: Context,
   caller: Caller,
   token: PresentedToken,
 ): Promise<Resolution | null> {
@@ -72,11 +75,11 @@ export async function identifyByToken(
   if (found === null) return null;
   const { userGroup, digest } = found;
   if (userGroup.tokenDigest === digest) {
-    usage.resolved(userGroup, now);
+    lastUse.resolved(userGroup, now);
     return { userGroup, token: { status: 'current', expiresAt: null } };
   }
   const expiresAt = userGroup.previousTokenExpiresAt;
   if (expiresAt === null || expiresAt <= now) return null;
-  usage.resolved(userGroup, now);
+  lastUse.resolved(userGroup, now);
   return { userGroup, token: { status: 'retiring', expiresAt } };
 }

@@ -81,21 +81,21 @@ export async function deleteWorkspace(
   store: BatchingStore,
   name: string,
   now: number,
-): Promise<Exclude<CommandResult<'deleteWorkspace'>, 'has_events'>> {
+): Promise<Exclude<CommandResult<'deleteWorkspace'>, 'has_history'>> {
   const workspace = await findWorkspace(store, name);
   if (workspace === null) return 'not_found';
   const { workspaceId } = workspace;
   for (;;) {
     const endedBefore = now - MAX_REQUEST_MS;
     const result = await store.write({ kind: 'deleteWorkspace', workspaceId, endedBefore });
-    if (result !== 'has_events') return result;
+    if (result !== 'has_history') return result;
     // There may be millions: in small transactions.
-    for (const environment of environments) await deleteEvents(store, { workspaceId, environment });
+    for (const environment of environments) await deleteHistory(store, { workspaceId, environment });
   }
 }
 
-async function deleteEvents(store: BatchingStore, of: Tenant): Promise<void> {
-  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents'] as const) {
+async function deleteHistory(store: BatchingStore, of: Tenant): Promise<void> {
+  for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const) {
     for (let deleted = BATCH; deleted === BATCH; )
       deleted = await store.write({ kind, of, before: Number.MAX_SAFE_INTEGER, limit: BATCH });
   }

@@ -14,6 +14,7 @@ import { gatherStatistics } from './gather-statistics.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { addUsage, copyUsage, deleteOldUsage } from './usage.ts';
 import { copyUserGroups } from './user-group/copy.ts';
 import { createUserGroups } from './user-group/create.ts';
 import { deleteUserGroups } from './user-group/delete.ts';
@@ -70,6 +71,10 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   rotateApiToken: { ...singly(rotateApiToken), isRepeatable: false },
   markApiTokensUsed: singly(markApiTokensUsed),
   markSeen: singly(markSeen),
+  // A repeated attempt would count twice.
+  addUsage: { ...singly(addUsage), isRepeatable: false },
+  copyUsage: { ...singly(copyUsage), isTransaction: () => true },
+  deleteOldUsage: { ...singly(deleteOldUsage), isTransaction: () => true },
   putDocument: { ...singly(putDocument), isRepeatable: false },
   deleteDocument: { ...singly(deleteDocument), isRepeatable: false },
   changeConfig: { ...singly(changeConfig), isRepeatable: false },

@@ -9,6 +9,7 @@ import { findNextTenant, hasMoreEvents, listEvents } from './event/event.ts';
 import { findEvents } from './event/single-event.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
+import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsage } from './usage.ts';
 import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
@@ -69,6 +70,10 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   countPendingDeliveries: singly(countPendingDeliveries),
   findEndpointHealth: singly(findEndpointHealth),
   findNextTenant: singly(findNextTenant),
+  listUsageOfDay: singly(listUsageOfDay),
+  listUsageOfUserGroup: singly(listUsageOfUserGroup),
+  scanUsage: singly(scanUsage),
+  findNextTenantWithUsage: singly(findNextTenantWithUsage),
   ping: once(ping),
 };
 

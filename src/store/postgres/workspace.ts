@@ -46,6 +46,11 @@ export const FIND_EVENT: Statement = {
   sql: 'select 1 from events where workspace_id = $1 limit 1',
 };
 
+export const FIND_USAGE: Statement = {
+  name: 'find_usage_of_workspace',
+  sql: 'select 1 from usage_counts where workspace_id = $1 limit 1',
+};
+
 /** Rows that belong to a workspace besides user groups. */
 const TABLES = [
   'api_tokens',
@@ -136,7 +141,8 @@ export async function deleteWorkspace(
   if (found.size === 0) return 'not_found';
   if ((await session.query(FIND_USER_GROUP, [workspaceId])).length > 0) return 'has_user_groups';
   if ((await session.query(FIND_API_TOKEN, [workspaceId, endedBefore])).length > 0) return 'has_api_tokens';
-  if ((await session.query(FIND_EVENT, [workspaceId])).length > 0) return 'has_events';
+  for (const statement of [FIND_EVENT, FIND_USAGE])
+    if ((await session.query(statement, [workspaceId])).length > 0) return 'has_history';
   for (const statement of DELETE_CONTENT) await session.query(statement, [workspaceId]);
   await session.query(DELETE, [workspaceId]);
   return 'deleted';

@@ -10,6 +10,7 @@ import type { Connection } from './file/connection.ts';
 import { leaseIds } from './lease-ids.ts';
 import { pingWrite } from './ping.ts';
 import { addTokenKeyId, removeTokenKeyIds } from './token-key.ts';
+import { addUsage, copyUsage, deleteOldUsage } from './usage.ts';
 import { copyUserGroups } from './user-group/copy.ts';
 import { createUserGroup } from './user-group/create.ts';
 import { deleteUserGroup } from './user-group/delete.ts';
@@ -50,6 +51,9 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   rotateApiToken,
   markApiTokensUsed,
   markSeen,
+  addUsage,
+  copyUsage,
+  deleteOldUsage,
   putDocument,
   deleteDocument,
   changeConfig,

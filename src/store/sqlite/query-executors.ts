@@ -10,6 +10,7 @@ import { findEvent } from './event/single-event.ts';
 import type { Connection } from './file/connection.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
+import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsage } from './usage.ts';
 import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
@@ -63,6 +64,10 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   countPendingDeliveries,
   findEndpointHealth,
   findNextTenant,
+  listUsageOfDay,
+  listUsageOfUserGroup,
+  scanUsage,
+  findNextTenantWithUsage,
   ping,
 };
 

@@ -13,6 +13,7 @@ const HAS_USER_GROUP = 'select 1 from user_groups where workspace_id = ? limit 1
 const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
   and (revoked_at is null or revoked_at >= ?2) and (expires_at is null or expires_at >= ?2) limit 1`;
 const HAS_EVENT = 'select 1 from events where workspace_id = ? limit 1';
+const HAS_USAGE = 'select 1 from usage_counts where workspace_id = ? limit 1';
 /** Rows that belong to a workspace besides user groups. */
 const TABLES = ['api_tokens', 'documents', 'environments', 'deliveries', 'failing_webhook_endpoints'];
 
@@ -57,7 +58,8 @@ export function deleteWorkspace(
   if (!hasWorkspace(connection, workspaceId)) return 'not_found';
   if (connection.get(HAS_USER_GROUP, [workspaceId]) !== undefined) return 'has_user_groups';
   if (connection.get(HAS_API_TOKEN, [workspaceId, endedBefore]) !== undefined) return 'has_api_tokens';
-  if (connection.get(HAS_EVENT, [workspaceId]) !== undefined) return 'has_events';
+  for (const sql of [HAS_EVENT, HAS_USAGE])
+    if (connection.get(sql, [workspaceId]) !== undefined) return 'has_history';
   for (const table of TABLES) connection.run(`delete from ${table} where workspace_id = ?`, [workspaceId]);
   connection.run(DELETE, [workspaceId]);
   return 'deleted';

@@ -178,7 +178,8 @@ export const forwardAuth = endpoint({
   },
   handle: async ({ context, caller, query, request, reply }) => {
     const token = viewerTokenOf(request.raw);
-    const viewer = token === null ? null : await identifyViewer(context, caller, token);
+    const viewer =
+      token === null ? null : await identifyViewer(context, caller, token, 'forward_authentications');
     if (viewer === null) throw viewerUnauthenticated();
     if (query.properties !== undefined) await context.cpu.turn(viewer.userGroup.properties?.length ?? 0);
     reply.headers(headersOf(viewer, query));

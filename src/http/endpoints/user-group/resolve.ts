@@ -57,7 +57,7 @@ export const resolve = endpoint({
   isConditional: false,
   prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
   handle: async ({ context, caller, body }) => {
-    const viewer = await identifyViewer(context, caller, body.token);
+    const viewer = await identifyViewer(context, caller, body.token, 'resolves');
     if (viewer === null) throw tokenNotFound();
     const { userGroup, effective, token } = viewer;
     return successBody({

@@ -19,6 +19,7 @@ const DISTRIBUTE: Record<string, string> = {
   user_groups: "select create_distributed_table('user_groups', 'bucket')",
   events: "select create_distributed_table('events', 'bucket', colocate_with => 'user_groups')",
   deliveries: "select create_distributed_table('deliveries', 'bucket', colocate_with => 'user_groups')",
+  usage_counts: "select create_distributed_table('usage_counts', 'bucket', colocate_with => 'user_groups')",
   imported_tokens:
     "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
 };

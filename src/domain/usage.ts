@@ -1,0 +1,58 @@
+// Usage of user groups: how often their tokens were used, by UTC day.
+
+import type { UserGroupKey } from './user-group/user-group.ts';
+
+export const DAY_MS = 86_400_000;
+
+export type UsageKind = 'resolves' | 'introspections' | 'forward_authentications' | 'embed_tokens';
+
+/** What a use is counted under. */
+export interface Use {
+  kind: UsageKind;
+  /** The id of the integration that an embed token was minted for; empty for other kinds. */
+  integration: string;
+}
+
+export interface UsageCount extends UserGroupKey, Use {
+  day: Day;
+  count: number;
+}
+
+export type UsagePosition = Omit<UsageCount, 'bucket' | 'count'>;
+
+/** Days since 1970, in UTC. */
+export type Day = number;
+
+export function dayOf(instant: number): Day {
+  return Math.floor(instant / DAY_MS);
+}
+
+export type Grouping = 'day' | 'month';
+
+/** From the start of `start` to the end of `end`. */
+export interface Period {
+  start: Day;
+  end: Day;
+  /** `YYYY-MM-DD` or `YYYY-MM` */
+  date: string;
+}
+
+/** The period that starts on this day: a day, or the rest of its month up to `to`. */
+export function periodAt(start: Day, to: Day, grouping: Grouping): Period {
+  const date = dateOf(start);
+  if (grouping === 'day') return { start, end: start, date };
+  const at = new Date(start * DAY_MS);
+  const nextMonth = dayOf(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
+  return { start, end: Math.min(nextMonth - 1, to), date: date.slice(0, 'YYYY-MM'.length) };
+}
+
+/** `YYYY-MM-DD` */
+export function dateOf(day: Day): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Returns null for a date that does not exist. */
+export function dayOfDate(date: string): Day | null {
+  const day = dayOf(Date.parse(`${date}T00:00:00Z`));
+  return Number.isNaN(day) || dateOf(day) !== date ? null : day;
+}

@@ -1,0 +1,157 @@
+import * as field from '../../../domain/field.ts';
+import { noBody } from '../../../domain/request-body.ts';
+import { type Day, dayOf, dayOfDate } from '../../../domain/usage.ts';
+import { listUsage, type UsageEntry, type UsageQuery } from '../../../operations/usage/list.ts';
+import { Problem } from '../../../problem.ts';
+import { endpoint } from '../../endpoint.ts';
+import { Json, jsonArray, jsonObject, successBody } from '../../json.ts';
+import { queryType } from '../../request/query.ts';
+import { objectSchema, successSchema } from '../../schema.ts';
+
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 400;
+
+const date = {
+  type: 'string',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+  'x-pattern-detail': 'must be a date such as 2026-03-05',
+} as const;
+
+type Values = Omit<UsageQuery, 'from' | 'to'> & { from: Day | undefined; to: Day | undefined };
+
+const query = queryType<Values>({
+  parameters: {
+    from: { ...date, description: `The first day, in UTC. Default: ${DEFAULT_DAYS - 1} days before \`to\`.` },
+    to: {
+      ...date,
+      description: `The last day, at most ${MAX_DAYS - 1} days after \`from\`. Default: today.`,
+    },
+    group_by: {
+      type: 'string',
+      enum: ['day', 'month'],
+      default: 'day',
+      description: 'Length of a period. A month has only its days between `from` and `to`.',
+    },
+    user_group_id: { ...field.userGroupId, description: 'Only this user group. It may have been deleted.' },
+    integration: {
+      ...field.userGroupId,
+      description: 'Only user groups and periods with embed tokens of the integration with this id.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: field.limits.pageGroups,
+      default: 100,
+      description: 'Maximum number of entries per page.',
+    },
+    cursor: {
+      ...field.cursor,
+      description: 'The `next_cursor` of the previous page, for the same parameters.',
+    },
+  },
+  convert: ({ from, to, group_by, user_group_id, integration, limit, cursor }) => ({
+    from: dayAt('from', from),
+    to: dayAt('to', to),
+    groupBy: (group_by ?? 'day') as UsageQuery['groupBy'],
+    userGroupId: (user_group_id ?? null) as string | null,
+    integration: (integration ?? null) as string | null,
+    limit: (limit ?? 100) as number,
+    ...(cursor !== undefined && { cursor: cursor as string }),
+  }),
+});
+
+function dayAt(name: string, text: unknown): Day | undefined {
+  if (text === undefined) return undefined;
+  const day = dayOfDate(text as string);
+  if (day !== null && day >= 0) return day;
+  throw new Problem('invalid_request', `The parameter ${name} must be a date that exists, not before 1970.`);
+}
+
+/** Throws `invalid_request`. */
+function rangeOf({ from, to }: Pick<Values, 'from' | 'to'>, today: Day): Pick<UsageQuery, 'from' | 'to'> {
+  const last = to ?? today;
+  const first = from ?? Math.max(0, last - DEFAULT_DAYS + 1);
+  if (first > last) throw new Problem('invalid_request', 'The parameter from must not be after to.');
+  if (last - first >= MAX_DAYS) {
+    throw new Problem('invalid_request', `from and to must not be more than ${MAX_DAYS - 1} days apart.`);
+  }
+  return { from: first, to: last };
+}
+
+const count = { type: 'integer', minimum: 0 } as const;
+
+const usageSchema = objectSchema({
+  user_group_id: { type: 'string' },
+  date: { type: 'string', description: 'The day as `2026-03-05`, or the month as `2026-03`; in UTC.' },
+  resolves: { ...count, description: 'Tokens that `POST /v1/resolve` resolved.' },
+  introspections: { ...count, description: 'Tokens that `POST /oauth/introspect` found active.' },
+  forward_authentications: { ...count, description: 'Requests that forward authentication let through.' },
+  embed_tokens: {
+    type: 'object',
+    additionalProperties: count,
+    description: 'Embed tokens that were minted, by the id of the integration.',
+  },
+});
+
+export const UsagePage = successSchema('UsagePage', {
+  usage: { type: 'array', items: usageSchema },
+  next_cursor: {
+    type: ['string', 'null'],
+    description: 'The `cursor` of the next page; null on the last page.',
+  },
+});
+
+function entryJson({ userGroupId, date, embedTokens, ...counts }: UsageEntry): Json {
+  const { resolves, introspections, forward_authentications } = counts;
+  const embed_tokens = new Json(JSON.stringify(Object.fromEntries(embedTokens)));
+  return jsonObject({
+    user_group_id: userGroupId,
+    date,
+    resolves,
+    introspections,
+    forward_authentications,
+    embed_tokens,
+  });
+}
+
+const example = {
+  user_group_id: 'acme-7',
+  date: '2026-03-05',
+  resolves: 1_204,
+  introspections: 0,
+  forward_authentications: 0,
+  embed_tokens: { metabase: 12 },
+};
+
+export const list = endpoint({
+  operationId: 'listUsage',
+  method: 'GET',
+  paths: ['/v1/usage'],
+  permissions: ['read-write', 'read-only'],
+  purpose: 'list usage',
+  access: 'list',
+  query,
+  body: noBody,
+  isConditional: false,
+  handle: async ({ context, caller, query: { from, to, ...rest } }) => {
+    const range = rangeOf({ from, to }, dayOf(context.clock()));
+    const { entries, nextCursor } = await listUsage(context, caller, { ...rest, ...range });
+    return successBody({ usage: jsonArray(entries.map(entryJson)), next_cursor: nextCursor });
+  },
+  description: {
+    tag: 'Usage',
+    summary: 'List usage by user group and period',
+    text:
+      "How often the tokens of the user groups in the API token's workspace and environment were used, by day or month. " +
+      'In the order of periods, and in one period in the byte order of the ids. A period without use has no entry. Uses ' +
+      'of the last seconds are not included yet. Kept as long as events, also after a user group was deleted.\n\nA page ' +
+      'may have fewer entries than `limit`, or none, although more follow: continue with `next_cursor`.',
+    responses: {
+      200: {
+        description: 'A page of usage.',
+        schema: UsagePage,
+        examples: { day: { summary: 'A day', value: { success: 1, usage: [example], next_cursor: null } } },
+      },
+    },
+  },
+});

@@ -1,0 +1,44 @@
+// Writes what operations collect in memory: some seconds later and off the path of responses, one write after the other.
+// A crash loses at most what was collected since the last write.
+
+const WRITE_AFTER_MS = 5_000;
+const BATCH = 256;
+
+export interface Collection<Batch> {
+  /** Returns what was collected, and starts an empty collection. */
+  take(): Batch;
+  write(batch: Batch): Promise<void>;
+}
+
+export class DelayedWrite<Batch> {
+  readonly #collection: Collection<Batch>;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(collection: Collection<Batch>) {
+    this.#collection = collection;
+  }
+
+  get isScheduled(): boolean {
+    return this.#timer !== null;
+  }
+
+  schedule(): void {
+    this.#timer ??= setTimeout(() => void this.now(), WRITE_AFTER_MS).unref();
+  }
+
+  /** Ignores failures: `write` keeps what must not be lost. */
+  now(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const batch = this.#collection.take();
+    this.#writing = this.#writing.then(() => this.#collection.write(batch)).catch(() => {});
+    return this.#writing;
+  }
+}
+
+export function commandsOf<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / BATCH) }, (_, index) =>
+    items.slice(index * BATCH, (index + 1) * BATCH),
+  );
+}

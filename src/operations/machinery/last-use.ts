@@ -1,0 +1,79 @@
+// Records when tokens were last used, to the hour.
+
+import type { ApiToken } from '../../domain/api-token.ts';
+import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { SeenUserGroup } from '../../store/port.ts';
+import { commandsOf, DelayedWrite } from './delayed-write.ts';
+
+const HOUR_MS = 3_600_000;
+/** Further uses are recorded when the token is used again. */
+const MAX_COLLECTED = 100_000;
+
+interface Used {
+  userGroups: SeenUserGroup[];
+  apiTokenIds: number[];
+  at: number;
+}
+
+export class LastUse {
+  readonly #store: BatchingStore;
+  readonly #delayed = new DelayedWrite<Used>({
+    take: () => this.#take(),
+    write: (used) => this.#write(used),
+  });
+  #groups = new Map<string, SeenUserGroup>();
+  #apiTokens = new Set<number>();
+  #hour = 0;
+
+  constructor(store: BatchingStore) {
+    this.#store = store;
+  }
+
+  resolved(userGroup: UserGroup, now: number): void {
+    if (!this.#isStale(userGroup.lastSeenAt, now) || this.#groups.size >= MAX_COLLECTED) return;
+    const { bucket, workspaceId, environment, providedId, teamId } = userGroup;
+    const key = { bucket, workspaceId, environment, providedId };
+    this.#groups.set(keyToString(key), { key, teamId });
+    this.#delayed.schedule();
+  }
+
+  authenticated({ apiTokenId, lastUsedAt }: ApiToken, now: number): void {
+    if (!this.#isStale(lastUsedAt, now) || this.#apiTokens.size >= MAX_COLLECTED) return;
+    this.#apiTokens.add(apiTokenId);
+    this.#delayed.schedule();
+  }
+
+  /** Writes what was collected. Failures are ignored: the next use is collected again. */
+  write(): Promise<void> {
+    return this.#delayed.now();
+  }
+
+  #take(): Used {
+    const used = {
+      userGroups: [...this.#groups.values()],
+      apiTokenIds: [...this.#apiTokens],
+      at: this.#hour,
+    };
+    this.#groups = new Map();
+    this.#apiTokens = new Set();
+    return used;
+  }
+
+  async #write({ userGroups, apiTokenIds, at }: Used): Promise<void> {
+    for (const apiTokens of commandsOf(apiTokenIds))
+      await this.#store.write({ kind: 'markApiTokensUsed', apiTokenIds: apiTokens, at });
+    for (const seen of commandsOf(userGroups))
+      await this.#store.write({ kind: 'markSeen', userGroups: seen, at });
+  }
+
+  /** `last` is rounded down to the hour. */
+  #isStale(last: number | null, now: number): boolean {
+    if (last !== null && last > now - HOUR_MS) return false;
+    const hour = now - (now % HOUR_MS);
+    // Uses collected in the hour before are written as of that hour.
+    if (hour !== this.#hour && this.#delayed.isScheduled) void this.write();
+    this.#hour = hour;
+    return true;
+  }
+}

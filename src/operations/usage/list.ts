@@ -1,0 +1,155 @@
+// Usage by user group and period: the counts of the days of a period are added up.
+
+import type { Caller } from '../../domain/api-token.ts';
+import type { Tenant } from '../../domain/event/event.ts';
+import { type Day, type Grouping, type Period, periodAt, type UsageCount } from '../../domain/usage.ts';
+import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
+import { keyOf } from '../../domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { Context } from '../context.ts';
+import { readCursor } from '../list-cursor.ts';
+
+export interface UsageQuery {
+  from: Day;
+  to: Day;
+  groupBy: Grouping;
+  /** null: of all user groups. */
+  userGroupId: string | null;
+  /** Only periods with embed tokens of this integration; null: all. */
+  integration: string | null;
+  limit: number;
+  cursor?: string;
+}
+
+/** The counts of one user group in one period. */
+export interface UsageEntry {
+  userGroupId: string;
+  date: string;
+  resolves: number;
+  introspections: number;
+  forward_authentications: number;
+  /** By the id of the integration. */
+  embedTokens: Map<string, number>;
+}
+
+export interface UsagePage {
+  entries: UsageEntry[];
+  nextCursor: string | null;
+}
+
+/** Where a page continues: after this user group in the period that starts on this day. */
+interface Place {
+  start: Day;
+  after: string;
+}
+
+interface Reading {
+  store: BatchingStore;
+  of: Tenant;
+  query: UsageQuery;
+}
+
+/** Counts of one day that are read at once. */
+const READ = 1_000;
+/** Of one page; then it ends early. */
+const MAX_READS = 62;
+const PLACE = /^(\d{1,6}) (\P{Cc}*)$/u;
+
+/** In the order of periods, and in one period of user groups. Throws `invalid_request` for a cursor of another list. */
+export async function listUsage(
+  { store }: Pick<Context, 'store'>,
+  { workspaceId, environment }: Caller,
+  query: UsageQuery,
+): Promise<UsagePage> {
+  const { from, to, groupBy, userGroupId, integration, limit, cursor } = query;
+  const list: ListName = [
+    'usage',
+    workspaceId,
+    environment,
+    from,
+    to,
+    groupBy,
+    userGroupId ?? undefined,
+    integration ?? undefined,
+  ];
+  const of = { workspaceId, environment };
+  let place: Place =
+    cursor === undefined ? { start: from, after: '' } : placeOf(readCursor(list, cursor, PLACE));
+  const entries: UsageEntry[] = [];
+  for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
+    const period = periodAt(place.start, to, groupBy);
+    const { counts, isEnd } = await readPeriod({ store, of, query }, period, place.after);
+    const found = entriesOf(counts, period).filter(
+      (each) => integration === null || each.embedTokens.has(integration),
+    );
+    const fitting = found.slice(0, limit - entries.length);
+    entries.push(...fitting);
+    const last = fitting.length < found.length ? fitting.at(-1)!.userGroupId : counts.at(-1)?.providedId;
+    const isDone = isEnd && fitting.length === found.length;
+    place = isDone ? { start: period.end + 1, after: '' } : { start: period.start, after: last! };
+    reads += userGroupId === null ? period.end - period.start + 1 : 1;
+  }
+  const nextCursor = place.start > to ? null : encodeCursor(list, `${place.start} ${place.after}`);
+  return { entries, nextCursor };
+}
+
+function placeOf(position: string): Place {
+  const [, start, after] = PLACE.exec(position)!;
+  return { start: Number(start), after: after! };
+}
+
+/** The counts of the first user groups after `after`, in their order and complete; `isEnd` if no group follows. */
+async function readPeriod(
+  { store, of, query: { userGroupId } }: Reading,
+  { start, end }: Period,
+  after: string,
+): Promise<{ counts: UsageCount[]; isEnd: boolean }> {
+  for (let limit = READ; ; limit *= 2) {
+    if (userGroupId !== null) {
+      const key = keyOf(of.workspaceId, of.environment, userGroupId);
+      const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from: start, to: end, limit });
+      if (counts.length < limit) return { counts, isEnd: true };
+      continue;
+    }
+    const days = Array.from({ length: end - start + 1 }, (_, index) => start + index);
+    const read = await Promise.all(
+      days.map((day) => store.read({ kind: 'listUsageOfDay', of, day, after, limit })),
+    );
+    // The last group of a full result may have more counts.
+    const incomplete = read
+      .flatMap((counts) => (counts.length < limit ? [] : counts.at(-1)!.providedId))
+      .sort(byBytes);
+    const counts = read.flat().sort((a, b) => byBytes(a.providedId, b.providedId));
+    const [first] = incomplete;
+    if (first === undefined) return { counts, isEnd: true };
+    const complete = counts.filter(({ providedId }) => byBytes(providedId, first) < 0);
+    if (complete.length > 0) return { counts: complete, isEnd: false };
+  }
+}
+
+function entriesOf(counts: readonly UsageCount[], { date }: Period): UsageEntry[] {
+  const entries = new Map<string, UsageEntry>();
+  for (const { providedId, kind, integration, count } of counts) {
+    let entry = entries.get(providedId);
+    if (entry === undefined) {
+      entry = {
+        userGroupId: providedId,
+        date,
+        resolves: 0,
+        introspections: 0,
+        forward_authentications: 0,
+        embedTokens: new Map(),
+      };
+      entries.set(providedId, entry);
+    }
+    const { embedTokens } = entry;
+    if (kind === 'embed_tokens') embedTokens.set(integration, (embedTokens.get(integration) ?? 0) + count);
+    else entry[kind] += count;
+  }
+  return [...entries.values()];
+}
+
+/** The order of ids in the databases. */
+function byBytes(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,14 @@
+-- How often the tokens of a user group were used on a UTC day, counted from 1970. `integration` is empty except for embed
+-- tokens. Rows outlive the user group.
+create table usage_counts (
+  bucket integer not null,
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  provided_id text collate "C" not null,
+  day integer not null,
+  kind text collate "C" not null,
+  integration text collate "C" not null,
+  count bigint not null,
+  primary key (bucket, workspace_id, environment, provided_id, day, kind, integration)
+);
+create index usage_counts_day on usage_counts (workspace_id, environment, day, provided_id, kind, integration);

@@ -1,0 +1,126 @@
+// Counts of the use of tokens.
+
+import type { UsageCount } from '../../domain/usage.ts';
+import { FIRST_USAGE, TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import type { Command, Query, TenantWithUsage } from '../port.ts';
+import { RowShape } from '../row-shape.ts';
+import type { Session, Statement } from './client/pool.ts';
+import { isSent, sentRows, toArrays } from './sent-rows.ts';
+
+const { count: _, ...keyFields } = USAGE_COUNT.fields;
+const KEY = new RowShape<Omit<UsageCount, 'count'>>(keyFields);
+const SELECT = `select ${USAGE_COUNT.names} from usage_counts`;
+const INSERT = `insert into usage_counts as stored (${USAGE_COUNT.names})
+    select ${USAGE_COUNT.names} from ${sentRows(USAGE_COUNT)}
+    on conflict (${KEY.names})`;
+
+export const ADD: Statement = {
+  name: 'add_usage',
+  sql: `${INSERT} do update set count = stored.count + excluded.count`,
+};
+
+export const COPY: Statement = { name: 'copy_usage', sql: `${INSERT} do nothing` };
+
+export const OF_DAY: Statement = {
+  name: 'list_usage_of_day',
+  sql: `${SELECT} where workspace_id = $1 and environment = $2 and day = $3 and provided_id > $4
+    order by provided_id, kind, integration limit $5`,
+};
+
+export const OF_USER_GROUP: Statement = {
+  name: 'list_usage_of_user_group',
+  sql: `${SELECT} where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4
+      and day >= $5 and day <= $6
+    order by day, kind, integration limit $7`,
+};
+
+export const SCAN: Statement = {
+  name: 'scan_usage',
+  sql: `${SELECT} where (${USAGE_POSITION.names}) > ($1, $2, $3, $4, $5, $6)
+    order by ${USAGE_POSITION.names} limit $7`,
+};
+
+export const NEXT_TENANT: Statement = {
+  name: 'find_next_tenant_with_usage',
+  sql: `select ${TENANT_WITH_USAGE.names} from usage_counts where (workspace_id, environment) > ($1, $2)
+    order by workspace_id, environment, day limit 1`,
+};
+
+export const FIND_OLD: Statement = {
+  name: 'find_old_usage',
+  sql: `select ${USAGE_COUNT.names} from usage_counts
+    where workspace_id = $1 and environment = $2 and day < $3 order by day limit $4`,
+};
+
+export const DELETE: Statement = {
+  name: 'delete_usage',
+  sql: `delete from usage_counts as stored using ${sentRows(KEY)} where ${isSent(KEY)}`,
+};
+
+/** Sorted, so that two processes do not deadlock. */
+export async function addUsage(session: Session, { counts }: Command<'addUsage'>): Promise<null> {
+  await session.query(ADD, toArrays(USAGE_COUNT, counts.toSorted(byKey)));
+  return null;
+}
+
+export async function copyUsage(session: Session, { counts }: Command<'copyUsage'>): Promise<null> {
+  await session.query(COPY, toArrays(USAGE_COUNT, counts));
+  return null;
+}
+
+export async function listUsageOfDay(
+  session: Session,
+  { of, day, after, limit }: Query<'listUsageOfDay'>,
+): Promise<UsageCount[]> {
+  return toCounts(await session.query(OF_DAY, [...TENANT.cells(of), day, after, limit]));
+}
+
+export async function listUsageOfUserGroup(
+  session: Session,
+  { key, from, to, limit }: Query<'listUsageOfUserGroup'>,
+): Promise<UsageCount[]> {
+  const { bucket, providedId } = key;
+  const values = [bucket, ...TENANT.cells(key), providedId, from, to, limit];
+  return toCounts(await session.query(OF_USER_GROUP, values));
+}
+
+export async function scanUsage(
+  session: Session,
+  { after, limit }: Query<'scanUsage'>,
+): Promise<UsageCount[]> {
+  return toCounts(await session.query(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]));
+}
+
+export async function findNextTenantWithUsage(
+  session: Session,
+  { after }: Query<'findNextTenantWithUsage'>,
+): Promise<TenantWithUsage | null> {
+  const [row] = await session.query(NEXT_TENANT, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  return row === undefined ? null : TENANT_WITH_USAGE.read(row);
+}
+
+/** Runs in a transaction. */
+export async function deleteOldUsage(
+  session: Session,
+  { of, before, limit }: Command<'deleteOldUsage'>,
+): Promise<number> {
+  const old = toCounts(await session.query(FIND_OLD, [...TENANT.cells(of), before, limit]));
+  if (old.length > 0) await session.query(DELETE, toArrays(KEY, old));
+  return old.length;
+}
+
+function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {
+  return rows.map((row) => USAGE_COUNT.read(row));
+}
+
+function byKey(a: UsageCount, b: UsageCount): number {
+  return compare(keyTextOf(a), keyTextOf(b));
+}
+
+function keyTextOf({ bucket, workspaceId, environment, providedId, day, kind, integration }: UsageCount) {
+  return [bucket, workspaceId, environment, providedId, day, kind, integration].join('/');
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

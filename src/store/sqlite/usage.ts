@@ -1,0 +1,75 @@
+// Counts of the use of tokens.
+
+import type { UsageCount } from '../../domain/usage.ts';
+import { FIRST_USAGE, TENANT, TENANT_WITH_USAGE, USAGE_COUNT, USAGE_POSITION } from '../entities.ts';
+import type { Command, Query, TenantWithUsage } from '../port.ts';
+import type { Connection } from './file/connection.ts';
+import { nextKey } from './next-key.ts';
+import { placeholders } from './placeholders.ts';
+
+const OF_TENANT = 'workspace_id = ? and environment = ?';
+const SELECT = `select ${USAGE_COUNT.names} from usage_counts`;
+const INSERT = `insert into usage_counts (${USAGE_COUNT.names}) values (${placeholders(USAGE_COUNT)}) on conflict`;
+const ADD = `${INSERT} do update set count = count + excluded.count`;
+const COPY = `${INSERT} do nothing`;
+const OF_DAY = `${SELECT} where ${OF_TENANT} and day = ? and provided_id > ?
+  order by provided_id, kind, integration limit ?`;
+const OF_USER_GROUP = `${SELECT} where ${OF_TENANT} and provided_id = ? and day >= ? and day <= ?
+  order by day, kind, integration limit ?`;
+const SCAN = `${SELECT} where (${USAGE_POSITION.names}) > (${placeholders(USAGE_POSITION)})
+  order by ${USAGE_POSITION.names} limit ?`;
+const KEY = 'workspace_id, environment, provided_id, day, kind, integration';
+const DELETE_OLD = `delete from usage_counts where (${KEY}) in (
+    select ${KEY} from usage_counts where ${OF_TENANT} and day < ? order by day limit ?)`;
+const findNext = nextKey(
+  TENANT,
+  (condition) => `select ${TENANT_WITH_USAGE.names} from usage_counts where ${condition}
+    order by workspace_id, environment, day limit 1`,
+);
+
+export function addUsage(connection: Connection, { counts }: Command<'addUsage'>): null {
+  for (const count of counts) connection.run(ADD, USAGE_COUNT.cells(count));
+  return null;
+}
+
+export function copyUsage(connection: Connection, { counts }: Command<'copyUsage'>): null {
+  for (const count of counts) connection.run(COPY, USAGE_COUNT.cells(count));
+  return null;
+}
+
+export function listUsageOfDay(
+  connection: Connection,
+  { of, day, after, limit }: Query<'listUsageOfDay'>,
+): UsageCount[] {
+  return toCounts(connection.all(OF_DAY, [...TENANT.cells(of), day, after, limit]));
+}
+
+export function listUsageOfUserGroup(
+  connection: Connection,
+  { key, from, to, limit }: Query<'listUsageOfUserGroup'>,
+): UsageCount[] {
+  return toCounts(connection.all(OF_USER_GROUP, [...TENANT.cells(key), key.providedId, from, to, limit]));
+}
+
+export function scanUsage(connection: Connection, { after, limit }: Query<'scanUsage'>): UsageCount[] {
+  return toCounts(connection.all(SCAN, [...USAGE_POSITION.cells(after ?? FIRST_USAGE), limit]));
+}
+
+export function findNextTenantWithUsage(
+  connection: Connection,
+  { after }: Query<'findNextTenantWithUsage'>,
+): TenantWithUsage | null {
+  const row = findNext(connection, [after?.workspaceId ?? 0, after?.environment ?? '']);
+  return row === undefined ? null : TENANT_WITH_USAGE.read(row);
+}
+
+export function deleteOldUsage(
+  connection: Connection,
+  { of, before, limit }: Command<'deleteOldUsage'>,
+): number {
+  return connection.run(DELETE_OLD, [...TENANT.cells(of), before, limit]);
+}
+
+function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {
+  return rows.map((row) => USAGE_COUNT.read(row));
+}
