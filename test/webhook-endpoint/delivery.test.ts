@@ -178,8 +178,8 @@ describeOnEachDatabase('A webhook', (database) => {
     await receiver.waitFor(1);
     const acceptFirst = accept!;
     receiver.respond = respondWith(500);
-    const [{ event_id }] = (await tenant.deliveries('during')) as [{ event_id: string }];
-    await tenant.call('POST', `${PATH}/during/deliveries/${event_id}/redeliver`);
+    const [delivery] = await tenant.deliveries('during');
+    await tenant.call('POST', `${PATH}/during/deliveries/${delivery!.event_id}/redeliver`);
     acceptFirst();
     await receiver.waitFor(2);
   });
