@@ -187,7 +187,7 @@ export const settings = {
     flag: '--event-retention-days <days>',
     fallback: '90',
     parse: integer(0, 3_650),
-    meaning: 'How long events are kept. 0 records none, and webhooks then deliver nothing.',
+    meaning: 'How long events and usage are kept. 0 records none, and webhooks then deliver nothing.',
   },
   eventMebibytesPerDay: {
     env: 'UGS_EVENT_MEBIBYTES_PER_DAY',

@@ -72,6 +72,8 @@ import type {
   StoredUserGroup,
   TokenState,
   UpdatedUserGroup,
+  Usage,
+  UsageQuery,
   UserGroupPatch,
   UserGroupReplacement,
   UserGroupRequest,
@@ -454,6 +456,13 @@ export class UserGroupClient {
     const path = `/v1/api-tokens${queryOf({ limit, cursor })}`;
     const { body } = await this.#call<ApiTokenPage>({ method: 'GET', path }, options);
     return { api_tokens: body.api_tokens, next_cursor: body.next_cursor };
+  }
+
+  /** Iterates over the usage of user groups by period, and fetches pages as needed. */
+  usage(query: UsageQuery = {}, options: CallOptions = {}): AsyncGenerator<Usage, void, void> {
+    const { groupBy, userGroupId, ...rest } = query;
+    const parameters = { ...rest, group_by: groupBy, user_group_id: userGroupId };
+    return entries(this.#connection, '/v1/usage', 'usage', parameters, options);
   }
 
   /** Iterates over the events, the newest first, and fetches pages as needed. */

@@ -11,7 +11,7 @@ export interface PageRequest {
 }
 
 /** With its question mark; empty without parameters. */
-export function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
+export function queryOf(parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, wellFormed(name, String(value)));
@@ -19,17 +19,19 @@ export function queryOf(parameters: Readonly<Record<string, string | number | bo
   return query.size > 0 ? `?${query}` : '';
 }
 
-/** Iterates over the entries of all pages; `member` is their name in a response. */
+type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Iterates over the entries of all pages; `member` is their name in a response, and `query` has the parameters. */
 export async function* entries<Entry>(
   connection: Connection,
   path: string,
   member: string,
-  { limit, cursor }: PageRequest,
+  query: PageRequest & Parameters,
   options: CallOptions,
 ): AsyncGenerator<Entry, void, void> {
-  let next: string | null = cursor ?? null;
+  let next: string | null = query.cursor ?? null;
   do {
-    const page = `${path}${queryOf({ limit, cursor: next ?? undefined })}`;
+    const page = `${path}${queryOf({ ...query, cursor: next ?? undefined })}`;
     const { body } = await call<Record<string, unknown>>(connection, { method: 'GET', path: page }, options);
     yield* body[member] as Entry[];
     next = body.next_cursor as string | null;

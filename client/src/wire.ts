@@ -161,6 +161,32 @@ export interface EventFeedPage extends EventPage {
   next_cursor: string;
 }
 
+export interface UsageQuery {
+  /** The first day, in UTC: `2026-03-05`. Default: 29 days before `to`. */
+  from?: string | undefined;
+  /** The last day, at most 399 days after `from`. Default: today. */
+  to?: string | undefined;
+  /** Default: `day`. A month has only its days between `from` and `to`. */
+  groupBy?: 'day' | 'month' | undefined;
+  userGroupId?: string | undefined;
+  /** Only user groups and periods with embed tokens of the integration with this id. */
+  integration?: string | undefined;
+  /** Entries per page, 1 to 1000. Default: 100. */
+  limit?: number | undefined;
+}
+
+/** How often the tokens of a user group were used on a day or in a month. */
+export interface Usage {
+  user_group_id: string;
+  /** `2026-03-05`, or `2026-03` for a month; in UTC. */
+  date: string;
+  resolves: number;
+  introspections: number;
+  forward_authentications: number;
+  /** By the id of the integration. */
+  embed_tokens: Record<string, number>;
+}
+
 interface UserGroupIdentity {
   /** Number that the service assigned to the group. */
   team_id: number;

@@ -28,13 +28,14 @@ const tables: readonly { key: keyof CopiedDatabase; name: string; title: string 
   { key: 'events', name: 'events', title: 'events' },
   { key: 'deliveries', name: 'deliveries', title: 'webhook deliveries' },
   { key: 'failingEndpoints', name: 'failing_webhook_endpoints', title: 'failing endpoints' },
+  { key: 'usage', name: 'usage', title: 'counts of usage' },
 ];
 
 export function copyCommand(): Command {
   const command = new Command('copy')
     .summary('copy all data to another database, such as from SQLite to PostgreSQL')
     .description(
-      'Copies workspaces, API tokens, user groups with their tokens, documents, events and webhook deliveries to an empty ' +
+      'Copies workspaces, API tokens, user groups with their tokens, documents, events, webhook deliveries and usage to an empty ' +
         'database, then verifies that source and target are identical. All tokens keep working. If the copy is interrupted, run it again: it resumes where ' +
         'it stopped.' +
         '\n\nStop every process that serves either database first, or changes are lost. A SQLite file in use by a serving ' +

@@ -108,7 +108,8 @@ export class TestService {
 
   /** Writes the uses of tokens, which the service collects in memory. */
   async writeUsage(): Promise<void> {
-    if (this.#app.threads === 1) await this.#app.context.usage.write();
+    if (this.#app.threads === 1)
+      await Promise.all([this.#app.context.lastUse.write(), this.#app.context.usage.write()]);
     // Each thread has collected those that it has seen.
     else await this.restart();
   }

@@ -2,16 +2,26 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
-import { type Day, type Grouping, type Period, periodAt, type UsageCount } from '../../domain/usage.ts';
+import {
+  type Day,
+  dayOf,
+  type Grouping,
+  type Period,
+  periodAt,
+  type UsageCount,
+} from '../../domain/usage.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import { keyOf } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
 import { readCursor } from '../list-cursor.ts';
 
 export interface UsageQuery {
-  from: Day;
-  to: Day;
+  /** Default: 29 days before `to`. */
+  from: Day | undefined;
+  /** Default: today. */
+  to: Day | undefined;
   groupBy: Grouping;
   /** null: of all user groups. */
   userGroupId: string | null;
@@ -37,9 +47,10 @@ export interface UsagePage {
   nextCursor: string | null;
 }
 
-/** Where a page continues: after this user group in the period that starts on this day. */
+/** Where a page continues: after this user group in the period that starts on this day. `to` of the first page applies. */
 interface Place {
   start: Day;
+  to: Day;
   after: string;
 }
 
@@ -49,32 +60,41 @@ interface Reading {
   query: UsageQuery;
 }
 
+export const DEFAULT_USAGE_DAYS = 30;
+export const MAX_USAGE_DAYS = 400;
 /** Counts of one day that are read at once. */
 const READ = 1_000;
 /** Of one page; then it ends early. */
 const MAX_READS = 62;
-const PLACE = /^(\d{1,6}) (\P{Cc}*)$/u;
+const PLACE = /^(\d{1,6}) (\d{1,6}) (\P{Cc}*)$/u;
 
-/** In the order of periods, and in one period of user groups. Throws `invalid_request` for a cursor of another list. */
+/**
+ * In the order of periods, and in one period of user groups. Throws `invalid_request` for a cursor of another list, and for
+ * days that are not in order or too far apart.
+ */
 export async function listUsage(
-  { store }: Pick<Context, 'store'>,
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
   { workspaceId, environment }: Caller,
   query: UsageQuery,
 ): Promise<UsagePage> {
-  const { from, to, groupBy, userGroupId, integration, limit, cursor } = query;
+  const { groupBy, userGroupId, integration, limit, cursor } = query;
   const list: ListName = [
     'usage',
     workspaceId,
     environment,
-    from,
-    to,
+    query.from,
+    query.to,
     groupBy,
     userGroupId ?? undefined,
     integration ?? undefined,
   ];
   const of = { workspaceId, environment };
+  const range = rangeOf(query, dayOf(clock()));
   let place: Place =
-    cursor === undefined ? { start: from, after: '' } : placeOf(readCursor(list, cursor, PLACE));
+    cursor === undefined
+      ? { start: range.from, to: range.to, after: '' }
+      : placeOf(readCursor(list, cursor, PLACE));
+  const { to } = place;
   const entries: UsageEntry[] = [];
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
     const period = periodAt(place.start, to, groupBy);
@@ -86,16 +106,30 @@ export async function listUsage(
     entries.push(...fitting);
     const last = fitting.length < found.length ? fitting.at(-1)!.userGroupId : counts.at(-1)?.providedId;
     const isDone = isEnd && fitting.length === found.length;
-    place = isDone ? { start: period.end + 1, after: '' } : { start: period.start, after: last! };
+    place = isDone ? { start: period.end + 1, to, after: '' } : { start: period.start, to, after: last! };
     reads += userGroupId === null ? period.end - period.start + 1 : 1;
   }
-  const nextCursor = place.start > to ? null : encodeCursor(list, `${place.start} ${place.after}`);
+  const nextCursor = place.start > to ? null : encodeCursor(list, `${place.start} ${to} ${place.after}`);
   return { entries, nextCursor };
 }
 
+function rangeOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, today: Day): { from: Day; to: Day } {
+  const last = to ?? today;
+  const first = from ?? Math.max(0, last - DEFAULT_USAGE_DAYS + 1);
+  if (first > last) throw new Problem('invalid_request', 'The parameter from must not be after to.');
+  if (last - first >= MAX_USAGE_DAYS) {
+    const most = MAX_USAGE_DAYS - 1;
+    throw new Problem(
+      'invalid_request',
+      `The parameters from and to must not be more than ${most} days apart.`,
+    );
+  }
+  return { from: first, to: last };
+}
+
 function placeOf(position: string): Place {
-  const [, start, after] = PLACE.exec(position)!;
-  return { start: Number(start), after: after! };
+  const [, start, to, after] = PLACE.exec(position)!;
+  return { start: Number(start), to: Number(to), after: after! };
 }
 
 /** The counts of the first user groups after `after`, in their order and complete; `isEnd` if no group follows. */

@@ -1,15 +1,18 @@
 import * as field from '../../../domain/field.ts';
 import { noBody } from '../../../domain/request-body.ts';
-import { type Day, dayOf, dayOfDate } from '../../../domain/usage.ts';
-import { listUsage, type UsageEntry, type UsageQuery } from '../../../operations/usage/list.ts';
+import { type Day, dayOfDate } from '../../../domain/usage.ts';
+import {
+  DEFAULT_USAGE_DAYS,
+  listUsage,
+  MAX_USAGE_DAYS,
+  type UsageEntry,
+  type UsageQuery,
+} from '../../../operations/usage/list.ts';
 import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
 import { Json, jsonArray, jsonObject, successBody } from '../../json.ts';
 import { queryType } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-
-const DEFAULT_DAYS = 30;
-const MAX_DAYS = 400;
 
 const date = {
   type: 'string',
@@ -17,14 +20,15 @@ const date = {
   'x-pattern-detail': 'must be a date such as 2026-03-05',
 } as const;
 
-type Values = Omit<UsageQuery, 'from' | 'to'> & { from: Day | undefined; to: Day | undefined };
-
-const query = queryType<Values>({
+const query = queryType<UsageQuery>({
   parameters: {
-    from: { ...date, description: `The first day, in UTC. Default: ${DEFAULT_DAYS - 1} days before \`to\`.` },
+    from: {
+      ...date,
+      description: `The first day, in UTC. Default: ${DEFAULT_USAGE_DAYS - 1} days before \`to\`.`,
+    },
     to: {
       ...date,
-      description: `The last day, at most ${MAX_DAYS - 1} days after \`from\`. Default: today.`,
+      description: `The last day, at most ${MAX_USAGE_DAYS - 1} days after \`from\`. Default: today.`,
     },
     group_by: {
       type: 'string',
@@ -65,17 +69,6 @@ function dayAt(name: string, text: unknown): Day | undefined {
   const day = dayOfDate(text as string);
   if (day !== null && day >= 0) return day;
   throw new Problem('invalid_request', `The parameter ${name} must be a date that exists, not before 1970.`);
-}
-
-/** Throws `invalid_request`. */
-function rangeOf({ from, to }: Pick<Values, 'from' | 'to'>, today: Day): Pick<UsageQuery, 'from' | 'to'> {
-  const last = to ?? today;
-  const first = from ?? Math.max(0, last - DEFAULT_DAYS + 1);
-  if (first > last) throw new Problem('invalid_request', 'The parameter from must not be after to.');
-  if (last - first >= MAX_DAYS) {
-    throw new Problem('invalid_request', `from and to must not be more than ${MAX_DAYS - 1} days apart.`);
-  }
-  return { from: first, to: last };
 }
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -133,9 +126,8 @@ export const list = endpoint({
   query,
   body: noBody,
   isConditional: false,
-  handle: async ({ context, caller, query: { from, to, ...rest } }) => {
-    const range = rangeOf({ from, to }, dayOf(context.clock()));
-    const { entries, nextCursor } = await listUsage(context, caller, { ...rest, ...range });
+  handle: async ({ context, caller, query }) => {
+    const { entries, nextCursor } = await listUsage(context, caller, query);
     return successBody({ usage: jsonArray(entries.map(entryJson)), next_cursor: nextCursor });
   },
   description: {

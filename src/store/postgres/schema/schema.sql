@@ -109,6 +109,17 @@ create table token_keys (
   created_at bigint not null,
   constraint token_keys_pkey PRIMARY KEY (key_id));
 
+create table usage_counts (
+  bucket integer not null,
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  provided_id text collate "C" not null,
+  day integer not null,
+  kind text collate "C" not null,
+  integration text collate "C" not null,
+  count bigint not null,
+  constraint usage_counts_pkey PRIMARY KEY (bucket, workspace_id, environment, provided_id, day, kind, integration));
+
 create table user_groups (
   bucket integer not null,
   workspace_id bigint not null,
@@ -146,6 +157,8 @@ CREATE INDEX deliveries_due ON deliveries USING btree (workspace_id, environment
 CREATE INDEX deliveries_endpoint ON deliveries USING btree (workspace_id, environment, endpoint_id, event_id);
 
 CREATE INDEX events_feed ON events USING btree (workspace_id, environment, "position", event_id);
+
+CREATE INDEX usage_counts_day ON usage_counts USING btree (workspace_id, environment, day, provided_id, kind, integration);
 
 CREATE INDEX user_groups_bucket_previous_token_digest ON user_groups USING btree (bucket, previous_token_digest) WHERE (previous_token_digest IS NOT NULL);
 

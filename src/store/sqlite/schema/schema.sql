@@ -106,6 +106,20 @@ CREATE TABLE token_keys (
   created_at integer not null
 ) strict;
 
+CREATE TABLE usage_counts (
+  bucket integer not null,
+  workspace_id integer not null,
+  environment text not null,
+  provided_id text not null,
+  day integer not null,
+  kind text not null,
+  integration text not null,
+  count integer not null,
+  primary key (workspace_id, environment, provided_id, day, kind, integration)
+) strict, without rowid;
+
+CREATE INDEX usage_counts_day on usage_counts (workspace_id, environment, day, provided_id, kind, integration);
+
 CREATE TABLE "user_groups" (
   bucket integer not null,
   workspace_id integer not null,

@@ -1,0 +1,38 @@
+// The client: usage, against the real service.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { UserGroupClient } from '../../client/src/index.ts';
+import { adminClient } from '../support/client/admin.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+
+describe('The client', () => {
+  let service: TestService;
+  let client: UserGroupClient;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    client = await adminClient(service);
+  });
+  after(() => service.end());
+
+  it('iterates over all pages of the usage', async () => {
+    for (const [index, userGroupId] of ['a', 'b', 'c'].entries()) {
+      const { token } = await client.getOrCreate({ user_group_id: userGroupId, name: 'N' });
+      for (let times = 0; times <= index; times++) await client.resolve(token);
+    }
+    await service.writeUsage();
+    const found = await Array.fromAsync(client.usage({ limit: 1, groupBy: 'month' }));
+    assert.deepEqual(
+      found.map(({ user_group_id, resolves }) => [user_group_id, resolves]),
+      [
+        ['a', 1],
+        ['b', 2],
+        ['c', 3],
+      ],
+    );
+    const date = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length);
+    const [b, ...others] = await Array.fromAsync(client.usage({ userGroupId: 'b', from: date, to: date }));
+    assert.deepEqual([b!.date, b!.resolves, b!.embed_tokens, others], [date, 2, {}, []]);
+  });
+});

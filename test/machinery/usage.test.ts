@@ -1,0 +1,71 @@
+// The counts of usage in memory: nothing that was counted is lost or counted twice while the database fails.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DAY_MS } from '../../src/domain/usage.ts';
+import { keyOf } from '../../src/domain/user-group/user-group.ts';
+import { Usage } from '../../src/operations/machinery/usage.ts';
+import type { BatchingStore } from '../../src/store/batching-store.ts';
+import { type Command, StoreUnavailable } from '../../src/store/port.ts';
+
+/** Adds up what is written; fails while `isFailing`. */
+class Counter {
+  isFailing = false;
+  readonly stored = new Map<string, number>();
+  readonly store = {
+    write: async ({ counts }: Command<'addUsage'>): Promise<null> => {
+      if (this.isFailing) throw new StoreUnavailable('failing');
+      for (const { providedId, day, kind, integration, count } of counts) {
+        const name = `${providedId} ${day} ${kind} ${integration}`;
+        this.stored.set(name, (this.stored.get(name) ?? 0) + count);
+      }
+      return null;
+    },
+  } as unknown as BatchingStore;
+}
+
+const acme = keyOf(1, 'Customer', 'acme');
+
+describe('Usage', () => {
+  it('keeps what could not be written, and adds later uses', async () => {
+    const counter = new Counter();
+    const usage = new Usage(counter.store, true);
+    counter.isFailing = true;
+    usage.count(acme, 'resolves', 0);
+    usage.count(acme, 'embed_tokens', 0, 'cube');
+    await usage.write();
+    usage.count(acme, 'resolves', 0);
+    usage.count(acme, 'resolves', DAY_MS);
+    await usage.write();
+    assert.deepEqual([...counter.stored], []);
+    counter.isFailing = false;
+    await usage.write();
+    await usage.write();
+    assert.deepEqual(Object.fromEntries(counter.stored), {
+      'acme 0 resolves ': 2,
+      'acme 0 embed_tokens cube': 1,
+      'acme 1 resolves ': 1,
+    });
+  });
+
+  it('counts uses that occur during a write', async () => {
+    const counter = new Counter();
+    const usage = new Usage(counter.store, true);
+    const ids = Array.from({ length: 1_000 }, (_, index) => `group-${index}`);
+    for (const id of ids) usage.count(keyOf(1, 'Customer', id), 'resolves', 0);
+    const writing = usage.write();
+    for (const id of ids) usage.count(keyOf(1, 'Customer', id), 'resolves', 0);
+    await writing;
+    await usage.write();
+    assert.deepEqual(new Set(counter.stored.values()), new Set([2]));
+    assert.equal(counter.stored.size, ids.length);
+  });
+
+  it('counts nothing without retention', async () => {
+    const counter = new Counter();
+    const usage = new Usage(counter.store, false);
+    usage.count(acme, 'resolves', 0);
+    await usage.write();
+    assert.equal(counter.stored.size, 0);
+  });
+});
