@@ -19,6 +19,7 @@ import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
 import { signingKeyCommand } from './commands/signing-key.ts';
 import { startCommand } from './commands/start.ts';
+import { usageCommand } from './commands/usage.ts';
 import { webhookCommand } from './commands/webhook.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { redact } from './domain/secret.ts';
@@ -72,6 +73,7 @@ export function program(): Command {
     .addCommand(copyCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())
+    .addCommand(usageCommand())
     .addCommand(checkCommand())
     .addCommand(helpCommand())
     .addHelpText('after', `\nExit codes:\n${codes.join('\n')}`);

@@ -11,7 +11,7 @@ export interface PageRequest {
 }
 
 /** With its question mark; empty without parameters. */
-export function queryOf(parameters: Parameters): string {
+export function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, wellFormed(name, String(value)));
@@ -19,14 +19,12 @@ export function queryOf(parameters: Parameters): string {
   return query.size > 0 ? `?${query}` : '';
 }
 
-type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
-
 /** Iterates over the entries of all pages; `member` is their name in a response, and `query` has the parameters. */
 export async function* entries<Entry>(
   connection: Connection,
   path: string,
   member: string,
-  query: PageRequest & Parameters,
+  query: PageRequest,
   options: CallOptions,
 ): AsyncGenerator<Entry, void, void> {
   let next: string | null = query.cursor ?? null;

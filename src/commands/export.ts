@@ -11,7 +11,7 @@ import { refuseExistingFile } from '../system/atomic-file.ts';
 import { createFile } from './create-file.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { UsageError } from './exit-code.ts';
-import { printJson } from './output.ts';
+import { ignoreBrokenPipe, printJson } from './output.ts';
 import { progressBar } from './progress.ts';
 import {
   environmentOption,
@@ -82,9 +82,4 @@ async function writeLines(
   }
   await pipeline(chunks, output, { end: output !== process.stdout }).catch(ignoreBrokenPipe);
   return count;
-}
-
-/** The reader of standard output, such as `head`, may close it early. */
-function ignoreBrokenPipe(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
 }

@@ -62,3 +62,8 @@ function printAligned(lines: readonly (readonly string[])[], widths: number[]): 
 export function formatInstant(ms: number | null): string {
   return ms === null ? '-' : new Date(ms).toISOString();
 }
+
+/** The reader of standard output, such as `head`, may close it early. */
+export function ignoreBrokenPipe(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+}

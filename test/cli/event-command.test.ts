@@ -44,7 +44,7 @@ describeOnEachDatabase('event purge', (kind) => {
     await age(80);
     const events = await countEvents();
     const { code, stdout } = await purge('--json');
-    assert.deepEqual([code, JSON.parse(stdout)], [0, { events: 0, deliveries: 0 }]);
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { events: 0, deliveries: 0, usage: 0 }]);
     assert.equal(await countEvents(), events);
   });
 
@@ -59,7 +59,7 @@ describeOnEachDatabase('event purge', (kind) => {
   it('deletes what is older than the given age while the service is running', async () => {
     const events = await countEvents();
     const { code, stdout } = await purge('--older-than', '30d', '--yes', '--json');
-    assert.deepEqual([code, JSON.parse(stdout)], [0, { events: events - 1, deliveries: 0 }]);
+    assert.deepEqual([code, JSON.parse(stdout)], [0, { events: events - 1, deliveries: 0, usage: 0 }]);
     assert.equal(await countEvents(), 1);
     const response = await service.call(token, 'PUT', '/v1/user-groups/later', { name: 'L' });
     assert.equal(response.status, 201);
@@ -67,8 +67,12 @@ describeOnEachDatabase('event purge', (kind) => {
 
   it('deletes what is older than the retention, without confirmation', async () => {
     await age(100);
+    for (const days of [100, 80]) {
+      const day = Math.floor(Date.now() / DAY_MS) - days;
+      await runSql(database, `insert into usage_counts values (1, 1, 'Customer', 'g-1', ${day}, 'resolves', '', 1)`);
+    }
     const { code, stdout } = await purge();
-    assert.deepEqual([code, stdout], [0, 'Deleted 1 events and 0 webhook deliveries.\n']);
+    assert.deepEqual([code, stdout], [0, 'Deleted 1 events, 0 webhook deliveries and 1 counts of usage.\n']);
   });
 
   it('refuses an invalid age', async () => {

@@ -37,6 +37,8 @@ const commands = [
   ['webhook', 'disable'],
   ['event'],
   ['event', 'purge'],
+  ['usage'],
+  ['usage', 'export'],
   ['key'],
   ['key', 'generate'],
   ['key', 'list'],
@@ -101,6 +103,7 @@ describe('--help', { concurrency: 2 }, () => {
       ['config'],
       ['webhook'],
       ['event'],
+      ['usage'],
       ['key'],
       ['signing-key'],
     ]) {

@@ -18,8 +18,8 @@ describe('The client', () => {
 
   it('iterates over all pages of the usage', async () => {
     for (const [index, userGroupId] of ['a', 'b', 'c'].entries()) {
-      const { token } = await client.getOrCreate({ user_group_id: userGroupId, name: 'N' });
-      for (let times = 0; times <= index; times++) await client.resolve(token);
+      const { user_group } = await client.getOrCreate({ user_group_id: userGroupId, name: 'N' });
+      for (let times = 0; times <= index; times++) await client.resolve(user_group.token);
     }
     await service.writeUsage();
     const found = await Array.fromAsync(client.usage({ limit: 1, groupBy: 'month' }));

@@ -330,6 +330,16 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await browser.get(pathOf('Deleted É'))).status, 404);
   });
 
+  it('shows how often the tokens were used on the last days', async () => {
+    const token = await create('used');
+    assert.match((await browser.get(pathOf('used'))).text, /Not used in the last 14 days/);
+    for (let times = 0; times < 37; times++) await service.resolve(token);
+    await service.writeUsage();
+    const date = new Date(Date.now() + service.clockAheadMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    const { text } = await browser.get(pathOf('used'));
+    assert.match(text, new RegExp(`<time datetime="${date}">.*?<td data-label="Resolved">37</td>`, 's'));
+  });
+
   it('says what depends on the token before it is taken away', async () => {
     const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'depends' });
     const admin = await ConsoleBrowser.signIn(service, token);

@@ -14,6 +14,7 @@ import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from 
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
 import { groupIn } from './group.ts';
+import { lastUsage } from './usage.ts';
 import { verdict } from './verdict.ts';
 
 const EVENTS = 10;
@@ -70,6 +71,7 @@ export async function showView(
   const { providedId, name, properties } = userGroup;
   const { catalogue } = await configOf({ context, caller });
   const events = await lastEvents(call, providedId, EVENTS);
+  const usage = await lastUsage(call, providedId);
   await context.cpu.turn(sizeOf(userGroup));
   return {
     title: name,
@@ -82,6 +84,8 @@ ${identity(call, userGroup, token)}
 ${dataSources(userGroup, catalogue)}
 <h2>Properties</h2>
 ${properties === null ? none('No properties.') : code(prettyJson(properties))}
+<h2>Usage</h2>
+${usage}
 <h2>Last events</h2>
 ${events}
 <p>${link(pathTo('user-groups', providedId, 'events'), 'All events of this user group')}</p>`,

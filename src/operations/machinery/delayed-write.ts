@@ -1,7 +1,6 @@
 // Writes what operations collect in memory: some seconds later and off the path of responses, one write after the other.
 // A crash loses at most what was collected since the last write.
 
-const WRITE_AFTER_MS = 5_000;
 const BATCH = 256;
 
 export interface Collection<Batch> {
@@ -12,11 +11,13 @@ export interface Collection<Batch> {
 
 export class DelayedWrite<Batch> {
   readonly #collection: Collection<Batch>;
+  readonly #afterMs: number;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(collection: Collection<Batch>) {
+  constructor(collection: Collection<Batch>, afterMs: number) {
     this.#collection = collection;
+    this.#afterMs = afterMs;
   }
 
   get isScheduled(): boolean {
@@ -24,7 +25,7 @@ export class DelayedWrite<Batch> {
   }
 
   schedule(): void {
-    this.#timer ??= setTimeout(() => void this.now(), WRITE_AFTER_MS).unref();
+    this.#timer ??= setTimeout(() => void this.now(), this.#afterMs).unref();
   }
 
   /** Ignores failures: `write` keeps what must not be lost. */

@@ -7,6 +7,7 @@ import type { SeenUserGroup } from '../../store/port.ts';
 import { commandsOf, DelayedWrite } from './delayed-write.ts';
 
 const HOUR_MS = 3_600_000;
+const WRITE_AFTER_MS = 5_000;
 /** Further uses are recorded when the token is used again. */
 const MAX_COLLECTED = 100_000;
 
@@ -18,10 +19,10 @@ interface Used {
 
 export class LastUse {
   readonly #store: BatchingStore;
-  readonly #delayed = new DelayedWrite<Used>({
-    take: () => this.#take(),
-    write: (used) => this.#write(used),
-  });
+  readonly #delayed = new DelayedWrite<Used>(
+    { take: () => this.#take(), write: (used) => this.#write(used) },
+    WRITE_AFTER_MS,
+  );
   #groups = new Map<string, SeenUserGroup>();
   #apiTokens = new Set<number>();
   #hour = 0;

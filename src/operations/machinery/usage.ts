@@ -1,23 +1,36 @@
 // Counts how often the tokens of user groups are used, by UTC day.
 
-import { dayOf, type UsageCount, type UsageKind } from '../../domain/usage.ts';
-import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
+import { type Day, dayOf, type UsageCount, type UsageKind } from '../../domain/usage.ts';
+import { keyFromString, keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { commandsOf, DelayedWrite } from './delayed-write.ts';
 
-/** Counts in memory. While the database fails, uses of further user groups are not counted. */
-const MAX_COLLECTED = 100_000;
+/** A write costs a sixth of a resolve for each group, however often it was counted: rarely, so that it counts many. */
+const WRITE_AFTER_MS = 60_000;
+/** Counts in memory, about 100 bytes each. Then they are written at once. */
+const MANY = 100_000;
+/** While the database fails, uses of further user groups are not counted. */
+const MAX_COLLECTED = 2 * MANY;
 
-type Counts = Map<string, UsageCount>;
+/** The uses of one kind on one day, by the text of the key of the group: half the memory of an object for each. */
+interface Tally {
+  day: Day;
+  kind: UsageKind;
+  integration: string;
+  uses: Map<string, number>;
+}
+
+type Tallies = Map<string, Tally>;
 
 export class Usage {
   readonly #store: BatchingStore;
   readonly #isKept: boolean;
-  readonly #delayed = new DelayedWrite<Counts>({
-    take: () => this.#take(),
-    write: (counts) => this.#write(counts),
-  });
-  #counts: Counts = new Map();
+  readonly #delayed = new DelayedWrite<Tallies>(
+    { take: () => this.#take(), write: (tallies) => this.#write(tallies) },
+    WRITE_AFTER_MS,
+  );
+  #tallies: Tallies = new Map();
+  #size = 0;
 
   /** Without retention of events, nothing is counted. */
   constructor(store: BatchingStore, isKept: boolean) {
@@ -28,17 +41,9 @@ export class Usage {
   /** `integration`: its id, for embed tokens. */
   count(key: UserGroupKey, kind: UsageKind, now: number, integration = ''): void {
     if (!this.#isKept) return;
-    const day = dayOf(now);
-    // No id contains a line feed.
-    const name = `${kind}\n${integration}\n${day}\n${keyToString(key)}`;
-    const collected = this.#counts.get(name);
-    if (collected !== undefined) {
-      collected.count++;
-      return;
-    }
-    const { bucket, workspaceId, environment, providedId } = key;
-    this.#add(name, { bucket, workspaceId, environment, providedId, day, kind, integration, count: 1 });
-    this.#delayed.schedule();
+    this.#add({ day: dayOf(now), kind, integration }, keyToString(key), 1);
+    if (this.#size === MANY) void this.write();
+    else this.#delayed.schedule();
   }
 
   /** Writes what was counted. What could not be written is kept for the next time. */
@@ -46,26 +51,44 @@ export class Usage {
     return this.#delayed.now();
   }
 
-  #take(): Counts {
-    const counts = this.#counts;
-    this.#counts = new Map();
-    return counts;
+  #take(): Tallies {
+    const tallies = this.#tallies;
+    this.#tallies = new Map();
+    this.#size = 0;
+    return tallies;
   }
 
-  async #write(counts: Counts): Promise<void> {
-    for (const names of commandsOf([...counts.keys()])) {
-      try {
-        await this.#store.write({ kind: 'addUsage', counts: names.map((name) => counts.get(name)!) });
-      } catch {
-        for (const name of names) this.#add(name, counts.get(name)!);
-        this.#delayed.schedule();
+  async #write(tallies: Tallies): Promise<void> {
+    for (const { uses, ...use } of tallies.values()) {
+      for (const counts of commandsOf([...uses])) {
+        try {
+          await this.#store.write({ kind: 'addUsage', counts: counts.map((each) => toCount(use, each)) });
+        } catch {
+          for (const [key, count] of counts) this.#add(use, key, count);
+          this.#delayed.schedule();
+        }
       }
     }
   }
 
-  #add(name: string, count: UsageCount): void {
-    const collected = this.#counts.get(name);
-    if (collected !== undefined) collected.count += count.count;
-    else if (this.#counts.size < MAX_COLLECTED) this.#counts.set(name, count);
+  #add(use: Omit<Tally, 'uses'>, key: string, count: number): void {
+    // No id contains a line feed.
+    const name = `${use.day}\n${use.kind}\n${use.integration}`;
+    let tally = this.#tallies.get(name);
+    if (tally === undefined) {
+      tally = { ...use, uses: new Map() };
+      this.#tallies.set(name, tally);
+    }
+    const { uses } = tally;
+    const counted = uses.get(key);
+    if (counted === undefined) {
+      if (this.#size >= MAX_COLLECTED) return;
+      this.#size++;
+    }
+    uses.set(key, (counted ?? 0) + count);
   }
+}
+
+function toCount(use: Omit<Tally, 'uses'>, [key, count]: [key: string, count: number]): UsageCount {
+  return { ...keyFromString(key), ...use, count };
 }

@@ -113,7 +113,8 @@ export async function listUsage(
   return { entries, nextCursor };
 }
 
-function rangeOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, today: Day): { from: Day; to: Day } {
+/** Throws `invalid_request`. */
+export function rangeOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, today: Day): { from: Day; to: Day } {
   const last = to ?? today;
   const first = from ?? Math.max(0, last - DEFAULT_USAGE_DAYS + 1);
   if (first > last) throw new Problem('invalid_request', 'The parameter from must not be after to.');

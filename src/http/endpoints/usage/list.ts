@@ -136,7 +136,7 @@ export const list = endpoint({
     text:
       "How often the tokens of the user groups in the API token's workspace and environment were used, by day or month. " +
       'In the order of periods, and in one period in the byte order of the ids. A period without use has no entry. Uses ' +
-      'of the last seconds are not included yet. Kept as long as events, also after a user group was deleted.\n\nA page ' +
+      'of the last minute are not included yet. Kept as long as events, also after a user group was deleted.\n\nA page ' +
       'may have fewer entries than `limit`, or none, although more follow: continue with `next_cursor`.',
     responses: {
       200: {

@@ -1,0 +1,128 @@
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Caller, operator } from '../domain/api-token.ts';
+import { type Day, dayOf, dayOfDate, type Grouping } from '../domain/usage.ts';
+import { listUsage, rangeOf, type UsageEntry, type UsageQuery } from '../operations/usage/list.ts';
+import { findWorkspace } from '../operations/workspace/workspace.ts';
+import { Problem } from '../problem.ts';
+import type { BatchingStore } from '../store/batching-store.ts';
+import { refuseExistingFile } from '../system/atomic-file.ts';
+import { createFile } from './create-file.ts';
+import { type DatabaseOptions, databaseOption, withExistingDatabase } from './database-option.ts';
+import { UsageError } from './exit-code.ts';
+import { ignoreBrokenPipe } from './output.ts';
+import {
+  environmentOption,
+  unknownWorkspace,
+  type WorkspaceOptions,
+  workspaceOption,
+} from './workspace-option.ts';
+
+interface ExportOptions extends DatabaseOptions, WorkspaceOptions {
+  from?: Day;
+  to?: Day;
+  groupBy: Grouping;
+  group?: string;
+  integration?: string;
+}
+
+const PAGE = 1_000;
+const COLUMNS = [
+  'user_group_id',
+  'date',
+  'resolves',
+  'introspections',
+  'forward_authentications',
+  'embed_tokens',
+  'embed_tokens_by_integration',
+];
+
+export function usageCommand(): Command {
+  return new Command('usage')
+    .summary('write how often the tokens of user groups were used to a file')
+    .addCommand(exportCommand());
+}
+
+function exportCommand(): Command {
+  return new Command('export')
+    .summary('write the usage of the user groups of a workspace as CSV')
+    .description(
+      'Writes the entries of GET /v1/usage as CSV, with a heading. The last column has the embed tokens of each ' +
+        'integration as JSON. Can run while the service is running; uses of the last minute are not included yet.' +
+        "\n\nAn id that a spreadsheet would take for a formula, because it starts with =, +, - or @, is preceded by a ' " +
+        'in the file.',
+    )
+    .argument('[file]', 'file to create; standard output if it is - or omitted')
+    .addOption(workspaceOption('workspace to export'))
+    .addOption(environmentOption('environment to export'))
+    .addOption(
+      new Option('--from <date>', 'first day, in UTC (default: 29 days before --to)').argParser(parseDay),
+    )
+    .addOption(new Option('--to <date>', 'last day (default: today)').argParser(parseDay))
+    .addOption(
+      new Option('--group-by <period>', 'length of a period').choices(['day', 'month']).default('day'),
+    )
+    .addOption(new Option('--group <user_group_id>', 'only this user group'))
+    .addOption(
+      new Option('--integration <id>', 'only groups and periods with embed tokens of this integration'),
+    )
+    .addOption(databaseOption())
+    .action((file: string | undefined, options: ExportOptions) =>
+      runExport(file === '-' ? undefined : file, options),
+    );
+}
+
+function parseDay(text: string): Day {
+  const day = dayOfDate(text);
+  if (day === null || day < 0) throw new InvalidArgumentError('It must be a date such as 2026-03-05.');
+  return day;
+}
+
+async function runExport(file: string | undefined, options: ExportOptions): Promise<void> {
+  if (file !== undefined) refuseExistingFile(file);
+  const { from, to, groupBy, group = null, integration = null } = options;
+  const query = { ...rangeIn({ from, to }), groupBy, userGroupId: group, integration, limit: PAGE };
+  await withExistingDatabase(options, async ({ store }) => {
+    const workspace = await findWorkspace(store, options.workspace);
+    if (workspace === null) throw await unknownWorkspace(store, options.workspace);
+    const caller = operator(workspace.workspaceId, options.environment);
+    const write = (output: Writable) => writeCsv(recordsOf(store, caller, query), output);
+    await (file === undefined ? write(process.stdout) : createFile(file, write));
+  });
+}
+
+/** Throws `UsageError`. */
+function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } {
+  try {
+    return rangeOf(days, dayOf(Date.now()));
+  } catch (error) {
+    throw error instanceof Problem ? new UsageError(error.message) : error;
+  }
+}
+
+async function* recordsOf(
+  store: BatchingStore,
+  caller: Caller,
+  query: UsageQuery,
+): AsyncGenerator<(string | number)[]> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await listUsage({ store, clock: Date.now }, caller, { ...query, ...(cursor && { cursor }) });
+    yield* page.entries.map(recordOf);
+    cursor = page.nextCursor;
+  }
+}
+
+function recordOf(entry: UsageEntry): (string | number)[] {
+  const { userGroupId, date, resolves, introspections, forward_authentications, embedTokens } = entry;
+  const minted = [...embedTokens.values()].reduce((sum, count) => sum + count, 0);
+  const byIntegration = JSON.stringify(Object.fromEntries(embedTokens));
+  return [userGroupId, date, resolves, introspections, forward_authentications, minted, byIntegration];
+}
+
+async function writeCsv(records: AsyncIterable<(string | number)[]>, output: Writable): Promise<void> {
+  const { stringify } = await import('csv-stringify');
+  const csv = stringify({ header: true, columns: COLUMNS, escape_formulas: true });
+  const end = output !== process.stdout;
+  await pipeline(records, csv, output, { end }).catch(ignoreBrokenPipe);
+}

@@ -1,0 +1,110 @@
+// `usage export`: usage as CSV, for spreadsheets.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, it } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import { exitCodes } from '../../src/commands/exit-code.ts';
+import { bucketOf } from '../../src/domain/bucket.ts';
+import { dayOf } from '../../src/domain/usage.ts';
+import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
+import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
+import { runSql } from '../support/sql.ts';
+
+const HEADING =
+  'user_group_id,date,resolves,introspections,forward_authentications,embed_tokens,embed_tokens_by_integration';
+const WORKSPACE_ID = 1;
+
+describeOnEachDatabase('usage export', (kind) => {
+  let site: ServedDatabase;
+  let folder: Folder;
+  let database: TestDatabase;
+  let service: Service;
+  let token: string;
+  before(async () => {
+    site = await ServedDatabase.start(kind);
+    ({ folder, database, service, token } = site);
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  function runExport(...args: string[]): Promise<Exit> {
+    return run(folder, ['usage', 'export', '--workspace', 'default', ...args], { env: database.env });
+  }
+
+  async function insert(
+    counts: [id: string, date: string, kind: string, integration: string, count: number][],
+  ) {
+    const rows = counts.map(([id, date, kind, integration, count]) => {
+      const bucket = bucketOf(WORKSPACE_ID, 'Customer', id);
+      const day = dayOf(Date.parse(date));
+      return `(${bucket}, ${WORKSPACE_ID}, 'Customer', '${id}', ${day}, '${kind}', '${integration}', ${count})`;
+    });
+    await runSql(
+      database,
+      `insert into usage_counts (bucket, workspace_id, environment, provided_id, day, kind, integration, count)
+        values ${rows.join(', ')}`,
+    );
+  }
+
+  it('writes a record for each group and period, and prevents formulas', async () => {
+    await insert([
+      ['=1+1', '2022-03-01', 'resolves', '', 7],
+      ['a "b", c', '2022-03-01', 'embed_tokens', 'cube', 2],
+      ['a "b", c', '2022-03-01', 'embed_tokens', 'metabase', 3],
+      ['a "b", c', '2022-03-02', 'introspections', '', 4],
+    ]);
+    const { stdout } = await runExport('--from', '2022-03-01', '--to', '2022-03-31');
+    assert.ok(stdout.startsWith(`${HEADING}\n`), stdout);
+    assert.deepEqual(parse(stdout, { from_line: 2 }), [
+      ["'=1+1", '2022-03-01', '7', '0', '0', '0', '{}'],
+      ['a "b", c', '2022-03-01', '0', '0', '0', '5', '{"cube":2,"metabase":3}'],
+      ['a "b", c', '2022-03-02', '0', '4', '0', '0', '{}'],
+    ]);
+    const file = folder.join('usage.csv');
+    const march = [
+      '--from',
+      '2022-03-01',
+      '--to',
+      '2022-03-31',
+      '--group-by',
+      'month',
+      '--integration',
+      'cube',
+    ];
+    await runExport(file, ...march);
+    assert.deepEqual(parse(readFileSync(file), { from_line: 2 }), [
+      ['a "b", c', '2022-03', '0', '4', '0', '5', '{"cube":2,"metabase":3}'],
+    ]);
+    assert.equal((await runExport(file, ...march)).code, exitCodes.usage);
+  });
+
+  it('has every use of a process that has ended', async () => {
+    const created = await service.call(token, 'POST', '/v1/user-groups', {
+      user_group_id: 'used',
+      name: 'U',
+    });
+    for (let times = 0; times < 5; times++) {
+      const { status } = await service.call(token, 'POST', '/v1/resolve', {
+        token: created.json.user_group.token,
+      });
+      assert.equal(status, 200);
+    }
+    service.signal('SIGTERM');
+    await service.exit();
+    const { stdout } = await runExport('--group', 'used');
+    const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length);
+    assert.equal(stdout, `${HEADING}\nused,${today},5,0,0,0,{}\n`);
+  });
+
+  it('refuses dates that do not exist or are in the wrong order, and an unknown workspace', async () => {
+    for (const args of [
+      ['--from', '2022-02-30'],
+      ['--from', '2022-03-02', '--to', '2022-03-01'],
+      ['--group-by', 'week'],
+    ]) {
+      const { code, stdout } = await runExport(...args);
+      assert.deepEqual([code, stdout], [exitCodes.usage, '']);
+    }
+    assert.equal((await runExport('--workspace', 'defualt')).code, exitCodes.notFound);
+  });
+});
