@@ -69,7 +69,10 @@ describeOnEachDatabase('event purge', (kind) => {
     await age(100);
     for (const days of [100, 80]) {
       const day = Math.floor(Date.now() / DAY_MS) - days;
-      await runSql(database, `insert into usage_counts values (1, 1, 'Customer', 'g-1', ${day}, 'resolves', '', 1)`);
+      await runSql(
+        database,
+        `insert into usage_counts values (1, 1, 'Customer', 'g-1', ${day}, 'resolves', '', 1)`,
+      );
     }
     const { code, stdout } = await purge();
     assert.deepEqual([code, stdout], [0, 'Deleted 1 events, 0 webhook deliveries and 1 counts of usage.\n']);

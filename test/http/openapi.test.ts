@@ -219,6 +219,8 @@ describeOnEachDatabase('The responses of the service match the API description',
     await call('listUserGroupEvents', { path: `${path}/events` });
     await call('listEvents', { path: '/v1/events?order=oldest&limit=2', ...readOnly });
     await call('listEvents');
+    await service.writeUsage();
+    await call('listUsage', { path: '/v1/usage?group_by=month&limit=2', ...readOnly });
     await call('suspendUserGroup', { path: `${path}/suspend` });
     await call('listUserGroups', { path: '/v1/user-groups?suspended=true&match=contains&search=C' });
     await call('resumeUserGroup', { path: `${path}/resume` });

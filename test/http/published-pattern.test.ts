@@ -24,7 +24,14 @@ const controls = [...'\0\t\n\v\f\r\u001b\u001f\u007f\u0080\u0085\u009f'];
 const others = [...'\u00ad\u180e\u200b\u200e\u2060\u202a\u202e\ue000\ufffd\uffff\u{1f642}\u{10ffff}é'];
 const odd = [...spaces, ...controls, ...others];
 
-const targets = ['user_group:acme', 'api_token:7', 'webhook_endpoint:crm', 'group:acme', 'user_group'];
+const targets = [
+  '2026-03-05',
+  'user_group:acme',
+  'api_token:7',
+  'webhook_endpoint:crm',
+  'group:acme',
+  'user_group',
+];
 const texts = [
   ...targets,
   ...['a', 'ab', 'a b', 'customer-1', 'P{Cc}', 'PCc{}', 'p', '\\', '\u{1f642}'.repeat(100), 'x'.repeat(255)],

@@ -56,17 +56,6 @@ export function keyToString({ bucket, workspaceId, environment, providedId }: Us
   return `${bucket}/${workspaceId}/${environment}/${providedId}`;
 }
 
-/** Reads the result of `keyToString`. */
-export function keyFromString(text: string): UserGroupKey {
-  const [bucket, workspaceId, environment, ...providedId] = text.split('/');
-  return {
-    bucket: Number(bucket) as Bucket,
-    workspaceId: Number(workspaceId),
-    environment: environment as Environment,
-    providedId: providedId.join('/'),
-  };
-}
-
 declare const versionTagBrand: unique symbol;
 
 /** Identifies a version of a group. A group that is deleted and created again has another `team_id`. */

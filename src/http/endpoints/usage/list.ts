@@ -17,6 +17,7 @@ import { objectSchema, successSchema } from '../../schema.ts';
 const date = {
   type: 'string',
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+  maxLength: 10,
   'x-pattern-detail': 'must be a date such as 2026-03-05',
 } as const;
 

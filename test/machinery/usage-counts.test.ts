@@ -24,7 +24,7 @@ class Counter {
   } as unknown as BatchingStore;
 }
 
-const acme = keyOf(1, 'Customer', 'acme');
+const acme = { ...keyOf(1, 'Customer', 'acme'), teamId: 1 };
 
 describe('Usage', () => {
   it('keeps what could not be written, and adds later uses', async () => {
@@ -51,14 +51,17 @@ describe('Usage', () => {
   it('counts uses that occur during a write', async () => {
     const counter = new Counter();
     const usage = new Usage(counter.store, true);
-    const ids = Array.from({ length: 1_000 }, (_, index) => `group-${index}`);
-    for (const id of ids) usage.count(keyOf(1, 'Customer', id), 'resolves', 0);
+    const groups = Array.from({ length: 1_000 }, (_, teamId) => ({
+      ...keyOf(1, 'Customer', `group-${teamId}`),
+      teamId,
+    }));
+    for (const group of groups) usage.count(group, 'resolves', 0);
     const writing = usage.write();
-    for (const id of ids) usage.count(keyOf(1, 'Customer', id), 'resolves', 0);
+    for (const group of groups) usage.count(group, 'resolves', 0);
     await writing;
     await usage.write();
     assert.deepEqual(new Set(counter.stored.values()), new Set([2]));
-    assert.equal(counter.stored.size, ids.length);
+    assert.equal(counter.stored.size, groups.length);
   });
 
   it('counts nothing without retention', async () => {
