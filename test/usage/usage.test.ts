@@ -70,7 +70,10 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     const token = await site.createGroup({ user_group_id: 'counted', name: 'A', properties });
     for (let times = 0; times < 3; times++) assert.equal((await service.resolve(token)).status, 200);
     for (let times = 0; times < 2; times++) assert.equal((await service.introspect(token)).json.active, true);
-    assert.equal((await service.forwardAuth({ 'x-user-group-token': token })).status, 200);
+    const headers = { 'x-user-group-token': token };
+    assert.equal((await service.forwardAuth(headers)).status, 200);
+    const refused = await service.call('GET', '/v1/forward-auth?properties=missing', undefined, { headers });
+    assert.equal(refused.status, 401);
     const minted = await site.mint({ integration: 'jwt', token });
     assert.equal(minted.status, 201, minted.text);
     await site.mint({ integration: 'jwt', user_group_id: 'counted' });

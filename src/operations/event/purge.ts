@@ -51,29 +51,23 @@ export async function findOldestEvent(store: BatchingStore, signal: AbortSignal)
   return oldest;
 }
 
-async function* tenantsWithEvents(
-  store: BatchingStore,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<TenantWithEvents> {
-  let after: TenantWithEvents | null = null;
-  while (!signal?.aborted) {
-    const tenant: TenantWithEvents | null = await store.read({ kind: 'findNextTenant', after });
-    if (tenant === null) return;
-    yield tenant;
-    after = tenant;
-  }
+function tenantsWithEvents(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithEvents> {
+  return iterate((after) => store.read({ kind: 'findNextTenant', after }), signal);
 }
 
-async function* tenantsWithUsage(
-  store: BatchingStore,
+function tenantsWithUsage(store: BatchingStore, signal?: AbortSignal): AsyncGenerator<TenantWithUsage> {
+  return iterate((after) => store.read({ kind: 'findNextTenantWithUsage', after }), signal);
+}
+
+async function* iterate<Found>(
+  findNext: (after: Found | null) => Promise<Found | null>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<TenantWithUsage> {
-  let after: TenantWithUsage | null = null;
+): AsyncGenerator<Found> {
+  let found: Found | null = null;
   while (!signal?.aborted) {
-    const tenant: TenantWithUsage | null = await store.read({ kind: 'findNextTenantWithUsage', after });
-    if (tenant === null) return;
-    yield tenant;
-    after = tenant;
+    found = await findNext(found);
+    if (found === null) return;
+    yield found;
   }
 }
 

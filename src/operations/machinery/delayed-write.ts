@@ -38,7 +38,7 @@ export class DelayedWrite<Batch> {
   }
 }
 
-export function commandsOf<Item>(items: readonly Item[]): Item[][] {
+export function batches<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: Math.ceil(items.length / BATCH) }, (_, index) =>
     items.slice(index * BATCH, (index + 1) * BATCH),
   );

@@ -4,7 +4,7 @@ import type { ApiToken } from '../../domain/api-token.ts';
 import { keyToString, type UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { SeenUserGroup } from '../../store/port.ts';
-import { commandsOf, DelayedWrite } from './delayed-write.ts';
+import { batches, DelayedWrite } from './delayed-write.ts';
 
 const HOUR_MS = 3_600_000;
 const WRITE_AFTER_MS = 5_000;
@@ -62,9 +62,9 @@ export class LastUse {
   }
 
   async #write({ userGroups, apiTokenIds, at }: Used): Promise<void> {
-    for (const apiTokens of commandsOf(apiTokenIds))
+    for (const apiTokens of batches(apiTokenIds))
       await this.#store.write({ kind: 'markApiTokensUsed', apiTokenIds: apiTokens, at });
-    for (const seen of commandsOf(userGroups))
+    for (const seen of batches(userGroups))
       await this.#store.write({ kind: 'markSeen', userGroups: seen, at });
   }
 

@@ -3,7 +3,7 @@
 import { type Day, dayOf, type UsageCount, type UsageKind } from '../../domain/usage.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-import { commandsOf, DelayedWrite } from './delayed-write.ts';
+import { batches, DelayedWrite } from './delayed-write.ts';
 
 /** A write costs a sixth of a resolve for each group, however often it was counted: rarely, so that it counts many. */
 const WRITE_AFTER_MS = 60_000;
@@ -74,7 +74,7 @@ export class Usage {
 
   async #write(tallies: readonly Tally[]): Promise<void> {
     for (const { day, kind, integration, uses } of tallies) {
-      for (const batch of commandsOf([...uses])) {
+      for (const batch of batches([...uses])) {
         const counts = batch.map(
           ([, { key, count }]): UsageCount => ({ ...key, day, kind, integration, count }),
         );

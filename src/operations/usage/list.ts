@@ -57,13 +57,13 @@ interface Place {
 interface Reading {
   store: BatchingStore;
   of: Tenant;
-  query: UsageQuery;
+  userGroupId: string | null;
 }
 
 export const DEFAULT_USAGE_DAYS = 30;
 export const MAX_USAGE_DAYS = 400;
-/** Counts of one day that are read at once. */
-const READ = 1_000;
+/** Counts that are read at once, divided among the days of a period. */
+const READ = 4_000;
 /** Of one page; then it ends early. */
 const MAX_READS = 62;
 const PLACE = /^(\d{1,6}) (\d{1,6}) (\P{Cc}*)$/u;
@@ -85,8 +85,8 @@ export async function listUsage(
     query.from,
     query.to,
     groupBy,
-    userGroupId ?? undefined,
-    integration ?? undefined,
+    userGroupId,
+    integration,
   ];
   const of = { workspaceId, environment };
   const range = rangeOf(query, dayOf(clock()));
@@ -98,15 +98,18 @@ export async function listUsage(
   const entries: UsageEntry[] = [];
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
     const period = periodAt(place.start, to, groupBy);
-    const { counts, isEnd } = await readPeriod({ store, of, query }, period, place.after);
-    const found = entriesOf(counts, period).filter(
-      (each) => integration === null || each.embedTokens.has(integration),
+    const read = await readPeriod({ store, of, userGroupId }, period, place.after);
+    const found = read.entries.filter(
+      ({ embedTokens }) => integration === null || embedTokens.has(integration),
     );
     const fitting = found.slice(0, limit - entries.length);
     entries.push(...fitting);
-    const last = fitting.length < found.length ? fitting.at(-1)!.userGroupId : counts.at(-1)?.providedId;
-    const isDone = isEnd && fitting.length === found.length;
-    place = isDone ? { start: period.end + 1, to, after: '' } : { start: period.start, to, after: last! };
+    const isFull = fitting.length < found.length;
+    const last = (isFull ? fitting : read.entries).at(-1)?.userGroupId;
+    place =
+      read.isEnd && !isFull
+        ? { start: period.end + 1, to, after: '' }
+        : { start: period.start, to, after: last! };
     reads += userGroupId === null ? period.end - period.start + 1 : 1;
   }
   const nextCursor = place.start > to ? null : encodeCursor(list, `${place.start} ${to} ${place.after}`);
@@ -133,55 +136,61 @@ function placeOf(position: string): Place {
   return { start: Number(start), to: Number(to), after: after! };
 }
 
-/** The counts of the first user groups after `after`, in their order and complete; `isEnd` if no group follows. */
+/** The first user groups after `after`, in their order and with all their counts; `isEnd` if no group follows. */
 async function readPeriod(
-  { store, of, query: { userGroupId } }: Reading,
+  reading: Reading,
+  period: Period,
+  after: string,
+): Promise<{ entries: UsageEntry[]; isEnd: boolean }> {
+  const days = period.end - period.start + 1;
+  for (let limit = Math.ceil(READ / days); ; limit *= 2) {
+    const read = await readCounts(reading, period, after, limit);
+    const entries = entriesOf(read.flat(), period).sort((a, b) => byBytes(a.userGroupId, b.userGroupId));
+    const full = read.filter((counts) => counts.length === limit);
+    if (full.length === 0) return { entries, isEnd: true };
+    // The last group of a full result may have more counts, and other days may have more groups after it.
+    const [bound] = full.map((counts) => counts.at(-1)!.providedId).sort(byBytes);
+    const complete = entries.filter(({ userGroupId }) => byBytes(userGroupId, bound!) < 0);
+    if (complete.length > 0) return { entries: complete, isEnd: false };
+  }
+}
+
+/** Of all user groups, one result for each day; of one user group, one result. */
+function readCounts(
+  { store, of, userGroupId }: Reading,
   { start, end }: Period,
   after: string,
-): Promise<{ counts: UsageCount[]; isEnd: boolean }> {
-  for (let limit = READ; ; limit *= 2) {
-    if (userGroupId !== null) {
-      const key = keyOf(of.workspaceId, of.environment, userGroupId);
-      const counts = await store.read({ kind: 'listUsageOfUserGroup', key, from: start, to: end, limit });
-      if (counts.length < limit) return { counts, isEnd: true };
-      continue;
-    }
-    const days = Array.from({ length: end - start + 1 }, (_, index) => start + index);
-    const read = await Promise.all(
-      days.map((day) => store.read({ kind: 'listUsageOfDay', of, day, after, limit })),
-    );
-    // The last group of a full result may have more counts.
-    const incomplete = read
-      .flatMap((counts) => (counts.length < limit ? [] : counts.at(-1)!.providedId))
-      .sort(byBytes);
-    const counts = read.flat().sort((a, b) => byBytes(a.providedId, b.providedId));
-    const [first] = incomplete;
-    if (first === undefined) return { counts, isEnd: true };
-    const complete = counts.filter(({ providedId }) => byBytes(providedId, first) < 0);
-    if (complete.length > 0) return { counts: complete, isEnd: false };
+  limit: number,
+): Promise<UsageCount[][]> {
+  if (userGroupId !== null) {
+    const key = keyOf(of.workspaceId, of.environment, userGroupId);
+    return Promise.all([store.read({ kind: 'listUsageOfUserGroup', key, from: start, to: end, limit })]);
   }
+  const days = Array.from({ length: end - start + 1 }, (_, index) => start + index);
+  return Promise.all(days.map((day) => store.read({ kind: 'listUsageOfDay', of, day, after, limit })));
 }
 
 function entriesOf(counts: readonly UsageCount[], { date }: Period): UsageEntry[] {
   const entries = new Map<string, UsageEntry>();
   for (const { providedId, kind, integration, count } of counts) {
-    let entry = entries.get(providedId);
-    if (entry === undefined) {
-      entry = {
-        userGroupId: providedId,
-        date,
-        resolves: 0,
-        introspections: 0,
-        forward_authentications: 0,
-        embedTokens: new Map(),
-      };
-      entries.set(providedId, entry);
-    }
+    const entry = entries.get(providedId) ?? unused(providedId, date);
+    entries.set(providedId, entry);
     const { embedTokens } = entry;
     if (kind === 'embed_tokens') embedTokens.set(integration, (embedTokens.get(integration) ?? 0) + count);
     else entry[kind] += count;
   }
   return [...entries.values()];
+}
+
+function unused(userGroupId: string, date: string): UsageEntry {
+  return {
+    userGroupId,
+    date,
+    resolves: 0,
+    introspections: 0,
+    forward_authentications: 0,
+    embedTokens: new Map(),
+  };
 }
 
 /** The order of ids in the databases. */

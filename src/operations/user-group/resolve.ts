@@ -4,7 +4,6 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
 import { limits } from '../../domain/field.ts';
 import type { PresentedToken } from '../../domain/token.ts';
-import type { UsageKind } from '../../domain/usage.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { SMALL_BYTES } from '../machinery/cpu-queue.ts';
@@ -27,16 +26,14 @@ export interface Viewer extends Resolution {
 /** Processor time of writing JSON to a response, compared with parsing it: a few large resolutions fill a turn. */
 const WRITING_COST = 1 / 16;
 
-/** Returns the group of a token that is valid now, and counts the use; null for every token that does not resolve. */
+/** Returns the group of a token that is valid now; null for every token that does not resolve. */
 export async function identifyViewer(
   context: Context,
   caller: Caller,
   token: PresentedToken,
-  use: Exclude<UsageKind, 'embed_tokens'>,
 ): Promise<Viewer | null> {
   const found = await identify(context, caller, token);
   if (found === null) return null;
-  context.usage.count(found.userGroup, use, context.clock());
   const { catalogue } = await context.configs.of(context.store, caller);
   const effective = catalogue.isEmpty ? null : catalogue.effective(found.userGroup);
   if (effective !== null && effective.bytes > SMALL_BYTES)

@@ -178,11 +178,11 @@ export const forwardAuth = endpoint({
   },
   handle: async ({ context, caller, query, request, reply }) => {
     const token = viewerTokenOf(request.raw);
-    const viewer =
-      token === null ? null : await identifyViewer(context, caller, token, 'forward_authentications');
+    const viewer = token === null ? null : await identifyViewer(context, caller, token);
     if (viewer === null) throw viewerUnauthenticated();
     if (query.properties !== undefined) await context.cpu.turn(viewer.userGroup.properties?.length ?? 0);
     reply.headers(headersOf(viewer, query));
+    context.usage.count(viewer.userGroup, 'forward_authentications', context.clock());
     return undefined;
   },
   description: {

@@ -57,9 +57,10 @@ export const resolve = endpoint({
   isConditional: false,
   prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
   handle: async ({ context, caller, body }) => {
-    const viewer = await identifyViewer(context, caller, body.token, 'resolves');
+    const viewer = await identifyViewer(context, caller, body.token);
     if (viewer === null) throw tokenNotFound();
     const { userGroup, effective, token } = viewer;
+    context.usage.count(userGroup, 'resolves', context.clock());
     return successBody({
       user_group: jsonObject({
         team_id: userGroup.teamId,
