@@ -11,15 +11,20 @@ const { count: _, ...keyFields } = USAGE_COUNT.fields;
 const KEY = new RowShape<Omit<UsageCount, 'count'>>(keyFields);
 const SELECT = `select ${USAGE_COUNT.names} from usage_counts`;
 const INSERT = `insert into usage_counts as stored (${USAGE_COUNT.names})
-    select ${USAGE_COUNT.names} from ${sentRows(USAGE_COUNT)}
-    on conflict (${KEY.names})`;
+    select ${USAGE_COUNT.names} from ${sentRows(USAGE_COUNT)}`;
 
 export const ADD: Statement = {
   name: 'add_usage',
-  sql: `${INSERT} do update set count = stored.count + excluded.count`,
+  sql: `${INSERT}
+    on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration)
+    do update set count = stored.count + excluded.count`,
 };
 
-export const COPY: Statement = { name: 'copy_usage', sql: `${INSERT} do nothing` };
+export const COPY: Statement = {
+  name: 'copy_usage',
+  sql: `${INSERT}
+    on conflict (bucket, workspace_id, environment, provided_id, day, kind, integration) do nothing`,
+};
 
 export const OF_DAY: Statement = {
   name: 'list_usage_of_day',
@@ -49,7 +54,7 @@ export const NEXT_TENANT: Statement = {
 export const FIND_OLD: Statement = {
   name: 'find_old_usage',
   sql: `select ${USAGE_COUNT.names} from usage_counts
-    where workspace_id = $1 and environment = $2 and day < $3 order by day limit $4`,
+    where workspace_id = $1 and environment = $2 and day < $3::bigint order by day limit $4`,
 };
 
 export const DELETE: Statement = {
