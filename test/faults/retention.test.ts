@@ -146,7 +146,7 @@ describeOnEachDatabase('The retention of events that fails', (database) => {
       assert.equal(line.level, 50);
       assert.match(line.reason ?? line.err.message, /deliveries/);
       await runSql(service.database, 'alter table moved_deliveries rename to deliveries');
-      assert.deepEqual(await service.app.eventRetention.run(), { events: 2, deliveries: 0 });
+      assert.deepEqual(await service.app.eventRetention.run(), { events: 2, deliveries: 0, usage: 0 });
       assert.deepEqual(await metrics(), [1, 0, 0]);
     } finally {
       await service.end();
