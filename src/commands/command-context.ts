@@ -1,4 +1,6 @@
 import type { Config } from '../config.ts';
+import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
+import { type Context, createContext } from '../operations/context.ts';
 import { EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import type { EventContext } from '../operations/event/event.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -12,4 +14,23 @@ export function commandContext(store: BatchingStore, { eventRetentionDays }: Con
     origin: { via: 'command_line', requestId: null },
     keepsEvents: eventRetentionDays > 0,
   };
+}
+
+/** The same for operations that encrypt or decrypt. With `dryRun`, nothing is written: the active key is not registered. */
+export async function contextWithKeys(
+  store: BatchingStore,
+  config: Config,
+  dryRun = false,
+): Promise<Context> {
+  const { defaultGracePeriodSeconds, eventRetentionDays, webhookAllowPrivate } = config;
+  const keyRing = await loadKeyRing(config, store);
+  if (!dryRun) await registerActiveKey(keyRing, store, Date.now());
+  return createContext({
+    store,
+    keyRing,
+    defaultGracePeriodSeconds,
+    keepsEvents: eventRetentionDays > 0,
+    allowsPrivateWebhooks: webhookAllowPrivate === 'on',
+    via: 'command_line',
+  });
 }

@@ -9,7 +9,7 @@ import { objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
 import { indentedJsonOf, readConfigFile, yamlOf } from './config-file.ts';
-import { withConfigTarget } from './config-target.ts';
+import { type ConfigTarget, withConfigTarget } from './config-target.ts';
 import { createFile } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
 import { printJson } from './output.ts';
@@ -33,9 +33,7 @@ export function exportConfig(
 /** Throws `ChangesPlanned` if there are changes. */
 export function planConfig(file: string, options: ApplyOptions): Promise<void> {
   return withConfigTarget(options, async (target) => {
-    const { prune = false } = options;
-    const plan = await target.put(readConfigFile(file), { prune, dryRun: true, version: null });
-    report(plan, options);
+    const plan = await plannedChanges(target, readConfigFile(file), options);
     if (plan.changes.length > 0) throw new ChangesPlanned(`${countOf(plan)}, which config apply makes`);
   });
 }
@@ -44,12 +42,23 @@ export function applyConfig(file: string, options: ApplyOptions): Promise<void> 
   return withConfigTarget(options, async (target) => {
     const { prune = false } = options;
     const config = readConfigFile(file);
-    const plan = await target.put(config, { prune, dryRun: true, version: null });
-    report(plan, options);
+    const plan = await plannedChanges(target, config, options);
     if (plan.changes.length === 0) return;
     await target.put(config, { prune, dryRun: false, version: plan.version });
     if (!options.json) console.log(`Applied ${countOf(plan)}.`);
   });
+}
+
+/** Reports them. */
+async function plannedChanges(
+  target: ConfigTarget,
+  config: JsonText,
+  options: ApplyOptions,
+): Promise<ConfigPlan> {
+  const { prune = false } = options;
+  const plan = await target.put(config, { prune, dryRun: true, version: null });
+  report(plan, options);
+  return plan;
 }
 
 function countOf({ changes }: ConfigPlan): string {

@@ -4,15 +4,15 @@ import type { Config } from '../config.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import { configBody } from '../domain/config.ts';
 import { type ConfigPlan, planOf } from '../domain/config-plan.ts';
+import { jsonText, withMember } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
-import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
 import { applyConfig } from '../operations/config/apply.ts';
 import { readConfig } from '../operations/config/read.ts';
-import { createContext } from '../operations/context.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { CpuQueue } from '../operations/machinery/cpu-queue.ts';
 import { findWorkspace } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
 import { ConfigFileInvalid } from './exit-code.ts';
 import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
@@ -48,7 +48,7 @@ export async function withConfigTarget(
 
 function sentText(config: JsonText, version: number | null): JsonText {
   if (version === null) return config;
-  return `${config.slice(0, -1)},"config_version":${version}}` as JsonText;
+  return withMember(config, 'config_version', jsonText(version));
 }
 
 class DatabaseTarget implements ConfigTarget {
@@ -70,16 +70,7 @@ class DatabaseTarget implements ConfigTarget {
 
   async put(config: JsonText, { prune, dryRun, version }: PutOptions): Promise<ConfigPlan> {
     const store = this.#store;
-    const { eventRetentionDays, webhookAllowPrivate } = this.#config;
-    const keyRing = await loadKeyRing(this.#config, store);
-    if (!dryRun) await registerActiveKey(keyRing, store, Date.now());
-    const context = createContext({
-      store,
-      keyRing,
-      keepsEvents: eventRetentionDays > 0,
-      allowsPrivateWebhooks: webhookAllowPrivate === 'on',
-      via: 'command_line',
-    });
+    const context = await contextWithKeys(store, this.#config, dryRun);
     try {
       const body = configBody.read(Buffer.from(sentText(config, version)), MAX_MEMBERS);
       const caller = await atCurrentConfig(store, this.#caller);

@@ -4,14 +4,14 @@ import type { Config } from '../config.ts';
 import { type CommandDatabase, MAX_BATCH } from '../database.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import type { Environment } from '../domain/user-group/user-group.ts';
-import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
-import { type Context, createContext } from '../operations/context.ts';
+import type { Context } from '../operations/context.ts';
 import { gatherStatistics } from '../operations/database/gather-statistics.ts';
 import { atCurrentConfig } from '../operations/document/environment-config.ts';
 import { userGroupPages } from '../operations/user-group/export.ts';
 import { ensureWorkspace, findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
+import { contextWithKeys } from './command-context.ts';
 import type { ImportTarget, StartBatch } from './import-target.ts';
 import type { WorkspaceOptions } from './workspace-option.ts';
 
@@ -47,12 +47,9 @@ export class DatabaseTarget implements ImportTarget {
 
   async start(): Promise<StartBatch> {
     const store = this.#store;
-    const keyRing = await loadKeyRing(this.#config, store);
-    await registerActiveKey(keyRing, store, Date.now());
+    const context = await contextWithKeys(store, this.#config);
     const { workspace, created } = await ensureWorkspace(store, this.#workspace, Date.now());
     if (created) console.error(`Created workspace ${this.#workspace}.`);
-    const keepsEvents = this.#config.eventRetentionDays > 0;
-    const context = createContext({ store, keyRing, keepsEvents, via: 'command_line' });
     const caller = operator(workspace.workspaceId, this.#environment);
     this.#started = { context, caller };
     // Imported on demand: compiling its validators takes as long as starting any other command.

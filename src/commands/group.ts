@@ -5,8 +5,7 @@ import { parseInstant } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Secret } from '../domain/secret.ts';
 import { environments, keyOf, type UserGroup } from '../domain/user-group/user-group.ts';
-import { loadKeyRing, registerActiveKey } from '../key-ring-source.ts';
-import { createContext } from '../operations/context.ts';
+import { loadKeyRing } from '../key-ring-source.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
 import { HistoryErasures } from '../operations/user-group/erase-history.ts';
@@ -18,7 +17,7 @@ import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/susp
 import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
-import { commandContext } from './command-context.ts';
+import { commandContext, contextWithKeys } from './command-context.ts';
 import { confirmByTyping } from './confirm.ts';
 import { type DatabaseOptions, databaseOption, jsonOption, withExistingDatabase } from './database-option.ts';
 import { parseDuration } from './duration.ts';
@@ -142,12 +141,7 @@ function rotateCommand(): Command {
 
 async function rotate({ store, config, caller, userGroup }: Found, options: RotateOptions): Promise<void> {
   const { gracePeriod, showToken, json } = options;
-  const keyRing = await loadKeyRing(config, store);
-  await registerActiveKey(keyRing, store, Date.now());
-  const { defaultGracePeriodSeconds, eventRetentionDays } = config;
-  const keepsEvents = eventRetentionDays > 0;
-  const via = 'command_line';
-  const context = createContext({ store, keyRing, defaultGracePeriodSeconds, keepsEvents, via });
+  const context = await contextWithKeys(store, config);
   const id = userGroup.providedId;
   const seconds = gracePeriod === undefined ? undefined : gracePeriod / 1_000;
   const { userGroup: rotated, token } = await rotateTokenById(context, caller, id, seconds, undefined);

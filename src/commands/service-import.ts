@@ -1,6 +1,6 @@
 // An import through the API of a running service: each line is a read, and the calls that make the difference.
 
-import { jsonText, membersOf, objectText } from '../domain/json/json-tree.ts';
+import { jsonText, membersOf, NULL, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
@@ -145,8 +145,6 @@ function textOfBody({ userGroupId, name, mapping, properties }: ImportedUserGrou
     ['properties', properties === null ? NULL : properties],
   ]);
 }
-
-const NULL = 'null' as JsonText;
 
 function tokenRefused(): LineResult {
   const detail =

@@ -1,7 +1,7 @@
 // The difference between the stored and a sent configuration, as the API and the command line write it.
 
 import type { SectionName } from './config.ts';
-import { type JsonArray, jsonText, membersOf, objectText, textOf, treeOf } from './json/json-tree.ts';
+import { type JsonArray, jsonText, membersOf, NULL, objectText, textOf, treeOf } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 
 /** One difference between the stored and the sent configuration. */
@@ -27,8 +27,6 @@ export interface ConfigPlan {
   /** Entries that only `prune` would delete. */
   kept: readonly KeptEntry[];
 }
-
-const NULL = 'null' as JsonText;
 
 export interface PlanTexts {
   changes: JsonText;

@@ -13,7 +13,7 @@ import type { Document, DocumentDefinition } from './document.ts';
 import { integrationBody } from './embed-token/mint.ts';
 import * as field from './field.ts';
 import { integrationDefinition, integrationFields } from './integration.ts';
-import { membersOf, objectText, sameJson } from './json/json-tree.ts';
+import { jsonText, membersOf, NULL, objectText, sameJson, withMember } from './json/json-tree.ts';
 import { type JsonText, pointerOf } from './json/strict-json.ts';
 import { mappingPolicyBody, mappingPolicyDefinition } from './mapping-policy.ts';
 import { SINGLETON_ID } from './policy-mode.ts';
@@ -24,8 +24,6 @@ import {
   webhookEndpointDefinition,
   webhookEndpointFields,
 } from './webhook-endpoint/webhook-endpoint.ts';
-
-const NULL = 'null' as JsonText;
 
 /** The version of the format. */
 export const CONFIG_FORMAT = 1;
@@ -214,7 +212,7 @@ export function entryOf(name: SectionName, body: JsonText, catalogue: Catalogue)
 
 function referenceById(text: JsonText, catalogue: Catalogue): JsonText {
   const dataSource = catalogue.find(JSON.parse(text) as Reference);
-  return dataSource === undefined ? text : (JSON.stringify(dataSource.providedId) as JsonText);
+  return dataSource === undefined ? text : jsonText(dataSource.providedId);
 }
 
 function defaultOf(schema: object): JsonText | null {
@@ -252,13 +250,12 @@ export class ConfigWriter {
       const entries = this.#entries.get(name) ?? [];
       return [name, isSingleton ? (entries[0]?.[1] ?? absent) : objectText(entries)];
     });
-    return objectText([['version', String(CONFIG_FORMAT) as JsonText], ...sections]);
+    return objectText([['version', jsonText(CONFIG_FORMAT)], ...sections]);
   }
 
   #withSecret(entry: JsonText, { id, secret }: Document): JsonText {
     if (secret === null) return entry;
-    const reference = JSON.stringify({ environment: this.#newVariable(id) });
-    return `${entry.slice(0, -1)},"secret":${reference}}` as JsonText;
+    return withMember(entry, 'secret', jsonText({ environment: this.#newVariable(id) }));
   }
 
   /** A name that no other integration has. */

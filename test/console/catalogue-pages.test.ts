@@ -158,17 +158,14 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal(await sentence(), 'as configured Dashboards of this customer read 2 data sources.');
     assert.match(await shown(), /40 orders O mapping 41 stock S default/);
     await call('PUT', '/v1/schemas/42', { name: 'Users' });
-    assert.equal(
-      await sentence(),
-      'wrong Dashboards of this customer: there is no data source for the schema 42.',
-    );
+    assert.equal(await sentence(), 'wrong Dashboards of this customer: the schema 42 has no data source.');
     assert.match(await shown(), /42 no data source nothing/);
     await call('PUT', '/v1/property-schema', { schema: { required: ['plan'] }, mode: 'off' });
     await call('POST', '/v1/user-groups/acme/suspend');
     assert.equal(
       await sentence(),
-      'wrong Dashboards of this customer: nothing is shown, because the user group is suspended; there is no data source ' +
-        'for the schema 42; a property violates the property schema.',
+      'wrong Dashboards of this customer: nothing is shown, because the user group is suspended; the schema 42 has ' +
+        'no data source; a property violates the property schema.',
     );
   });
 

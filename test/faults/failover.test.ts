@@ -35,7 +35,7 @@ for (const [title, stopPrimary] of [
 
 describe('A failover without a proxy, to another host of DATABASE_URL', () => {
   for (const how of ['clean', 'crash'] as const) {
-    it(`loses no acknowledged change, and needs nobody after the promotion: ${how}`, async (test) => {
+    it(`loses no acknowledged change, and needs no manual step after the promotion: ${how}`, async (test) => {
       const primary = await DedicatedServer.start();
       const standby = await primary.startStandby();
       try {

@@ -34,7 +34,8 @@ function faultsOf({ catalogue }: EnvironmentConfig, userGroup: UserGroup): strin
   const unresolved = effective.unresolved.map(({ schemaId }) => schemaId);
   if (unresolved.length > 0) faults.push(`an error is shown for ${named(unresolved)}`);
   const unmapped = catalogue.unmapped(effective);
-  if (unmapped.length > 0) faults.push(`there is no data source for ${named(unmapped)}`);
+  if (unmapped.length > 0)
+    faults.push(`${named(unmapped)} ${unmapped.length === 1 ? 'has' : 'have'} no data source`);
   return faults;
 }
 

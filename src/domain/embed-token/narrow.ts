@@ -3,7 +3,7 @@
 
 import type { Violation } from '../../problem.ts';
 import { claimInvalid, violation } from '../integration.ts';
-import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json/json-tree.ts';
+import { JsonArray, JsonObject, type JsonTree, membersOf, treeOf } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
@@ -12,8 +12,8 @@ import type { UserGroup } from '../user-group/user-group.ts';
  * `properties`, and a part of the stored list that is not empty, or equal to the stored value.
  */
 export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: readonly string[]): UserGroup {
-  const stored = membersOf(userGroup.properties ?? NONE);
-  const errors = [...membersOf(narrow)].flatMap(([key, value]): Violation[] => {
+  const stored = treesOf(userGroup.properties ?? NONE);
+  const errors = [...treesOf(narrow)].flatMap(([key, value]): Violation[] => {
     const name = JSON.parse(key) as string;
     const detail = properties.includes(name)
       ? faultOf(value, stored.get(key))
@@ -27,7 +27,7 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
 /** The same for a narrowing that was checked when the token was minted, for this version of the group. */
 export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup {
   const members = new Map([...membersOf(userGroup.properties ?? NONE), ...membersOf(narrow)]);
-  const texts = Array.from(members, ([key, value]) => `${key}:${textOf(value)}`);
+  const texts = Array.from(members, ([key, value]) => `${key}:${value}`);
   return { ...userGroup, properties: `{${texts.join(',')}}` as JsonText };
 }
 
@@ -53,6 +53,6 @@ function orderedText(tree: JsonTree): string {
   return `{${members.sort().join()}}`;
 }
 
-function membersOf(text: JsonText): JsonObject['members'] {
+function treesOf(text: JsonText): JsonObject['members'] {
   return (treeOf(text) as JsonObject).members;
 }

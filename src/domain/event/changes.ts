@@ -7,7 +7,7 @@
 // The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
 import { objectOf } from '../json/json-difference.ts';
-import { membersOf } from '../json/json-tree.ts';
+import { membersOf, NULL } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 import {
@@ -26,7 +26,6 @@ type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspende
 
 /** Changes that take no more than the other columns of an event. */
 export const SMALL_BYTES = 256;
-const NULL = 'null' as JsonText;
 const TRUE = 'true' as JsonText;
 
 /** The changes from `before`, null if there was nothing, to `after`. */

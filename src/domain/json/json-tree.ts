@@ -36,6 +36,8 @@ export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
   return new Splitter(object).members();
 }
 
+export const NULL = 'null' as JsonText;
+
 export function jsonText(value: string | number | boolean | object): JsonText {
   return JSON.stringify(value) as JsonText;
 }
@@ -49,6 +51,12 @@ export function objectText(
     if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
   }
   return `{${text}}` as JsonText;
+}
+
+/** The object with one more member at its end. */
+export function withMember(object: JsonText, name: string, value: JsonText): JsonText {
+  const separator = object === '{}' ? '' : ',';
+  return `${object.slice(0, -1)}${separator}${JSON.stringify(name)}:${value}}` as JsonText;
 }
 
 export function textOf(tree: JsonTree): JsonText {

@@ -12,6 +12,7 @@ import {
 } from '../../domain/catalogue.ts';
 import type { DataSourceBody, SchemaBody } from '../../domain/catalogue-body.ts';
 import type { Document } from '../../domain/document.ts';
+import { jsonText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { Problem } from '../../problem.ts';
@@ -35,7 +36,7 @@ export async function putSchema(
 }
 
 export function schemaText({ name, default_data_source = null }: SchemaBody): JsonText {
-  return JSON.stringify({ name, default_data_source }) as JsonText;
+  return jsonText({ name, default_data_source });
 }
 
 /** A new data source gets a number, which it keeps. Throws `limit_reached`. */

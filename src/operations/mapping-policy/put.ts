@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
+import { jsonText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
@@ -16,5 +17,5 @@ export function putMappingPolicy(
 }
 
 export function mappingPolicyText({ mode }: { mode: PolicyMode }): JsonText {
-  return JSON.stringify({ mode }) as JsonText;
+  return jsonText({ mode });
 }

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { withNarrowed } from '../../domain/embed-token/narrow.ts';
-import { type JsonObject, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import { membersOf } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isSignedBy, parseJwt, type UnverifiedJwt } from '../../domain/signing-key/json-web-token.ts';
 import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
@@ -47,8 +47,7 @@ export async function findByEmbedToken(
 /** The part of the properties that the token is for, with exact digits; null if it is for all. */
 function narrowIn({ payload, payloadText }: UnverifiedJwt): JsonText | null {
   if (!('narrow' in Object(payload.user_group))) return null;
-  const { members } = treeOf(payloadText) as JsonObject;
-  return textOf((members.get('"user_group"') as JsonObject).members.get('"narrow"')!);
+  return membersOf(membersOf(payloadText).get('"user_group"')!).get('"narrow"')!;
 }
 
 /** null for a token that was signed here but names no group, such as a guest token of Superset. */

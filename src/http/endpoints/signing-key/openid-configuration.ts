@@ -4,13 +4,17 @@ import type { PublicEndpoint } from '../../public-endpoint.ts';
 import { objectSchema } from '../../schema.ts';
 import { respondFromIssuer } from './key-set.ts';
 
-const example = {
-  issuer: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162',
-  jwks_uri: 'https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162/.well-known/jwks.json',
-  id_token_signing_alg_values_supported: signatureAlgorithms,
-};
+/** Only the members that apply: the service signs tokens and has no sign-in endpoint. */
+function configurationOf(issuer: string) {
+  return {
+    issuer,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    id_token_signing_alg_values_supported: signatureAlgorithms,
+  };
+}
 
-/** Only what is there: the service signs tokens, and has no endpoint at which anybody signs in. */
+const example = configurationOf('https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162');
+
 export const openIdConfiguration: PublicEndpoint = {
   operationId: 'readOpenIdConfiguration',
   path: '/issuers/:issuer_id/.well-known/openid-configuration',
@@ -19,7 +23,7 @@ export const openIdConfiguration: PublicEndpoint = {
   handle: (call) =>
     respondFromIssuer(call, ({ keySet }) => {
       const issuer = issuerUrl(call.context.publicUrl, keySet);
-      return JSON.stringify({ ...example, issuer, jwks_uri: `${issuer}/.well-known/jwks.json` });
+      return JSON.stringify(configurationOf(issuer));
     }),
   description: {
     tag: 'Service',
