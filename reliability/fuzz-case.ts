@@ -89,11 +89,11 @@ export function isReal({ operationId, plan }: Pick<Case, 'operationId' | 'plan'>
 type Schemas = ApiDescription['schemas'];
 
 /**
- * Tags and operations. Their values have rules that no schema expresses (addresses, templates, names of credentials), or
- * they outlive the group, as events do. Introspection and forward authentication take no JSON.
+ * Tags and operations. Their values have rules that no schema expresses (addresses, templates, names of credentials,
+ * dates), or they outlive the group, as events and usage do. Introspection and forward authentication take no JSON.
  */
 const NOT_GENERATED: readonly string[] = [
-  ...['Webhooks', 'Embed tokens', 'Catalogue', 'Configuration', 'Events'],
+  ...['Webhooks', 'Embed tokens', 'Catalogue', 'Configuration', 'Events', 'Usage'],
   ...['readKeySet', 'readOpenIdConfiguration', 'introspectToken', 'forwardAuth'],
 ];
 
