@@ -4,6 +4,7 @@ export type EventType =
   | 'user_group.created'
   | 'user_group.updated'
   | 'user_group.token_rotated'
+  | 'user_group.token_revealed'
   | 'user_group.deleted'
   | 'api_token.created'
   | 'api_token.rotated'

@@ -6,6 +6,7 @@ import { pageLimitOf } from '../http/public-endpoint.ts';
 import { Assets, CSS, JAVASCRIPT } from '../http/response/assets.ts';
 import { refusePreconditionOf } from '../http/response/entity-tag.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
+import { addActionAddresses } from './action-addresses.ts';
 import { apiTokenCreation } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
 import { apiTokenRevocation } from './api-token/revoke.ts';
@@ -117,6 +118,7 @@ export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'as
   };
   addSignIn(app, { ...options, assets });
   for (const page of pages) addPage(app, { ...options, assets }, page);
+  addActionAddresses(app, options, pages);
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     `${FOLDER}/:digest/:name`,
     { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options)] },

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { ConsoleBrowser } from '../support/console.ts';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -57,7 +57,7 @@ describeOnEachDatabase('events in the console', (database) => {
       properties: '{"from": {"to": 1.0}, "to": []}',
     });
     await browser.submitFrom(review, `${edit}/save`);
-    await browser.submit(`${edit}/rotate`, `${edit}/rotate`);
+    await browser.submit(`${edit}/rotate`, `${edit}/rotate`, { reason: 'routine' });
     for (const page of [
       await browser.get(edit),
       await browser.get(`${edit}/events`),
@@ -175,6 +175,28 @@ describeOnEachDatabase('events in the console', (database) => {
     const tester = await ConsoleBrowser.signIn(service, testing);
     assert.doesNotMatch((await tester.get(PATH)).text, /mine/);
     assert.match((await tester.get('/console/user-groups/mine/events')).text, /No events/);
+  });
+
+  it('records who was shown a token, before it is shown, and not who may not see it', async () => {
+    const { browser, token, id, workspaceName } = await signIn();
+    await service.get({ user_group_id: 'a', name: 'Acme' }, { token });
+    const group = '/console/user-groups/a';
+    const shown = await browser.submit(group, `${group}/token`);
+    const { json } = await service.call('GET', '/v1/user-groups/a/events', undefined, { token });
+    const [event] = json.events;
+    assert.equal(event.type, 'user_group.token_revealed');
+    assert.deepEqual(event.actor, { type: 'api_token', id, name: 'Ada', via: 'console' });
+    assert.equal(event.request_id, shown.headers['x-request-id']);
+    assert.deepEqual([event.version, event.changes], [null, null]);
+    const { token: readOnly } = await service.apiToken({ workspaceName, permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, readOnly);
+    const { csrf } = fieldsOf((await reader.get(group)).text, '/console/sign-out');
+    assert.equal((await reader.post(`${group}/token`, { csrf: csrf! })).status, 403);
+    await service.call('GET', group.replace('/console', '/v1'), undefined, { token });
+    const after = await service.call('GET', '/v1/user-groups/a/events', undefined, { token });
+    assert.equal(after.json.events.length, 2);
+    const [row] = rowsOf(await reader.get(`${group}/events`));
+    assert.match(row!.cells.What!, /^User group token revealed/);
   });
 
   it('never shows a token', async () => {

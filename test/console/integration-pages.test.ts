@@ -7,10 +7,12 @@ import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
 import { assertEscaped, errorOf, MARKUP, openForm, textOf, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { integrations, SECRET } from '../support/embed-token/site.ts';
+import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
 
 const LIST = '/console/integrations';
+const GROUPS = '/console/user-groups';
 const NEW = `${LIST}/-/new`;
 const KEYS = `${LIST}/-/signing-keys`;
 const ROTATE = `${KEYS}/rotate`;
@@ -39,11 +41,8 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     const browser = await ConsoleBrowser.signIn(service, token);
     const call = (method: string, path: string, body?: unknown) =>
       service.call(method, path, body, { token });
-    const reader = async () =>
-      ConsoleBrowser.signIn(
-        service,
-        (await service.apiToken({ permission: 'read-only', workspaceName })).token,
-      );
+    const reader = async (permission: 'read-only' | 'read-write' = 'read-only') =>
+      ConsoleBrowser.signIn(service, (await service.apiToken({ permission, workspaceName })).token);
     const mint = async (integration: string) => {
       await call('POST', '/v1/user-groups', {
         user_group_id: 'acme',
@@ -55,6 +54,23 @@ describeOnEachDatabase('Integrations in the console', (database) => {
     };
     return { browser, call, reader, mint };
   }
+
+  it('is named without a link for people who may not open its page', async () => {
+    const { call, reader, mint } = await newWorkspace();
+    await call('PUT', '/v1/integrations/metabase', { ...metabase, secret: SECRET });
+    await mint('metabase');
+    const browser = await reader('read-write');
+    for (const page of ['acme', 'acme/view-as', 'acme/rotate', 'acme/edit'].map(
+      (each) => `${GROUPS}/${each}`,
+    )) {
+      const { text } = await browser.get(page);
+      for (const { name, attributes } of elementsOf(text)) {
+        const href = name === 'a' ? attributes.href! : '#';
+        if (!href.startsWith('#')) assert.notEqual((await browser.get(href)).status, 403, `${page}: ${href}`);
+      }
+    }
+    assert.doesNotMatch((await browser.get('/console/events')).text, /href="\/console\/integrations/);
+  });
 
   it('starts a new one of each type with an example that works', async () => {
     const { browser, mint } = await newWorkspace();

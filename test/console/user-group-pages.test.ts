@@ -296,6 +296,33 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await read('rotated')).json.user_group.version, 3);
   });
 
+  it('asks why a token is rotated: after a leak it stops working immediately', async () => {
+    const rotate = pathOf('leaked', 'rotate');
+    const first = await create('leaked');
+    const asked = await browser.submit(rotate, rotate);
+    assert.equal(asked.status, 400);
+    assert.match(errorsOf(asked).reason!, /must be chosen/);
+    await browser.submitFrom(asked, rotate, { reason: 'routine' });
+    assert.equal((await service.resolve(first)).json.token.status, 'retiring');
+    const second = (await read('leaked')).json.user_group.token;
+    await browser.submit(rotate, rotate, { reason: 'leak' });
+    assert.equal((await service.resolve(second)).status, 404);
+    const third = (await read('leaked')).json.user_group.token;
+    await browser.submit(rotate, rotate, { reason: 'leak', grace_period_seconds: '3600' });
+    assert.equal((await service.resolve(third)).json.token.status, 'retiring');
+  });
+
+  it('leads from the address of an action to the page above it', async () => {
+    await create('above/1');
+    for (const action of ['token', 'resume', 'review', 'save']) {
+      const { status, headers } = await browser.get(`${pathOf('above/1', action)}?done=rotated`);
+      assert.deepEqual([status, headers.location], [303, pathOf('above/1')], action);
+    }
+    const redelivery = '/console/webhooks/crm/deliveries/evt_1/redeliver';
+    assert.equal((await browser.get(redelivery)).headers.location, '/console/webhooks/crm');
+    assert.equal((await browser.get('/console/sign-out')).headers.location, '/console');
+  });
+
   it('suspends and resumes', async () => {
     const token = await create('suspended');
     const page = await browser.get(pathOf('suspended', 'suspend'));

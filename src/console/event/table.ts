@@ -98,7 +98,7 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
     case 'data_source':
       return pathTo('catalogue', 'data-sources', id);
     case 'integration':
-      return pathTo('integrations', id);
+      return forAdmin(pathTo('integrations', id));
     case 'webhook_endpoint':
       return forAdmin(pathTo('webhooks', id));
     case 'api_token':

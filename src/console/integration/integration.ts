@@ -1,3 +1,4 @@
+import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import {
   integrationBody,
@@ -20,7 +21,7 @@ import type { Problem } from '../../problem.ts';
 import { DocumentPages } from '../document-pages.ts';
 import { areaField, checkField, hidden, textField } from '../fields.ts';
 import { type Form, jsonMember, numberMember, textMember } from '../form.ts';
-import { badge, code, definitions, type Html, html } from '../html.ts';
+import { badge, code, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
 import { ADMINS } from '../page.ts';
 
@@ -78,6 +79,11 @@ export const typeTexts: readonly (readonly [IntegrationType, string])[] = integr
   type,
   typeOf({ type }).label,
 ]);
+
+/** Only admins may open its page. */
+export function integrationLink(caller: Caller, id: string): Html {
+  return isPermitted(caller, ADMINS) ? link(pathTo(...INTEGRATIONS, id), id) : html`<code>${id}</code>`;
+}
 
 export interface IntegrationFields {
   type: IntegrationType;

@@ -10,6 +10,7 @@ import { findUserGroup } from '../../operations/user-group/read.ts';
 import type { Form } from '../form.ts';
 import { type FormPages, formPages, formView } from '../form-pages.ts';
 import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
+import { integrationLink } from '../integration/integration.ts';
 import { withNotice } from '../notice.ts';
 import { configOf, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
 import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
@@ -95,7 +96,7 @@ async function integrations({ context, caller }: PageCall): Promise<Html> {
   const config = await configOf({ context, caller });
   const rows = [...config.ofKind('integration').keys()].map((id) => {
     const { type, ttlSeconds } = findIntegration(config, id).integration;
-    return [link(pathTo('integrations', id), id), type, html`${ttlSeconds} seconds at most`];
+    return [integrationLink(caller, id), type, html`${ttlSeconds} seconds at most`];
   });
   if (rows.length === 0) return NO_HTML;
   return html`<h2>Integrations that mint for it</h2>

@@ -1,17 +1,28 @@
+import { invalidField } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { rotateTokenById } from '../../operations/user-group/rotate-by-id.ts';
 import { choiceField } from '../fields.ts';
+import type { Form } from '../form.ts';
 import { type Html, html, time } from '../html.ts';
 import { applyToGroup, groupConfirmation } from './group.ts';
 
+/** Default grace period in seconds by reason. */
+const REASONS = { leak: 0, routine: 86_400 } as const satisfies Record<string, number>;
+const reasons = Object.keys(REASONS) as (keyof typeof REASONS)[];
+const reasonChoices = [
+  ['', 'choose'],
+  ['leak', 'the token has leaked, or may have'],
+  ['routine', 'routine: there is no suspicion'],
+] as const;
+
 /** Seconds. */
 const GRACE_PERIODS = [
+  ['', 'As the reason asks: none after a leak, otherwise 1 day'],
   ['0', 'None: the current token stops working immediately'],
   ['3600', '1 hour'],
   ['86400', '1 day'],
   ['604800', '7 days'],
 ] as const;
-const DEFAULT = '86400';
 
 export const rotation = groupConfirmation({
   action: 'rotate',
@@ -21,10 +32,8 @@ export const rotation = groupConfirmation({
   effect:
     'The user group gets a new token. Dashboards that present the current one show an error from the end of its grace period on.',
   button: 'Rotate',
-  initial: () => ({ grace_period_seconds: DEFAULT }),
   act: async (call) => {
-    const choices = GRACE_PERIODS.map(([seconds]) => seconds);
-    const gracePeriod = Number(call.form.choice('grace_period_seconds', choices) ?? DEFAULT);
+    const gracePeriod = gracePeriodIn(call.form);
     return applyToGroup(
       call,
       (context, caller, id, precondition) => rotateTokenById(context, caller, id, gracePeriod, precondition),
@@ -32,15 +41,27 @@ export const rotation = groupConfirmation({
     );
   },
   consequences: (userGroup, { context }) => [replacedBefore(userGroup, context.clock())],
-  fields: (form) =>
-    choiceField({
-      ...form.field('grace_period_seconds'),
-      label: 'Grace period of the current token',
-      hint: 'None if the token has leaked.',
-      value: form.text('grace_period_seconds') || DEFAULT,
-      choices: GRACE_PERIODS,
-    }),
+  fields: (form) => html`${choiceField({
+    ...form.field('reason'),
+    label: 'Reason',
+    choices: reasonChoices,
+  })}
+${choiceField({
+  ...form.field('grace_period_seconds'),
+  label: 'Grace period of the current token',
+  choices: GRACE_PERIODS,
+})}`,
 });
+
+/** In seconds. Throws `invalid_request` if neither it nor a reason was chosen. */
+function gracePeriodIn(form: Form): number {
+  const choices = GRACE_PERIODS.map(([seconds]) => seconds);
+  const chosen = form.choice('grace_period_seconds', choices);
+  const reason = form.choice('reason', reasons);
+  if (chosen !== undefined) return Number(chosen);
+  if (reason === undefined) throw invalidField('/reason', 'must be chosen: it decides the grace period');
+  return REASONS[reason];
+}
 
 function replacedBefore({ previousTokenExpiresAt }: UserGroup, now: number): Html {
   if (previousTokenExpiresAt === null || previousTokenExpiresAt <= now)

@@ -2,7 +2,8 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
-import { openToken } from '../../operations/context.ts';
+import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
 import { dataSourceLink, nameOf } from '../catalogue/data-source.ts';
 import { lastEvents } from '../event/last.ts';
@@ -42,16 +43,16 @@ export const show: Page = {
   handle: (call) => showStored(call),
 };
 
-/** Pages contain the token only after a person has asked for it. */
+/** Pages contain the token only after a person has asked for it, which is recorded. */
 export const showToken: Page = {
   method: 'POST',
   path: '/user-groups/:user_group_id/token',
   permissions: WRITERS,
   purpose: 'see the tokens of user groups',
-  access: 'read',
+  access: 'write',
   handle: async (call) => {
-    const userGroup = await groupIn(call);
-    return showView(call, openToken(call.context, userGroup));
+    const { context, caller, request } = call;
+    return showView(call, await revealToken(context, caller, userGroupIdOf(request)));
   },
 };
 

@@ -21,6 +21,7 @@ import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html, link, none, pathTo, table, time } from '../html.ts';
+import { integrationLink } from '../integration/integration.ts';
 import { prettyJson } from '../json.ts';
 import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
@@ -141,7 +142,7 @@ function embedTokens(userGroup: UserGroup, previews: readonly Preview[] | null, 
 
 function integrationView(userGroup: UserGroup, preview: Preview, { caller, session }: Viewer): Html {
   const { integrationId, integration, resource, outcome } = preview;
-  const title = html`<h3>${link(pathTo('integrations', integrationId), integrationId)} ${badge('neutral', integration.type)}</h3>`;
+  const title = html`<h3>${integrationLink(caller, integrationId)} ${badge('neutral', integration.type)}</h3>`;
   if (outcome instanceof Problem) return html`${title}${refusal(outcome)}`;
   return html`${title}
 <p class="hint">Valid for ${integration.ttlSeconds} seconds${resource === null ? '' : html`, for the resource <code>${resource}</code>`}. Times and ids differ in every token.</p>

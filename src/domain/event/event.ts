@@ -9,6 +9,7 @@ export const eventTypes = [
   'user_group.created',
   'user_group.updated',
   'user_group.token_rotated',
+  'user_group.token_revealed',
   'user_group.deleted',
   'api_token.created',
   'api_token.rotated',

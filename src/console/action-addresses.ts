@@ -1,0 +1,34 @@
+// Addresses of actions without a page of their own, opened by "back", by a bookmark, or after signing in: they lead to
+// the nearest page above.
+
+import type { FastifyInstance } from 'fastify';
+import { type PageLimitOptions, pageLimitOf } from '../http/public-endpoint.ts';
+import type { Page } from './page.ts';
+import { redirect } from './serve.ts';
+
+export function addActionAddresses(
+  app: FastifyInstance,
+  options: PageLimitOptions,
+  pages: readonly Page[],
+): void {
+  const shown = new Set(pages.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  for (const path of pages.map((page) => page.path).filter((each) => !shown.has(each))) {
+    const levels = levelsAbove(path, shown);
+    const config = { operationId: `console GET ${path}` };
+    app.get(`/console${path}`, { config, onRequest: pageLimitOf(options) }, (request, reply) =>
+      redirect(reply, pathAbove(request.url, levels)),
+    );
+  }
+}
+
+/** The path of the page above the address of an action, whose own page is `levels` above it. */
+function pathAbove(url: string, levels: number): string {
+  return url.split('?', 1)[0]!.split('/').slice(0, -levels).join('/');
+}
+
+function levelsAbove(path: string, shown: ReadonlySet<string>): number {
+  const parts = path.split('/');
+  let levels = 1;
+  while (levels < parts.length - 1 && !shown.has(parts.slice(0, -levels).join('/'))) levels++;
+  return levels;
+}
