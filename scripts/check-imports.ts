@@ -6,20 +6,29 @@ import { dirname, join, normalize } from 'node:path';
 
 const layers: [prefix: string, mayImport: string[]][] = [
   ['src/problem.ts', []],
-  ['src/version.ts', []],
   ['src/system/', []],
+  ['src/version.ts', ['src/system/']],
   ['src/domain/', ['src/problem.ts']],
   ['src/scheduling/', []],
   ['src/store/sqlite/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/store/postgres/', ['src/store/', 'src/scheduling/', 'src/domain/']],
-  ['src/store/', ['src/scheduling/', 'src/domain/']],
+  ['src/store/', ['src/scheduling/', 'src/domain/', 'src/system/']],
   ['src/operations/', ['src/store/', 'src/scheduling/', 'src/domain/', 'src/problem.ts', 'src/system/']],
   ['src/webhooks/', ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/']],
   ['src/config.ts', ['src/domain/', 'src/system/']],
   ['src/log.ts', ['src/config.ts', 'src/domain/', 'src/version.ts']],
   [
     'src/http/',
-    ['src/operations/', 'src/store/', 'src/scheduling/', 'src/domain/', 'src/config.ts', 'src/problem.ts'],
+    [
+      'src/operations/',
+      'src/store/',
+      'src/scheduling/',
+      'src/domain/',
+      'src/config.ts',
+      'src/problem.ts',
+      'src/system/',
+      'src/version.ts',
+    ],
   ],
   ['src/demo/', ['src/config.ts', 'src/operations/', 'src/domain/', 'src/problem.ts', 'src/system/']],
   [
@@ -32,6 +41,7 @@ const layers: [prefix: string, mayImport: string[]][] = [
       'src/scheduling/',
       'src/domain/',
       'src/problem.ts',
+      'src/system/',
     ],
   ],
   [
@@ -128,6 +138,10 @@ const layers: [prefix: string, mayImport: string[]][] = [
     ],
   ],
   ['src/main.ts', ['src/commands/', 'src/domain/', 'src/version.ts']],
+  [
+    'src/executable.ts',
+    ['src/main.ts', 'src/threads/', 'src/operations/', 'src/store/sqlite/', 'src/system/'],
+  ],
 ];
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;

@@ -1,8 +1,7 @@
 // The version of the service, from package.json.
 
-import { readFileSync } from 'node:fs';
+import { readProgramFile } from './system/program-file.ts';
 
 export function readVersion(): string {
-  const file = new URL('../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  return (JSON.parse(readProgramFile('../package.json').toString()) as { version: string }).version;
 }

@@ -12,6 +12,7 @@ import { createApiToken } from '../operations/api-token/api-token.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { EventContext } from '../operations/event/event.ts';
 import { Problem } from '../problem.ts';
+import { runsInClone } from '../system/program-file.ts';
 import { explainFileError } from './explain-file-error.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 
@@ -140,6 +141,6 @@ Try it:
     -H 'Content-Type: application/json' \\
     -d '{"user_group_id": "customer-1", "name": "Acme"}'
 
-Press Ctrl-C to stop. Run "npx --no-install user-group-service --help" to see the other commands.
+Press Ctrl-C to stop. Run "${runsInClone() ? 'npx --no-install ' : ''}user-group-service --help" to see the other commands.
 `);
 }

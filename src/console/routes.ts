@@ -6,6 +6,7 @@ import { pageLimitOf } from '../http/public-endpoint.ts';
 import { Assets, CSS, JAVASCRIPT } from '../http/response/assets.ts';
 import { refusePreconditionOf } from '../http/response/entity-tag.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
+import { readDependencyFile, readProgramFile } from '../system/program-file.ts';
 import { addActionAddresses } from './action-addresses.ts';
 import { apiTokenCreation } from './api-token/create.ts';
 import { listOfApiTokens } from './api-token/list.ts';
@@ -46,9 +47,9 @@ import { WorkspaceNames } from './workspace-names.ts';
 const FOLDER = '/console/assets';
 
 const files = {
-  'console.css': [CSS, new URL('./console.css', import.meta.url)],
-  'htmx.js': [JAVASCRIPT, import.meta.resolve('htmx.org/dist/htmx.min.js')],
-  'console.js': [JAVASCRIPT, new URL('./console.js', import.meta.url)],
+  'console.css': [CSS, () => readProgramFile('console/console.css')],
+  'htmx.js': [JAVASCRIPT, () => readDependencyFile('htmx.org/dist/htmx.min.js')],
+  'console.js': [JAVASCRIPT, () => readProgramFile('console/console.js')],
 } as const;
 
 export const pages: readonly Page[] = [

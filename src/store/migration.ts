@@ -4,7 +4,7 @@
 // A migration is additive, so the version before it serves the new schema too: processes of both versions can share the
 // database during an upgrade, and an upgrade can be undone by starting the earlier version.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { programFilesIn, readProgramFile } from '../system/program-file.ts';
 import { StoreUnavailable } from './port.ts';
 
 export interface Migration {
@@ -31,12 +31,13 @@ export class SchemaTooNew extends StoreUnavailable {
 
 /** The migrations of a version, which are the files in a folder. The number of a schema is that of its last migration. */
 export class Migrations {
-  readonly #folder: URL;
+  readonly #folder: string;
   readonly #files: string[];
 
-  constructor(folder: URL) {
+  /** `folder`: a folder of the program, with a slash at the end. */
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#files = readdirSync(folder)
+    this.#files = programFilesIn(folder)
       .filter((file) => file.endsWith('.sql'))
       .sort();
   }
@@ -48,7 +49,7 @@ export class Migrations {
       .map((name, index) => ({
         number: index + 1,
         name,
-        sql: readFileSync(new URL(name, this.#folder), 'utf8'),
+        sql: readProgramFile(this.#folder + name).toString(),
       }))
       .slice(number);
   }

@@ -1,6 +1,16 @@
 // Starts a worker thread from a file of this project.
 
+import { getAsset, isSea } from 'node:sea';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+/** The files that run in threads of their own: paths from the folder of the code, without their extension. */
+export type ThreadFile =
+  | 'operations/property-schema/validator/thread'
+  | 'store/sqlite/writer/writer-thread'
+  | 'threads/serving-thread';
+
+/** Asset of the single executable: the same code as its main script, which runs the file that `workerData` names. */
+export const THREAD_CODE = 'thread.js';
 
 /** Enables the compile cache, as the executable does: without it, a clone loads the type stripper again (12 MB). */
 const WITH_COMPILE_CACHE = `
@@ -8,16 +18,15 @@ const WITH_COMPILE_CACHE = `
   import(require('node:worker_threads').workerData.thread);
 `;
 
-/**
- * `name`: the file beside the caller's, whose `import.meta.url` is `caller`, without its extension: .ts in a clone, .js
- * in the package.
- */
-export function startThread(
-  caller: string,
-  name: string,
-  { workerData = {}, ...options }: WorkerOptions = {},
-): Worker {
-  const extension = caller.slice(caller.lastIndexOf('.'));
-  const thread = new URL(`./${name}${extension}`, caller).href;
-  return new Worker(WITH_COMPILE_CACHE, { ...options, eval: true, workerData: { ...workerData, thread } });
+export function startThread(file: ThreadFile, { workerData = {}, ...options }: WorkerOptions = {}): Worker {
+  const [code, thread] = isSea()
+    ? [getAsset(THREAD_CODE, 'utf8'), file]
+    : [WITH_COMPILE_CACHE, moduleUrl(file)];
+  return new Worker(code, { ...options, eval: true, workerData: { ...workerData, thread } });
+}
+
+/** A clone runs .ts files, the package .js files. */
+function moduleUrl(file: ThreadFile): string {
+  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+  return new URL(`../${file}${extension}`, import.meta.url).href;
 }

@@ -22,7 +22,7 @@ export class ServingThreads {
   /** They load their modules while the main thread opens the database. Throws Node's error if one cannot be created. */
   start(count: number): void {
     for (let thread = 0; thread < count; thread++) {
-      const worker = startThread(import.meta.url, 'serving-thread');
+      const worker = startThread('threads/serving-thread');
       worker.on('error', (error) => this.#failure.reject(error));
       worker.on('exit', () => {
         if (!this.#isClosing) this.#failure.reject(new Error('a serving thread has exited'));

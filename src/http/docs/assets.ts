@@ -1,16 +1,16 @@
 // The files that the pages load: those of Swagger UI, unmodified, and those of this folder.
 
-import { existsSync } from 'node:fs';
 import { Problem } from '../../problem.ts';
-import { Assets, CSS, JAVASCRIPT } from '../response/assets.ts';
+import { hasProgramFile, readDependencyFile, readProgramFile } from '../../system/program-file.ts';
+import { type AssetFiles, Assets, CSS, JAVASCRIPT } from '../response/assets.ts';
 
 /** In the order of loading. */
 const files = {
-  'swagger-ui.css': [CSS, swaggerUi('swagger-ui.css')],
-  'page.css': [CSS, new URL('./page.css', import.meta.url)],
-  'swagger-ui-bundle.js': [JAVASCRIPT, swaggerUi('swagger-ui-bundle.js')],
-  'setup.js': [JAVASCRIPT, new URL('./setup.js', import.meta.url)],
-} as const satisfies Record<string, readonly [contentType: string, location: string | URL]>;
+  'swagger-ui.css': [CSS, () => readSwaggerUi('swagger-ui.css')],
+  'page.css': [CSS, () => readProgramFile('http/docs/page.css')],
+  'swagger-ui-bundle.js': [JAVASCRIPT, () => readSwaggerUi('swagger-ui-bundle.js')],
+  'setup.js': [JAVASCRIPT, () => readProgramFile('http/docs/setup.js')],
+} as const satisfies AssetFiles;
 
 export type DocsAssets = Assets<keyof typeof files>;
 
@@ -19,14 +19,14 @@ export function loadAssets(): Promise<DocsAssets> {
 }
 
 /**
- * The build copies Swagger UI next to this file, so that its package, which depends on a reporter of installations, is
+ * The build copies Swagger UI into the folder of this file, so that its package, which depends on a reporter of installations, is
  * only a development dependency. A clone, which runs the sources, uses the package.
  */
-function swaggerUi(name: string): string | URL {
-  const copy = new URL(`./swagger-ui/${name}`, import.meta.url);
-  if (existsSync(copy)) return copy;
+function readSwaggerUi(name: string): Buffer {
+  const copy = `http/docs/swagger-ui/${name}`;
+  if (hasProgramFile(copy)) return readProgramFile(copy);
   try {
-    return import.meta.resolve(`swagger-ui-dist/${name}`);
+    return readDependencyFile(`swagger-ui-dist/${name}`);
   } catch {
     const detail = 'The pages of a clone need its development dependencies: run "npm ci" without --omit=dev.';
     throw new Problem('not_found', detail);

@@ -1,7 +1,7 @@
 // The API description: OpenAPI 3.1, derived from the endpoints and from the schemas that validate requests.
 
-import { readFileSync } from 'node:fs';
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { readVersion } from '../../version.ts';
 import { tags } from '../description.ts';
 import { responseHeaders } from '../response/response-header.ts';
 import type { NamedSchema } from '../schema.ts';
@@ -23,7 +23,7 @@ export function openApi(surface: ApiSurface): OpenAPIV3_1.Document {
     openapi: '3.1.1',
     info: {
       title: 'User Group Service',
-      version: packageVersion(),
+      version: readVersion(),
       summary: 'Issues a token per customer and tells your dashboards who is viewing.',
       description: about,
       contact: { name: 'User Group Service contributors' },
@@ -48,9 +48,4 @@ function schemasByName(
   const byName: Record<string, OpenAPIV3_1.SchemaObject> = {};
   for (const each of schemas) if (each !== undefined) byName[each.name] ??= schemaObject(each.schema);
   return byName;
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  return JSON.parse(text).version;
 }

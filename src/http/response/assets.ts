@@ -1,7 +1,6 @@
 // Static files for pages. The digest in their path lets browsers cache them forever.
 
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Compressed, compressed, negotiate } from './compressed.ts';
 import { nothingAtPath } from './problem.ts';
@@ -18,8 +17,8 @@ interface Asset extends Compressed {
   contentType: string;
 }
 
-type Files<Name extends string> = Readonly<
-  Record<Name, readonly [contentType: string, location: string | URL]>
+export type AssetFiles<Name extends string = string> = Readonly<
+  Record<Name, readonly [contentType: string, read: () => Buffer]>
 >;
 
 export class Assets<Name extends string> {
@@ -28,10 +27,10 @@ export class Assets<Name extends string> {
   readonly #directory: string;
 
   /** Reads the files, for paths below `folder`, and compresses them outside the event loop. */
-  static async load<Name extends string>(folder: string, files: Files<Name>): Promise<Assets<Name>> {
+  static async load<Name extends string>(folder: string, files: AssetFiles<Name>): Promise<Assets<Name>> {
     const assets = await Promise.all(
-      Object.entries<Files<Name>[Name]>(files).map(async ([name, [contentType, location]]) => {
-        return [name, { contentType, ...(await compressed(await readFile(new URL(location)))) }] as const;
+      Object.entries<AssetFiles<Name>[Name]>(files).map(async ([name, [contentType, read]]) => {
+        return [name, { contentType, ...(await compressed(read())) }] as const;
       }),
     );
     return new Assets(folder, assets);

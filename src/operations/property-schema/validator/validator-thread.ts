@@ -49,7 +49,7 @@ export class ValidatorThread {
   #failure: Error | null = null;
 
   constructor() {
-    this.#worker = startThread(import.meta.url, 'thread', {
+    this.#worker = startThread('operations/property-schema/validator/thread', {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     this.#worker.unref();

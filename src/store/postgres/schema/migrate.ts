@@ -7,7 +7,7 @@ import { distributeTables } from './citus.ts';
 import { updatePositionBase } from './position-base.ts';
 import type { SchemaSession } from './session.ts';
 
-export const migrations = new Migrations(new URL('./migrations/', import.meta.url));
+export const migrations = new Migrations('store/postgres/schema/migrations/');
 const OLDEST_SERVER = 14;
 /** The encodings that can store every character unchanged. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];

@@ -1,7 +1,7 @@
 import { type Migration, type MigrationObserver, Migrations, UNOBSERVED } from '../../migration.ts';
 import type { Connection } from '../file/connection.ts';
 
-export const migrations = new Migrations(new URL('./migrations/', import.meta.url));
+export const migrations = new Migrations('store/sqlite/schema/migrations/');
 
 /** Migrates the database to the newest schema of this version; returns the number of its schema. Throws `SchemaTooNew`. */
 export function migrate(connection: Connection, observer = UNOBSERVED): number {

@@ -80,7 +80,7 @@ function newWorker(workerData: WriterFile): Worker {
   try {
     // The thread holds one batch of each serving thread at a time.
     const resourceLimits = { maxYoungGenerationSizeMb: 8 };
-    return startThread(import.meta.url, 'writer-thread', { workerData, resourceLimits });
+    return startThread('store/sqlite/writer/writer-thread', { workerData, resourceLimits });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'ERR_WORKER_INIT_FAILED') throw error;
