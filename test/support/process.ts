@@ -12,6 +12,8 @@ import { watch } from './exposure.ts';
 import { send, type TestRequest, type TestResponse } from './http.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/user-group-service.js', import.meta.url));
+/** An executable of the service to test instead of this checkout, such as one of `npm run release`. */
+const EXECUTABLE = process.env.TEST_EXECUTABLE;
 /** A busy machine needs a higher limit. */
 const LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 60_000);
 const POLL_MS = 5;
@@ -61,7 +63,8 @@ export class Program implements AsyncDisposable {
 
   constructor(folder: Folder, args: readonly string[], options: ProgramOptions = {}) {
     const { env = {}, command, program = PROGRAM } = options;
-    this.#child = spawn(command ?? process.execPath, command ? args : [program, ...args], {
+    const executable = command ?? (program === PROGRAM ? EXECUTABLE : undefined);
+    this.#child = spawn(executable ?? process.execPath, executable ? args : [program, ...args], {
       cwd: folder.path,
       env: environment(env),
       stdio: ['ignore', 'pipe', 'pipe'],

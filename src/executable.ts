@@ -1,0 +1,22 @@
+// The main script of the single executable, and the code of its threads: one file without imports, which the release
+// bundles from this one. In a clone and in the package, bin/user-group-service.js has this role.
+
+import { isMainThread, workerData } from 'node:worker_threads';
+import type { ThreadFile } from './system/start-thread.ts';
+
+const threads: Record<ThreadFile, () => Promise<unknown>> = {
+  'operations/property-schema/validator/thread': () =>
+    import('./operations/property-schema/validator/thread.ts'),
+  'store/sqlite/writer/writer-thread': () => import('./store/sqlite/writer/writer-thread.ts'),
+  'threads/serving-thread': () => import('./threads/serving-thread.ts'),
+};
+
+if (isMainThread) void runMain();
+else void threads[workerData.thread as ThreadFile]();
+
+async function runMain(): Promise<void> {
+  // Node opens its inspector on this signal by default, and the inspector can read the keys.
+  process.on('SIGUSR1', () => {});
+  const { main } = await import('./main.ts');
+  process.exitCode = await main(process.argv);
+}
