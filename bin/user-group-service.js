@@ -1,32 +1,45 @@
 #!/usr/bin/env -S node --max-semi-space-size=16
 // The executable of the package. An installed package contains compiled files, because Node does not strip types under
-// node_modules; a clone runs the sources directly. Plain JavaScript, so that an old Node prints a clear message
-// instead of a syntax error.
+// node_modules; a clone runs the sources directly. Plain JavaScript without recent syntax, so that an old Node prints a
+// clear message instead of a syntax error.
 //
 // The flag halves the young generation of the heap, which saves 27 MB and costs 2 per cent of the throughput.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 
+const compiled = new URL('../dist/main.js', import.meta.url);
+const source = new URL('../src/main.ts', import.meta.url);
+const isClone = existsSync(source);
+
 // Node opens its inspector on this signal by default, and the inspector can read the keys.
 process.on('SIGUSR1', () => {});
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 24 || (major === 24 && minor < 17)) {
+if (isTooOld(process.versions.node)) {
+  const remedy = isClone
+    ? 'In a clone, "npm ci" installs a suitable Node: run "npm start" or "npx --no-install user-group-service".'
+    : 'Install a later one from https://nodejs.org/en/download or with the package manager of your system.';
   console.error(
-    `user-group-service: Node 24.17 or later is required, but this is Node ${process.versions.node}. ` +
-      'In a clone, "npm ci" installs a suitable Node: run "npm start" or "npx --no-install user-group-service".',
+    `user-group-service: Node 24.17 or later is required, but this is Node ${process.versions.node}. ${remedy}`,
   );
   process.exit(78);
 }
 // Caches compiled code between starts, which halves the time to the first response.
-module.enableCompileCache?.();
-const compiled = new URL('../dist/main.js', import.meta.url);
-const source = new URL('../src/main.ts', import.meta.url);
-const { main } = await import(existsSync(source) ? source.href : compiled.href).catch(explainMissing);
-process.exitCode = await main(process.argv);
+module.enableCompileCache();
+run();
+
+/** @param {string} version */
+function isTooOld(version) {
+  const [major, minor] = version.split('.').map(Number);
+  return major < 24 || (major === 24 && minor < 17);
+}
+
+async function run() {
+  const { main } = await import(isClone ? source.href : compiled.href).catch(explainMissing);
+  process.exitCode = await main(process.argv);
+}
 
 /** @param {NodeJS.ErrnoException} error */
 function explainMissing(error) {
-  const isInstalled = !existsSync(source) || existsSync(new URL('../node_modules', import.meta.url));
+  const isInstalled = !isClone || existsSync(new URL('../node_modules', import.meta.url));
   if (error.code !== 'ERR_MODULE_NOT_FOUND' || isInstalled) throw error;
   console.error('user-group-service: dependencies are not installed; run "npm ci" first');
   process.exit(78);

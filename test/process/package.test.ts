@@ -1,10 +1,12 @@
 // The package: packed in a clone and installed with the commands of docs/deploy.md, and run as an installed command.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { satisfies } from 'semver';
 import { blocksUnder } from '../support/page.ts';
 import { createApiToken, type Exit, Folder, Program, serve } from '../support/process.ts';
 
@@ -37,6 +39,18 @@ async function shell(folder: Folder, script: string): Promise<Exit> {
   return exit;
 }
 
+/** A Node of the machine that is too old for the service; undefined if there is none. */
+function findOldNode(): string | undefined {
+  const nodes = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, 'node'))
+    .filter((path) => existsSync(path) && !path.includes('node_modules'));
+  return nodes.find((path) => {
+    const version = spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout.trim();
+    return satisfies(version, '<24.17');
+  });
+}
+
 describe('The package', () => {
   const folder = new Folder();
   let installation: Exit;
@@ -56,6 +70,24 @@ describe('The package', () => {
     await assertServes(folder);
     assertContents(folder);
     assertLinksResolve(folder.join(INSTALLED));
+  });
+
+  const oldNode = findOldNode();
+  it('says in one line which Node it needs and how to get it', {
+    skip: oldNode === undefined && 'needs a Node before 24.17 in PATH',
+  }, async () => {
+    const bin = folder.join(INSTALLED, 'bin/user-group-service.js');
+    await using program = new Program(folder, [bin, '--version'], { command: oldNode! });
+    const { code, stdout, stderr } = await program.exit();
+    assert.deepEqual([code, stdout], [78, '']);
+    assert.match(stderr, /^user-group-service: Node 24\.17 or later is required, .* https:\S+ [^\n]*\n$/);
+  });
+
+  it('declares the Node that it needs, and the clone keeps its manifest', () => {
+    const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+    const { engines } = read(folder.join(INSTALLED, 'package.json'));
+    assert.deepEqual(engines, { node: '>=24.17' });
+    assert.deepEqual(read(folder.join('clone/package.json')), read(join(ROOT, 'package.json')));
   });
 
   it('installs no reporter of installations, and nothing that runs a script', () => {
@@ -80,6 +112,28 @@ describe('The package', () => {
       ([path, { hasInstallScript }]) => hasInstallScript || path.includes('@scarf'),
     );
     assert.deepEqual(refused, []);
+  });
+});
+
+describe('A clone', () => {
+  it('installs on Node 20 without a warning about engines', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    const refused = Object.entries<{ version: string; optional?: boolean; engines?: { node?: string } }>(
+      packages,
+    )
+      .filter(([, { optional, engines }]) => !optional && !satisfies('20.19.0', engines?.node ?? '*'))
+      .map(([path, { version, engines }]) => `${path}@${version} needs Node ${engines?.node}`);
+    assert.deepEqual(refused, []);
+  });
+
+  it('ends the service when "npm start" gets SIGTERM', async () => {
+    using folder = new Folder();
+    const args = ['--prefix', ROOT, 'start', '--', '--data', folder.join('data'), '--port', '0'];
+    await using program = new Program(folder, args, { command: 'npm' });
+    const [, url = ''] = await program.says(/Address +(http:\S+)/);
+    program.signal('SIGTERM');
+    assert.equal((await program.exit()).code, 0);
+    await assert.rejects(fetch(url));
   });
 });
 
