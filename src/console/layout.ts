@@ -69,6 +69,7 @@ function header(path: string, { caller, workspace, session }: SignedIn): Html {
   )}</nav>
 <div class="who"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span>
 <span>${caller.name ?? `API token ${caller.apiTokenId}`} (${caller.permission})</span>
+<a href="/console/sessions">Switch</a>
 ${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div>
 </header>`;
 }

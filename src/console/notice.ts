@@ -1,16 +1,17 @@
-// Notices after a redirect. The URL has only a key of a fixed text, which prevents content injection by a link.
+// Notices after a redirect: keys of fixed texts.
 
 import { type Html, html, NO_HTML } from './html.ts';
 
-const NAME = 'done';
+/** In the location of a redirect, and in the query that a page gets; never in an address, see `flash.ts`. */
+export const NOTICE = 'done';
 
 /** To `path`, which then shows the notice with this key. */
 export function withNotice(path: string, key: string): string {
-  return `${path}?${NAME}=${key}`;
+  return `${path}?${NOTICE}=${key}`;
 }
 
 /** Empty if there is none. */
 export function notice(query: URLSearchParams, texts: Readonly<Record<string, string>>): Html {
-  const text = new Map(Object.entries(texts)).get(query.get(NAME) ?? '');
+  const text = new Map(Object.entries(texts)).get(query.get(NOTICE) ?? '');
   return text === undefined ? NO_HTML : html`<div class="notice" role="status"><p>${text}</p></div>`;
 }

@@ -24,6 +24,7 @@ import { mappingPolicyPages } from './mapping-policy/mapping-policy.ts';
 import type { Page } from './page.ts';
 import { propertySchemaPages } from './property-schema/property-schema.ts';
 import { addPage, type ConsoleOptions, redirect } from './serve.ts';
+import { sessions, switchSession } from './sessions.ts';
 import { addSignIn, signOut } from './sign-in.ts';
 import { listSigningKeys, signingKeyRotation } from './signing-key/signing-key.ts';
 import { creation } from './user-group/create.ts';
@@ -106,6 +107,9 @@ export const pages: readonly Page[] = [
   showApiToken,
   ...apiTokenRotation,
   ...apiTokenRevocation,
+  // /console/sessions
+  sessions,
+  switchSession,
   signOut,
 ];
 

@@ -3,7 +3,6 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Caller, isPermitted } from '../domain/api-token.ts';
 import { digestOfApiToken } from '../domain/token.ts';
 import { withDeadline } from '../http/endpoint.ts';
 import type { BodyAdmission } from '../http/limits/body-admission.ts';
@@ -12,17 +11,22 @@ import type { PublicLimit } from '../http/limits/public-limit.ts';
 import type { RateLimit } from '../http/limits/rate-limit.ts';
 import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
 import { announcedBytes, readBody } from '../http/request/body.ts';
-import { encodedQueryOf } from '../http/request/query.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
 import { statusOf } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
+import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import { isFromThisSite, isSecure, mayWithholdSession, pathOf, queryOf, requestSession } from './browser.ts';
+import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
+import { type Html, html } from './html.ts';
+import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
-import { type Page, type PageCall, READERS, type Redirect, type View } from './page.ts';
-import { expiredCookie, type Session, sessionOf } from './session.ts';
+import type { Page, PageCall, Redirect, View } from './page.ts';
+import { expiredCookie, isFormOf, type Session } from './session.ts';
+import { signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
 
 /** Most of a token of a user group or of the API, or a JWT. */
@@ -48,25 +52,122 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
       if (!options.context.store.admits(page.access)) throw overloaded;
       const query = queryOf(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
+      const exchange = { query, request, reply };
       const signedIn = await signedInOf(options, request, reply);
-      if (signedIn === null) {
-        options.publicLimit?.countPage(request.raw);
-        return askToSignIn(request, reply);
-      }
-      const { workspaceId } = signedIn.caller;
-      options.context.activity.seen(workspaceId);
-      options.unread.admit(workspaceId, page.access);
-      permit(signedIn.caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
-      const call = await callOf(options, signedIn, { query, request, reply });
-      const result = await perform(page, call);
-      if ('location' in result) return redirect(reply, result.location);
-      reply.code(result.status ?? 200);
-      const text = sendView(reply, await options.assets(), request.url, result, signedIn);
-      options.unread.count(workspaceId, page.access, reply.raw, text);
-      return text;
+      if (signedIn !== null) return respond(options, page, signedIn, exchange);
+      options.publicLimit?.countPage(request.raw);
+      const isKept = page.retry !== undefined && isFromThisSite(request);
+      return isKept ? continueForm(options, page, exchange) : askToSignIn(request, reply);
     });
   app.route({ method: page.method, url: `/console${page.path}`, handler, config });
 }
+
+type Exchange = Pick<PageCall, 'query' | 'request' | 'reply'>;
+
+async function respond(
+  options: ConsoleOptions,
+  page: Page,
+  signedIn: SignedIn,
+  exchange: Exchange,
+): Promise<FastifyReply | string> {
+  admit(options, page, signedIn);
+  const { request } = exchange;
+  const form =
+    request.method === 'POST' ? await readForm(options, request, signedIn.caller.workspaceId) : Form.empty;
+  if (form.has(KEPT_FORM) && isFromThisSite(request)) return signInAgain(options, page, exchange, form);
+  const call = callOf(options, signedIn, exchange, form);
+  const isOwn = request.method === 'GET' || isOfSession(form, call.session);
+  return sendResult(
+    options,
+    page,
+    signedIn,
+    call,
+    isOwn ? await perform(page, call) : await showAgain(page, call),
+  );
+}
+
+function admit({ context, unread }: ConsoleOptions, page: Page, { caller }: SignedIn): void {
+  context.activity.seen(caller.workspaceId);
+  unread.admit(caller.workspaceId, page.access);
+  permit(caller, page.permissions.length > 0 ? page.permissions : ['admin'], page.purpose);
+}
+
+async function sendResult(
+  options: ConsoleOptions,
+  page: Page,
+  signedIn: SignedIn,
+  call: PageCall,
+  result: View | Redirect,
+): Promise<FastifyReply | string> {
+  const { request, reply } = call;
+  if ('location' in result) return redirect(reply, storeNotice(call, result.location));
+  reply.code(result.status ?? 200);
+  const text = sendView(reply, await options.assets(), request.url, result, signedIn);
+  options.unread.count(signedIn.caller.workspaceId, page.access, reply.raw, text);
+  return text;
+}
+
+/** A form without a session: asks to sign in, and keeps what was typed. */
+async function continueForm(
+  options: ConsoleOptions,
+  page: Page,
+  exchange: Exchange,
+): Promise<FastifyReply | string> {
+  const { request, reply } = exchange;
+  const form = await readForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
+  if (form.has(KEPT_FORM)) return signInAgain(options, page, exchange, form);
+  const { context, assets } = options;
+  await context.cpu.turn(form.size);
+  const kept = keptForm(context.keyRing, pathOf(request), form, context.clock());
+  const view = signInAgainView(request, kept);
+  return sendView(reply.code(401), await assets(), request.url, view, null);
+}
+
+/** Signs in, and shows the form that was kept; nothing is done before the person sends it again. */
+async function signInAgain(
+  options: ConsoleOptions,
+  page: Page,
+  exchange: Exchange,
+  sent: Form,
+): Promise<FastifyReply | string> {
+  const { request, reply } = exchange;
+  const { context, assets, names } = options;
+  const kept = sent.text(KEPT_FORM);
+  await context.cpu.turn(sent.size);
+  const form = openKeptForm(context.keyRing, pathOf(request), kept, context.clock());
+  const result = await signInWith(options, { request, reply, form: sent });
+  if (result instanceof Problem) {
+    const view = signInAgainView(request, kept, result);
+    return sendView(reply.code(view.status!), await assets(), request.url, view, null);
+  }
+  if (form === null) return redirect(reply, pathOf(request));
+  const signedIn = { ...result, workspace: await names.of(context, result.caller) };
+  admit(options, page, signedIn);
+  const call = callOf(options, signedIn, exchange, form);
+  return sendResult(options, page, signedIn, call, { ...(await showAgain(page, call)), status: 200 });
+}
+
+function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
+  const text = html`<p>Your session has ended, so nothing was done. What you typed is kept: sign in to see it again.</p>`;
+  return signInView({ action: pathOf(request), fields: { [KEPT_FORM]: kept }, text }, problem);
+}
+
+/** Shows a form of an earlier session with what was typed. Throws `origin_not_allowed` if it is of another workspace. */
+async function showAgain(page: Page, call: PageCall): Promise<View> {
+  const { form, caller, request } = call;
+  const isSafe = isFromThisSite(request) && isFormOf(form.text('csrf'), caller);
+  if (page.retry === undefined || !isSafe) throw ANOTHER_SESSION;
+  return { ...(await page.retry(call, NOT_DONE)), status: 403 };
+}
+
+const ANOTHER_SESSION = new Problem(
+  'origin_not_allowed',
+  'This form is not from your session, or from another workspace or environment than the one that you are signed in to now. Nothing was done. Go back, reload the page, and try again.',
+);
+const NOT_DONE = new Problem(
+  'origin_not_allowed',
+  'You have signed in again since this form was opened, so nothing was done. Check it, and send it again.',
+);
 
 export async function tracked<Result>(
   { context, running }: ConsoleOptions,
@@ -112,18 +213,18 @@ async function signedInOf(
   }
 }
 
-async function callOf(
+function callOf(
   options: ConsoleOptions,
   { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
-  { query, request, reply }: Pick<PageCall, 'query' | 'request' | 'reply'>,
-): Promise<PageCall> {
-  const { workspaceId } = caller;
-  const form = request.method === 'POST' ? await readForm(options, request, workspaceId) : Form.empty;
-  if (request.method === 'POST') refuseForgery(form, session);
-  const bounded = withDeadline(options.context, request, workspaceId);
+  { query, request, reply }: Exchange,
+  form: Form,
+): PageCall {
+  const bounded = withDeadline(options.context, request, caller.workspaceId);
   const context = { ...bounded, origin: { via: 'console', requestId: request.id } as const };
   const { demoDirectory } = options;
-  return { context, caller, session, query, form, request, reply, demoDirectory };
+  const call = { context, caller, session, query, form, request, reply, demoDirectory };
+  takeNotice(call);
+  return call;
 }
 
 /** Throws `body_too_large`, and `overloaded` if too many large forms are being sent. */
@@ -144,14 +245,10 @@ export async function readForm(
   }
 }
 
-/** Throws `origin_not_allowed`. Other sites cannot read the token of a form; `Origin` is already checked if sent. */
-function refuseForgery(form: Form, { csrfToken }: Session): void {
+/** Other sites cannot read the token of a form; `Origin` is already checked if sent. */
+function isOfSession(form: Form, { csrfToken }: Session): boolean {
   const [sent, expected] = [Buffer.from(form.text('csrf')), Buffer.from(csrfToken)];
-  if (sent.length === expected.length && timingSafeEqual(sent, expected)) return;
-  throw new Problem(
-    'origin_not_allowed',
-    'This form is not from your session. Go back, reload the page, and try again.',
-  );
+  return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
 export function sendView(
@@ -174,32 +271,25 @@ function hasToken(query: URLSearchParams): boolean {
   return [...query.values()].some((text) => TOKEN.test(text));
 }
 
+/**
+ * A browser that follows a link from another site does not send its session, so the page reloads once: to the page to
+ * sign in, which leads back if there is a session.
+ */
 function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const path = signInPath(request);
+  const path = `/console/sign-in?next=${encodeURIComponent(request.url)}`;
   // The live search would follow a redirect, and look for its results on the page to sign in.
-  if (request.headers['hx-request'] !== 'true') return redirect(reply, path);
-  return reply.code(204).headers(pageHeaders).header('hx-redirect', path).send();
+  if (request.headers['hx-request'] === 'true')
+    return reply.code(204).headers(pageHeaders).header('hx-redirect', path).send();
+  if (request.method === 'GET' && mayWithholdSession(request))
+    return reply.headers(pageHeaders).send(reloadPage(path).markup);
+  return redirect(reply, path);
 }
 
-/** Returns to a page after signing in, but repeats no action. */
-function signInPath({ method, url }: FastifyRequest): string {
-  return method === 'GET' ? `/console/sign-in?next=${encodeURIComponent(url)}` : '/console/sign-in';
-}
-
-/** Returns null if the request has no valid session. */
-export function requestSession(context: Context, request: FastifyRequest): Session | null {
-  return sessionOf(context.keyRing, request.raw, context.clock(), isSecure(context, request));
-}
-
-/** Whether the browser uses HTTPS, as far as this process knows. */
-export function isSecure({ publicUrl }: Context, { headers }: FastifyRequest): boolean {
-  return publicUrl.startsWith('https:') || headers['x-forwarded-proto'] === 'https';
-}
-
-export function queryOf({ url }: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(encodedQueryOf(url));
-}
-
-export function maySignIn(caller: Caller): boolean {
-  return isPermitted(caller, READERS);
+function reloadPage(path: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${path}"><title>User Group Service</title></head>
+<body><main><p><a href="${path}">Continue</a></p></main></body>
+</html>
+`;
 }

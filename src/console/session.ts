@@ -1,37 +1,52 @@
-// The session of a browser: an encrypted cookie with the API token that the person signed in with. It is stored nowhere,
-// and the API token is looked up for every request, so revoking it ends the session.
+// The sessions of a browser: encrypted cookies with the API token that the person signed in with. They are stored
+// nowhere, and the API token is looked up for every request, so revoking it ends the session. One session is active;
+// the others wait for the person to switch to them.
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Tenant } from '../domain/event/event.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
-import { cookieValues } from '../http/request/cookie.ts';
+import { consoleCookie, consoleCookieValue } from './cookie.ts';
 import { openSealed, sealedText } from './sealed.ts';
 
 export interface Session {
   apiToken: Secret;
-  /** Every form contains it: another site cannot know it. */
+  /** Every form contains it: another site cannot know it. It names the workspace and environment of the form. */
   csrfToken: string;
+  createdAt: number;
 }
 
 const MAX_AGE_SECONDS = 12 * 3_600;
 const CSRF_BYTES = 16;
 const NAME = 'user_group_console';
-/** Browsers accept this name only over HTTPS, from this host and for all paths. */
-const SECURE_NAME = `__Host-${NAME}`;
+/** The first one is active. */
+export const SLOTS = [NAME, `${NAME}_2`, `${NAME}_3`, `${NAME}_4`, `${NAME}_5`] as const;
 const OWNER = { session: 'console' } as const;
 
-export function newSession(apiToken: Secret): Session {
-  return { apiToken, csrfToken: randomBytes(CSRF_BYTES).toString('base64url') };
+export function newSession(apiToken: Secret, tenant: Tenant, now: number): Session {
+  const random = randomBytes(CSRF_BYTES).toString('base64url');
+  return { apiToken, csrfToken: `${random}.${suffixOf(tenant)}`, createdAt: now };
 }
 
-export function sessionCookie(keyRing: KeyRing, session: Session, now: number, isSecure: boolean): string {
-  const text = JSON.stringify([session.apiToken.reveal(), session.csrfToken, now]);
-  return cookie(sealedText(keyRing, new Secret(text), OWNER), MAX_AGE_SECONDS, isSecure);
+/** Whether a form with this token was opened in the workspace and environment. */
+export function isFormOf(csrfToken: string, tenant: Tenant): boolean {
+  return csrfToken.endsWith(`.${suffixOf(tenant)}`);
 }
 
-export function expiredCookie(isSecure: boolean): string {
-  return cookie('', 0, isSecure);
+function suffixOf({ workspaceId, environment }: Tenant): string {
+  return `${workspaceId}.${environment}`;
+}
+
+export function sessionCookie(keyRing: KeyRing, session: Session, isSecure: boolean, slot = 0): string {
+  const { apiToken, csrfToken, createdAt } = session;
+  const text = JSON.stringify([apiToken.reveal(), csrfToken, createdAt]);
+  const value = sealedText(keyRing, new Secret(text), OWNER);
+  return consoleCookie(SLOTS[slot]!, value, MAX_AGE_SECONDS, isSecure);
+}
+
+export function expiredCookie(isSecure: boolean, slot = 0): string {
+  return consoleCookie(SLOTS[slot]!, '', 0, isSecure);
 }
 
 /** Returns null if there is no session, or it has expired, or it is not one of this service. */
@@ -40,21 +55,14 @@ export function sessionOf(
   request: IncomingMessage,
   now: number,
   isSecure: boolean,
+  slot = 0,
 ): Session | null {
-  // A sibling domain or plain HTTP could plant the other name, and a person would work in the session of an attacker.
-  const names = isSecure ? [SECURE_NAME] : [SECURE_NAME, NAME];
-  const [value] = names.flatMap((name) => cookieValues(request, name));
+  const value = consoleCookieValue(request, SLOTS[slot]!, isSecure);
   if (value === undefined) return null;
   const opened = openSealed(keyRing, value, OWNER);
   if (opened === null) return null;
   const [apiToken, csrfToken, createdAt] = JSON.parse(opened.reveal()) as [string, string, number];
   const age = now - createdAt;
   if (age < 0 || age >= MAX_AGE_SECONDS * 1_000) return null;
-  return { apiToken: new Secret(apiToken), csrfToken };
-}
-
-/** Strict: a link on another site never acts with the session. */
-function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
-  const [name, attributes] = isSecure ? [SECURE_NAME, 'Path=/; Secure'] : [NAME, 'Path=/console'];
-  return `${name}=${value}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
+  return { apiToken: new Secret(apiToken), csrfToken, createdAt };
 }

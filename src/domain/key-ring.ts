@@ -28,7 +28,7 @@ export type StoredToken = TokenOwner & Pick<UserGroup, 'sealedToken'>;
 
 /** Owner of a secret that a browser keeps, in a cookie or in a field of a form, and the database does not. */
 export interface SessionOwner {
-  session: 'console' | 'new-api-token';
+  session: 'console' | 'new-api-token' | 'console-notice' | 'console-form';
 }
 
 export type SecretOwner = TokenOwner | DocumentKey | SessionOwner;

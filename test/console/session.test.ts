@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { checkMarkup } from '../support/console-page.ts';
+import { checkMarkup, unescaped } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { textOfElement } from '../support/html.ts';
 import { send, type TestResponse } from '../support/http.ts';
@@ -51,7 +51,7 @@ describeOnEachDatabase('A session of the console', (database) => {
   }
 
   async function isSignedIn(session: Headers): Promise<boolean> {
-    return (await get(HOME, session)).status === 200;
+    return (await get(HOME, { ...SAME_ORIGIN, ...session })).status === 200;
   }
 
   it('is where browsers are sent from the root, and nobody else', async () => {
@@ -62,13 +62,39 @@ describeOnEachDatabase('A session of the console', (database) => {
   });
 
   it('begins on the page to sign in, which leads back', async () => {
-    const asked = await get(`${HOME}?search=a%26b`);
+    const asked = await get(`${HOME}?search=a%26b`, SAME_ORIGIN);
     assert.equal(asked.status, 303);
     const page = await get(asked.headers.location!);
     const next = /name="next" value="([^"]+)"/.exec(page.text)![1]!.replaceAll('&#61;', '=');
     assert.equal(next, `${HOME}?search=a%26b`);
     const response = await signIn(service.token, { next });
     assert.deepEqual([response.status, response.headers.location], [303, next]);
+  });
+
+  it('continues where a link of another site leads, by one reload of this site', async () => {
+    const path = `${HOME}/acme?a=%22%3E%3Cscript%3E`;
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, {}] as Headers[]) {
+      const linked = await get(path, headers);
+      checkMarkup(linked);
+      const target = reloadOf(linked);
+      assert.equal(target, `/console/sign-in?next=${encodeURIComponent(path)}`);
+      // The browser sends the session with a request of this site.
+      const back = await get(target, { ...SAME_ORIGIN, ...(await newSession()) });
+      assert.deepEqual([back.status, back.headers.location], [303, path]);
+      // And without a session, the page to sign in does not reload again.
+      const page = await get(target, headers);
+      assert.equal(reloadOf(page), undefined);
+      assert.match(page.text, /name="api_token"/);
+    }
+  });
+
+  it('does not reload for ever with an API token that was revoked', async () => {
+    const { id, token } = await service.apiToken({ permission: 'admin' });
+    const session = await newSession(token);
+    await service.revokeApiToken(id);
+    const page = await get(`/console/sign-in?next=${HOME}`, session);
+    assert.equal(page.status, 200);
+    assert.match(page.text, /name="api_token"/);
   });
 
   it('requires an API token with which people may read', async () => {
@@ -132,7 +158,7 @@ describeOnEachDatabase('A session of the console', (database) => {
       const signedIn = await send(secureService.url, { method: 'POST', path, body, headers });
       const secure = cookieOf(signedIn);
       const statusWith = async (sent: string) =>
-        (await send(secureService.url, { path: HOME, headers: { cookie: sent } })).status;
+        (await send(secureService.url, { path: HOME, headers: { ...SAME_ORIGIN, cookie: sent } })).status;
       assert.equal(await statusWith(secure), 200);
       assert.equal(await statusWith(secure.replace('__Host-', '')), 303);
     } finally {
@@ -160,7 +186,7 @@ describeOnEachDatabase('A session of the console', (database) => {
       `00000000.${ciphertext}`,
       `${keyId}.${ciphertext.slice(0, middle)}${flipped}${ciphertext.slice(middle + 1)}`,
     ]) {
-      const response = await get(HOME, { cookie: `${name}=${forged}` });
+      const response = await get(HOME, { ...SAME_ORIGIN, cookie: `${name}=${forged}` });
       assert.equal(response.status, 303, forged);
     }
   });
@@ -179,7 +205,7 @@ describeOnEachDatabase('A session of the console', (database) => {
     const session = await newSession(token);
     assert.ok(await isSignedIn(session));
     await service.revokeApiToken(id);
-    const response = await get(HOME, session);
+    const response = await get(HOME, { ...SAME_ORIGIN, ...session });
     assert.equal(response.status, 303);
     assert.match(response.headers['set-cookie']![0]!, /^user_group_console=; .*Max-Age=0/);
   });
@@ -321,7 +347,6 @@ describeOnEachDatabase('A session of the console', (database) => {
       [await get('/console/user-groups/nobody', session), 404],
       [await get('/console/no/such/page'), 404],
       [await get('/console/user-groups/%ff', session), 400],
-      [await get('/console/user-groups/x/review', session), 405],
       [await post('/console/user-groups/x', {}, session), 405],
       [await get('/console/assets/x/y'), 404],
     ] as const) {
@@ -366,6 +391,14 @@ describeOnEachDatabase('A session of the console', (database) => {
     assert.match(responses.at(-1)!.headers['retry-after']!, /^[1-9]\d?$/);
   });
 });
+
+const SAME_ORIGIN: Headers = { 'sec-fetch-site': 'same-origin' };
+
+/** Where the page reloads to. */
+function reloadOf({ text }: TestResponse): string | undefined {
+  const content = /<meta http-equiv="refresh" content="0; url&#61;([^"]+)"|url=([^"]+)"/.exec(text);
+  return content ? unescaped(content[1] ?? content[2]!) : undefined;
+}
 
 /** With the same protection as every other page. */
 function assertProblemPage(page: TestResponse): void {

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, string>>;
 export class ConsoleBrowser {
   readonly #service: TestService;
   readonly #hasAnyText: boolean;
-  #cookie = '';
+  readonly #cookies = new Map<string, string>();
 
   /** With the API token of the service unless another is given. Texts that are stored may look like mistakes of a page. */
   static async signIn(
@@ -61,6 +61,19 @@ export class ConsoleBrowser {
     return this.#send('POST', path, body);
   }
 
+  #store(cookie: string): void {
+    const [pair = ''] = cookie.split(';', 1);
+    const at = pair.indexOf('=');
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (cookie.includes('; Max-Age=0;')) this.#cookies.delete(name);
+    else this.#cookies.set(name, value);
+  }
+
+  /** Forgets the cookies, like a browser after they expire. */
+  forgetCookies(): void {
+    this.#cookies.clear();
+  }
+
   async #send(method: string, path: string, body?: string): Promise<TestResponse> {
     const { url } = this.#service;
     const response = await send(url, {
@@ -68,17 +81,16 @@ export class ConsoleBrowser {
       path,
       body,
       headers: {
-        cookie: this.#cookie,
+        cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        'sec-fetch-site': 'same-origin',
         ...(method === 'POST' && {
           origin: url,
-          'sec-fetch-site': 'same-origin',
           'content-type': 'application/x-www-form-urlencoded',
         }),
       },
     });
     if (!this.#hasAnyText) assertNoMistakes(response.text, path);
-    const [cookie] = response.headers['set-cookie'] ?? [];
-    if (cookie !== undefined) this.#cookie = cookie.split(';', 1)[0]!;
+    for (const cookie of response.headers['set-cookie'] ?? []) this.#store(cookie);
     return response;
   }
 }

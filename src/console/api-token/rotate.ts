@@ -3,12 +3,12 @@ import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
 import { rotateApiToken } from '../../operations/api-token/api-token.ts';
+import { isSecure } from '../browser.ts';
 import { choiceField } from '../fields.ts';
 import { numberMember, readForm } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { type Html, html, pathTo, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
-import { isSecure } from '../serve.ts';
 import { sessionCookie } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
 import { issuedTokenView } from './issued.ts';
@@ -65,8 +65,8 @@ const gracePeriods = [
 
 /** Otherwise this session would end with the text that it has. */
 function continueSession({ context, session, request, reply }: PageCall, apiToken: Secret): void {
-  const { keyRing, clock } = context;
-  const cookie = sessionCookie(keyRing, { ...session, apiToken }, clock(), isSecure(context, request));
+  const { keyRing } = context;
+  const cookie = sessionCookie(keyRing, { ...session, apiToken }, isSecure(context, request));
   reply.header('set-cookie', cookie);
 }
 

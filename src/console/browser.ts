@@ -1,0 +1,54 @@
+// The browser behind a request: its sessions, and the site that a request comes from.
+
+import type { FastifyRequest } from 'fastify';
+import { encodedQueryOf } from '../http/request/query.ts';
+import type { Context } from '../operations/context.ts';
+import { Problem } from '../problem.ts';
+import { type Session, SLOTS, sessionOf } from './session.ts';
+
+export function queryOf({ url }: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(encodedQueryOf(url));
+}
+
+export function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0]!;
+}
+
+/** Whether the browser uses HTTPS, as far as this process knows. */
+export function isSecure({ publicUrl }: Pick<Context, 'publicUrl'>, { headers }: FastifyRequest): boolean {
+  return publicUrl.startsWith('https:') || headers['x-forwarded-proto'] === 'https';
+}
+
+/** Returns null if the request has no valid session in the slot, by default the active one. */
+export function requestSession(context: Context, request: FastifyRequest, slot = 0): Session | null {
+  const { keyRing, clock } = context;
+  return sessionOf(keyRing, request.raw, clock(), isSecure(context, request), slot);
+}
+
+/** The valid sessions of the browser by their slot. */
+export function requestSessions(context: Context, request: FastifyRequest): Map<number, Session> {
+  const found = SLOTS.map((_, slot) => [slot, requestSession(context, request, slot)] as const);
+  return new Map(found.filter((each): each is [number, Session] => each[1] !== null));
+}
+
+/** Whether the browser may have a session that it did not send, because a link of another site was followed. */
+export function mayWithholdSession({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'cross-site';
+}
+
+/** Whether the browser says that the form is from this site. */
+export function isFromThisSite({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  const isSameOrigin = site === undefined ? headers.origin !== undefined : site === 'same-origin';
+  return isSameOrigin && headers.origin !== 'null';
+}
+
+/** Throws `origin_not_allowed`. There is no session yet, so no token in the form; browsers say where it is from. */
+export function refuseOtherSites(request: FastifyRequest): void {
+  if (isFromThisSite(request)) return;
+  throw new Problem(
+    'origin_not_allowed',
+    'Sign in on the page of the console itself: the request names no origin, or that of another site.',
+  );
+}

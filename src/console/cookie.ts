@@ -1,0 +1,28 @@
+// The cookies of the console. Over HTTPS their names have the prefix `__Host-`, which browsers accept only from this
+// host, over HTTPS and for all paths.
+
+import type { IncomingMessage } from 'node:http';
+import { cookieValues } from '../http/request/cookie.ts';
+
+function nameOfCookie(name: string, isSecure: boolean): string {
+  return isSecure ? `__Host-${name}` : name;
+}
+
+/** Strict: a link on another site never acts with the session. */
+export function consoleCookie(name: string, value: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const attributes = isSecure ? 'Path=/; Secure' : 'Path=/console';
+  return `${nameOfCookie(name, isSecure)}=${value}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
+}
+
+/**
+ * Undefined if it is absent. A sibling domain or plain HTTP could plant the name without the prefix, and a person would
+ * work in the session of an attacker: over HTTPS it does not count.
+ */
+export function consoleCookieValue(
+  request: IncomingMessage,
+  name: string,
+  isSecure: boolean,
+): string | undefined {
+  const names = isSecure ? [nameOfCookie(name, true)] : [nameOfCookie(name, true), name];
+  return names.flatMap((each) => cookieValues(request, each))[0];
+}

@@ -1,0 +1,52 @@
+// Notices after an action: a cookie that the next page of that path shows and removes. It is encrypted with the session
+// and valid for a minute, so a link cannot make a page claim what did not happen, and a reload does not claim it again.
+
+import type { KeyRing } from '../domain/key-ring.ts';
+import { Secret } from '../domain/secret.ts';
+import { isSecure, pathOf } from './browser.ts';
+import { consoleCookie, consoleCookieValue } from './cookie.ts';
+import { NOTICE } from './notice.ts';
+import type { PageCall } from './page.ts';
+import { openSealed, sealedText } from './sealed.ts';
+
+const NAME = 'user_group_console_notice';
+const MAX_AGE_SECONDS = 60;
+const OWNER = { session: 'console-notice' } as const;
+
+type Call = Pick<PageCall, 'context' | 'session' | 'query' | 'request' | 'reply'>;
+
+/** Returns the location without its notice, which goes into the cookie. */
+export function storeNotice(
+  { context, session, request, reply }: Omit<Call, 'query'>,
+  location: string,
+): string {
+  const [path = '', text] = location.split('?', 2);
+  const query = new URLSearchParams(text);
+  const key = query.get(NOTICE);
+  if (key === null) return location;
+  query.delete(NOTICE);
+  const content = JSON.stringify([session.csrfToken, path, key, context.clock()]);
+  const value = sealedText(context.keyRing, new Secret(content), OWNER);
+  reply.header('set-cookie', consoleCookie(NAME, value, MAX_AGE_SECONDS, isSecure(context, request)));
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** Puts the notice of this page into the query, and removes any that the address claims. */
+export function takeNotice({ context, session, query, request, reply }: Call): void {
+  query.delete(NOTICE);
+  const secure = isSecure(context, request);
+  const value = consoleCookieValue(request.raw, NAME, secure);
+  const key = value && keyOf(context.keyRing, value, [session.csrfToken, pathOf(request)], context.clock());
+  if (!key) return;
+  query.set(NOTICE, key);
+  reply.header('set-cookie', consoleCookie(NAME, '', 0, secure));
+}
+
+/** Returns null if the notice is of another session or page, or too old. */
+function keyOf(keyRing: KeyRing, value: string, expected: readonly string[], now: number): string | null {
+  const opened = openSealed(keyRing, value, OWNER);
+  if (opened === null) return null;
+  const [csrfToken, path, key, at] = JSON.parse(opened.reveal()) as [string, string, string, number];
+  const isExpected = csrfToken === expected[0] && path === expected[1];
+  return isExpected && now - at < MAX_AGE_SECONDS * 1_000 ? key : null;
+}

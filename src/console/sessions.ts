@@ -1,0 +1,78 @@
+// The API tokens that a person has signed in with in this browser, to switch between workspaces and environments.
+
+import type { Caller } from '../domain/api-token.ts';
+import { digestOfApiToken } from '../domain/token.ts';
+import { readOwnApiToken } from '../operations/api-token/api-token.ts';
+import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
+import type { Context } from '../operations/context.ts';
+import { isSecure, requestSessions } from './browser.ts';
+import { actionForm, hidden } from './fields.ts';
+import { badge, buttonTo, type Html, html, pathTo, table } from './html.ts';
+import type { Page, PageCall } from './page.ts';
+import { type Session, SLOTS, sessionCookie } from './session.ts';
+
+const PATH = pathTo('sessions');
+const shared = {
+  permissions: ['read-write', 'read-only'],
+  purpose: 'switch between API tokens',
+  access: 'read',
+} as const;
+
+export const sessions: Page = {
+  ...shared,
+  method: 'GET',
+  path: '/sessions',
+  handle: async (call) => {
+    const rows: (readonly [string, string, string, string, Html])[] = [];
+    for (const [slot, { apiToken }] of requestSessions(call.context, call.request)) {
+      const caller = await callerWith(call.context, apiToken.reveal());
+      if (caller === null) continue;
+      const { workspaceName } = await readOwnApiToken(call.context, caller);
+      const { environment, name, apiTokenId, permission } = caller;
+      rows.push([
+        workspaceName,
+        environment,
+        name ?? `API token ${apiTokenId}`,
+        permission,
+        slot === 0 ? badge('neutral', 'active') : switchForm(call, slot, `${workspaceName}, ${environment}`),
+      ]);
+    }
+    return {
+      title: 'Switch workspace or environment',
+      main: html`<h1>Switch workspace or environment</h1>
+<p class="hint">The API tokens that you have signed in with in this browser, at most ${SLOTS.length}. Signing out ends all of them.</p>
+${table('Sessions', ['Workspace', 'Environment', 'API token', 'Permission', 'Session'], rows)}
+<div class="actions">${buttonTo('/console/sign-in?another=1', 'Sign in with another API token')}</div>`,
+    };
+  },
+};
+
+/** The active session and another one trade their cookies. */
+export const switchSession: Page = {
+  ...shared,
+  method: 'POST',
+  path: '/sessions/switch',
+  handle: async ({ context, session, form, request, reply }) => {
+    const slot = Number(form.choice('slot', SLOTS.map((_, each) => String(each)).slice(1)));
+    const other = requestSessions(context, request).get(slot);
+    if (other === undefined) return { location: PATH };
+    const store = (stored: Session, at: number) =>
+      reply.header('set-cookie', sessionCookie(context.keyRing, stored, isSecure(context, request), at));
+    store(other, 0);
+    store(session, slot);
+    return { location: pathTo('user-groups') };
+  },
+};
+
+async function callerWith(context: Context, apiToken: string): Promise<Caller | null> {
+  const digest = digestOfApiToken(apiToken);
+  return digest === null ? null : findActiveApiToken(context, digest);
+}
+
+function switchForm({ session }: PageCall, slot: number, to: string): Html {
+  return actionForm(
+    session,
+    `${PATH}/switch`,
+    html`${hidden('slot', String(slot))}<button type="submit" class="plain" aria-label="Switch to ${to}">Switch</button>`,
+  );
+}

@@ -1,0 +1,100 @@
+// The form to sign in, on its own page and in the place of a form whose session ended, and what it does.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Caller, isPermitted } from '../domain/api-token.ts';
+import { Secret } from '../domain/secret.ts';
+import { digestOfApiToken } from '../domain/token.ts';
+import type { PublicLimit } from '../http/limits/public-limit.ts';
+import { authenticate } from '../operations/api-token/authenticate.ts';
+import type { Context } from '../operations/context.ts';
+import { Problem } from '../problem.ts';
+import { isSecure, requestSessions } from './browser.ts';
+import { hidden, submit, textField } from './fields.ts';
+import type { Form } from './form.ts';
+import { type Html, html, NO_HTML } from './html.ts';
+import { READERS, type View } from './page.ts';
+import { newSession, type Session, SLOTS, sessionCookie } from './session.ts';
+
+interface SignInForm {
+  action: string;
+  /** Hidden fields. */
+  fields: Readonly<Record<string, string>>;
+  /** Above the form. */
+  text?: Html;
+}
+
+export function signInView({ action, fields, text = NO_HTML }: SignInForm, problem?: Problem): View {
+  const field = textField({
+    name: 'api_token',
+    label: 'API token',
+    type: 'password',
+    hint: 'With the permission admin, read-write or read-only: “user-group-service api-token create” creates one; “npm start” stores one in data/admin-token.',
+    isRequired: true,
+    problem,
+  });
+  return {
+    title: 'Sign in',
+    main: html`<h1>Sign in</h1>
+${text}
+<form method="post" action="${action}" class="narrow">
+${Object.entries(fields).map(([name, value]) => hidden(name, value))}
+${field}
+${submit('Sign in')}
+</form>`,
+    ...(problem && { status: problem.code === 'unauthenticated' ? 401 : 403 }),
+  };
+}
+
+/**
+ * Begins a session with the API token in the form; with `another` the active session stays, in another slot. Returns why
+ * the API token is rejected. Throws `rate_limited` after too many rejections.
+ */
+export async function signInWith(
+  { context, publicLimit }: { context: Context; publicLimit: PublicLimit | null },
+  { request, reply, form }: { request: FastifyRequest; reply: FastifyReply; form: Form },
+): Promise<{ caller: Caller; session: Session } | Problem> {
+  const apiToken = new Secret(form.text('api_token').trim());
+  try {
+    const caller = await authenticate(context, digestOfApiToken(apiToken.reveal()));
+    if (!isPermitted(caller, READERS)) throw notForPeople(caller.permission);
+    // New session id: prevents session fixation.
+    const session = newSession(apiToken, caller, context.clock());
+    if (form.has('another')) keepActive(context, request, reply, apiToken);
+    reply.header('set-cookie', sessionCookie(context.keyRing, session, isSecure(context, request)));
+    return { caller, session };
+  } catch (error) {
+    if (!(error instanceof Problem) || !isRejection(error)) throw error;
+    const refused = publicLimit?.refuse(request.raw, error) ?? error;
+    if (refused !== error) throw refused;
+    return error.code === 'unauthenticated' ? UNKNOWN : error;
+  }
+}
+
+/** Moves the active session to the slot of the same API token, a free one, or that of the oldest session. */
+function keepActive(context: Context, request: FastifyRequest, reply: FastifyReply, apiToken: Secret): void {
+  const sessions = requestSessions(context, request);
+  const active = sessions.get(0);
+  if (active === undefined || active.apiToken.reveal() === apiToken.reveal()) return;
+  const age = (slot: number) => {
+    const session = sessions.get(slot);
+    return session === undefined || session.apiToken.reveal() === apiToken.reveal() ? 0 : session.createdAt;
+  };
+  const others = SLOTS.map((_, slot) => slot).slice(1);
+  const slot = others.reduce((best, each) => (age(each) < age(best) ? each : best));
+  reply.header('set-cookie', sessionCookie(context.keyRing, active, isSecure(context, request), slot));
+}
+
+const UNKNOWN = new Problem('unauthenticated', 'This API token is not valid: mistyped, expired or revoked.', {
+  errors: [{ pointer: '/api_token', detail: 'is not valid: mistyped, expired or revoked' }],
+});
+
+function notForPeople(permission: string): Problem {
+  const detail = `has the permission ${permission}; the console requires read-only, read-write or admin`;
+  return new Problem('permission_denied', `This API token ${detail}.`, {
+    errors: [{ pointer: '/api_token', detail }],
+  });
+}
+
+function isRejection({ code }: Problem): boolean {
+  return code === 'unauthenticated' || code === 'permission_denied';
+}

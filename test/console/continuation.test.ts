@@ -1,0 +1,183 @@
+// What a person does not lose in the console: what was typed when a session ends, the other workspaces, and the truth of
+// notices.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { checkMarkup, textOf } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+
+const GROUPS = '/console/user-groups';
+const NEW = `${GROUPS}/-/new`;
+
+describeOnEachDatabase('A person in the console', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  function noticeOf({ text }: TestResponse): string | undefined {
+    return elementsOf(text).find(({ attributes }) => attributes.class === 'notice')?.text;
+  }
+
+  async function create(id: string): Promise<string> {
+    await service.get({ user_group_id: id, name: 'Acme' });
+    return `${GROUPS}/${id}`;
+  }
+
+  it('keeps what was typed when the session ends, and sends nothing before it is confirmed', async () => {
+    const group = await create('typed');
+    const browser = await ConsoleBrowser.signIn(service);
+    const form = await browser.get(`${group}/edit`);
+    browser.forgetCookies();
+    const secret = 'typed & <kept>';
+    const asked = await browser.submitFrom(form, `${group}/review`, { name: secret });
+    assert.equal(asked.status, 401);
+    checkMarkup(asked);
+    assert.match(textOf(asked), /What you typed is kept/);
+    assert.ok(!asked.text.includes('kept&#62;') && !asked.text.includes(service.token));
+    const rejected = await browser.submitFrom(asked, `${group}/review`, { api_token: 'uga_wrong' });
+    assert.equal(rejected.status, 401);
+    const shown = await browser.submitFrom(rejected, `${group}/review`, { api_token: service.token });
+    assert.equal(shown.status, 200, shown.text);
+    assert.match(textOf(shown), /nothing was done. Check it, and send it again/);
+    assert.equal(fieldsOf(shown.text, `${group}/review`).name, secret);
+    const review = await browser.submitFrom(shown, `${group}/review`);
+    await browser.submitFrom(review, `${group}/save`);
+    const { json } = await service.call('GET', '/v1/user-groups/typed');
+    assert.deepEqual([json.user_group.name, json.user_group.version], [secret, 2]);
+  });
+
+  it('repeats no action by signing in again', async () => {
+    const group = await create('action');
+    for (const action of ['rotate', 'suspend', 'delete', 'save']) {
+      const browser = await ConsoleBrowser.signIn(service);
+      const opened = await browser.get(action === 'save' ? `${group}/edit` : `${group}/${action}`);
+      const typed = {
+        ...fieldsOf(opened.text, action === 'save' ? `${group}/review` : `${group}/${action}`),
+      };
+      browser.forgetCookies();
+      const asked = await browser.post(`${group}/${action}`, {
+        ...typed,
+        reason: 'leak',
+        user_group_id: 'action',
+      });
+      assert.equal(asked.status, 401, action);
+      const again = await browser.submitFrom(asked, `${group}/${action}`, { api_token: service.token });
+      assert.equal(again.status, 200, action);
+    }
+    const browser = await ConsoleBrowser.signIn(service);
+    const { csrf } = fieldsOf((await browser.get(group)).text, `${group}/token`);
+    browser.forgetCookies();
+    const token = await browser.post(`${group}/token`, { csrf: csrf! });
+    assert.equal(token.headers.location, `/console/sign-in?next=${encodeURIComponent(`${group}/token`)}`);
+    const { json } = await service.call('GET', '/v1/user-groups/action/events');
+    assert.equal(json.events.length, 1);
+  });
+
+  it('gets the form back that was opened before signing in again in another tab', async () => {
+    const group = await create('tab');
+    const browser = await ConsoleBrowser.signIn(service);
+    const form = await browser.get(`${group}/edit`);
+    const again = await ConsoleBrowser.signIn(service);
+    const shown = await again.submitFrom(form, `${group}/review`, { name: 'Typed' });
+    assert.equal(shown.status, 403);
+    assert.equal(fieldsOf(shown.text, `${group}/review`).name, 'Typed');
+    assert.equal((await again.submitFrom(shown, `${group}/review`)).status, 200);
+  });
+
+  it('is never shown a form in another workspace or environment than that of the form', async () => {
+    const group = await create('tenant');
+    const { token: other } = await service.apiToken({ workspaceName: 'other tenant' });
+    const browser = await ConsoleBrowser.signIn(service);
+    const form = await browser.get(`${group}/edit`);
+    const elsewhere = await ConsoleBrowser.signIn(service, other);
+    const refused = await elsewhere.submitFrom(form, `${group}/review`, { name: 'Typed' });
+    assert.equal(refused.status, 403);
+    assert.ok(!refused.text.includes('Typed'));
+    browser.forgetCookies();
+    const asked = await browser.submitFrom(form, `${group}/review`, { name: 'Typed' });
+    const signedIn = await browser.submitFrom(asked, `${group}/review`, { api_token: other });
+    assert.equal(signedIn.status, 403);
+    assert.ok(!signedIn.text.includes('Typed'));
+  });
+
+  it('is not shown a form that was kept for another page, forged, or kept too long', async () => {
+    const group = await create('bound');
+    const browser = await ConsoleBrowser.signIn(service);
+    const form = await browser.get(`${group}/edit`);
+    browser.forgetCookies();
+    const asked = await browser.submitFrom(form, `${group}/review`, { name: 'Typed' });
+    const { kept_form: kept } = fieldsOf(asked.text, `${group}/review`);
+    const fields = { api_token: service.token };
+    for (const [path, kept_form] of [
+      [`${group}/save`, kept!],
+      [`${group}/review`, `${kept}x`],
+      [NEW, 'x.y'],
+    ] as const) {
+      const response = await browser.post(path, { ...fields, kept_form });
+      assert.deepEqual([response.status, response.headers.location], [303, path]);
+      browser.forgetCookies();
+    }
+    service.clockAheadMs = 3_600_001;
+    const late = await browser.post(`${group}/review`, { ...fields, kept_form: kept! });
+    assert.equal(late.headers.location, `${group}/review`);
+    service.clockAheadMs = 0;
+    const large = await browser.post(`${group}/review`, { name: 'x'.repeat(1_100_000) });
+    assert.equal(large.status, 413);
+  });
+
+  it('reads a notice once, on the page of the action, and not because an address claims it', async () => {
+    const group = await create('notice');
+    const browser = await ConsoleBrowser.signIn(service);
+    for (const key of ['rotated', 'suspended', 'token_current'])
+      assert.equal(noticeOf(await browser.get(`${group}?done=${key}`)), undefined);
+    const saved = await browser.submit(`${group}/suspend`, `${group}/suspend`);
+    assert.equal(saved.headers.location, group);
+    const other = await browser.get(GROUPS);
+    assert.equal(noticeOf(other), undefined);
+    assert.match(noticeOf(await browser.follow(saved))!, /is suspended/);
+    assert.equal(noticeOf(await browser.follow(saved)), undefined);
+    const resumed = await browser.submit(group, `${group}/resume`);
+    service.clockAheadMs = 61_000;
+    assert.equal(noticeOf(await browser.follow(resumed)), undefined);
+    service.clockAheadMs = 0;
+  });
+
+  it('switches between the API tokens that they have signed in with, each a session of its own', async () => {
+    const browser = await ConsoleBrowser.signIn(service);
+    const tokens: string[] = [];
+    for (const workspaceName of ['north', 'south']) {
+      const { token } = await service.apiToken({ workspaceName, environment: 'Testing' });
+      tokens.push(token);
+      const page = await browser.get('/console/sign-in?another=1');
+      const signedIn = await browser.submitFrom(page, '/console/sign-in', { api_token: token });
+      assert.match((await browser.follow(signedIn)).text, new RegExp(`· ${workspaceName}, Testing ·`));
+    }
+    const list = await browser.get('/console/sessions');
+    assert.match(textOf(list), /south Testing .* active .*Customer .* Switch north Testing .* Switch/);
+    const { csrf } = fieldsOf(list.text, '/console/sign-out');
+    const switched = await browser.post('/console/sessions/switch', { csrf: csrf!, slot: '2' });
+    assert.match((await browser.follow(switched)).text, /· north, Testing ·/);
+    const after = await browser.get('/console/sessions');
+    assert.match(textOf(after), /north Testing .* active .* south Testing .* Switch/);
+    for (const token of tokens) assert.ok(!after.text.includes(token.slice(8, 24)));
+    assert.equal((await browser.post('/console/sessions/switch', { csrf: csrf!, slot: '1' })).status, 403);
+    // The same API token again takes no further slot, and there are at most five.
+    const signInAgain = async (api_token: string) =>
+      browser.submitFrom(await browser.get('/console/sign-in?another=1'), '/console/sign-in', { api_token });
+    await signInAgain(tokens[1]!);
+    for (let index = 0; index < 4; index++)
+      await signInAgain((await service.apiToken({ workspaceName: 'many', name: `n${index}` })).token);
+    const many = textOf(await browser.get('/console/sessions'));
+    assert.deepEqual([many.match(/ Switch(?! workspace)/g)?.length, many.match(/ n\d /g)?.length], [4, 4]);
+    const { csrf: last } = fieldsOf((await browser.get(GROUPS)).text, '/console/sign-out');
+    await browser.post('/console/sign-out', { csrf: last! });
+    const signedOut = await browser.get('/console/sessions');
+    assert.equal(signedOut.headers.location, '/console/sign-in?next=%2Fconsole%2Fsessions');
+  });
+});
