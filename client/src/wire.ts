@@ -77,11 +77,11 @@ export interface RotateRequest {
 }
 
 export interface ListQuery {
-  /** Prefix of an id or a name; with `match: 'contains'`, part of one, regardless of case. */
+  /** Prefix of an id or a name; with `match: 'contains'`, part of one, regardless of case, or a property: `plan: gold`. */
   search?: string | undefined;
   /** How `search` matches. Default: `prefix`. */
   match?: 'prefix' | 'contains' | undefined;
-  /** Only groups whose mapping refers to this data source. */
+  /** Only groups that use this data source, by their mapping or as the default of a schema. */
   data_source?: string | number | undefined;
   /** Only suspended groups, or only the others. */
   suspended?: boolean | undefined;

@@ -7,6 +7,7 @@ import type { Secret } from '../domain/secret.ts';
 import { environments, keyOf, type UserGroup } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
+import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
 import { HistoryErasures } from '../operations/user-group/erase-history.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
@@ -69,7 +70,12 @@ function listCommand(): Command {
         'contains',
       ]),
     )
-    .addOption(new Option('--data-source <id>', 'only user groups whose mapping refers to the data source'))
+    .addOption(
+      new Option(
+        '--data-source <id>',
+        'only user groups that use the data source, also as the default of a schema',
+      ),
+    )
     .addOption(
       new Option('--suspended [boolean]', 'only suspended user groups, or with false only the others')
         .choices(['true', 'false'])
@@ -90,8 +96,8 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
   const { workspace, environment, json, databaseUrl: _, suspended, ...conditions } = options;
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
-  const caller = await callerOf(store, options);
-  const pages = userGroupPages({ store }, caller, {
+  const caller = await atCurrentConfig(store, await callerOf(store, options));
+  const pages = userGroupPages({ store, configs: new EnvironmentConfigs() }, caller, {
     limit: LIST_PAGE,
     ...conditions,
     ...(suspended !== undefined && { suspended: suspended === 'true' }),

@@ -26,3 +26,27 @@ for (const type of ['input', 'submit']) {
     { capture: true },
   );
 }
+
+// While a search goes on by itself, a button stops it; otherwise the link "Search on" is there.
+function showStop(isSearching) {
+  const stop = document.getElementById('search-stop');
+  if (stop) stop.hidden = !isSearching;
+}
+
+document.addEventListener('htmx:before:request', ({ target }) => {
+  if (target.id === 'search-on') showStop(true);
+});
+
+document.addEventListener('htmx:finally:request', () => {
+  if (document.getElementById('search-on') === null) showStop(false);
+});
+
+for (const type of ['htmx:response:error', 'htmx:error'])
+  document.addEventListener(type, () => showStop(false));
+
+document.addEventListener('click', ({ target }) => {
+  if (target.id !== 'search-stop') return;
+  document.querySelector('form.search').dispatchEvent(new CustomEvent('htmx:abort'));
+  showStop(false);
+  document.getElementById('search-on')?.focus();
+});

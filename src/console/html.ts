@@ -39,18 +39,22 @@ export function definitions(rows: readonly (readonly [name: string, value: Inser
   return html`<dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** On a phone, each cell is shown with the name of its column. `ifEmpty` is shown instead of a table without rows. */
+/**
+ * On a phone, each cell is shown with the name of its column. `ifEmpty` is shown instead of a table without rows. `rowsId`
+ * is for rows that a script adds.
+ */
 export function table(
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly Insertion[])[],
   ifEmpty?: string,
+  rowsId?: string,
 ): Html {
   if (rows.length === 0 && ifEmpty !== undefined) return none(ifEmpty);
   return html`<div class="table"><table>
 <caption class="hidden">${caption}</caption>
 <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>${rows.map(
+<tbody${rowsId === undefined ? '' : html` id="${rowsId}"`}>${rows.map(
     (
       cells,
     ) => html`<tr>${cells.map((cell, index) => html`<td data-label="${columns[index]!}">${cell}</td>`)}</tr>

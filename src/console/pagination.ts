@@ -18,6 +18,11 @@ export function nextPage(
   text = 'Next page',
 ): Html {
   if (cursor === null) return NO_HTML;
-  const next = new URLSearchParams(Object.entries({ ...query, cursor }).filter(([, value]) => value !== ''));
-  return html`<nav class="pages" aria-label="Pages">${buttonTo(`${path}?${next}`, text)}</nav>`;
+  return html`<nav class="pages" aria-label="Pages">${buttonTo(pageUrl(path, { ...query, cursor }), text)}</nav>`;
+}
+
+/** Empty values are left out. */
+export function pageUrl(path: string, query: Readonly<Record<string, string>>): string {
+  const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
 }

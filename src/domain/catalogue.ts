@@ -133,6 +133,21 @@ export class Catalogue {
     return defaults.map(([schemaId]) => schemaId);
   }
 
+  /**
+   * How mappings refer to the data source with this id or number, and the schemas whose default it is. Of one that does not
+   * exist: the text itself, as a string or a number.
+   */
+  referencesTo(idOrNumber: string): { references: ReadonlySet<Reference>; schemaIds: readonly string[] } {
+    const document = this.#documentOf(idOrNumber);
+    const number = document === undefined ? Number(idOrNumber) : dataSourceIdOf(document);
+    const texts = document === undefined ? [idOrNumber] : [document.id, String(number)];
+    // A text of digits may be the id of another data source.
+    const references = new Set<Reference>(texts.filter((text) => this.#documentOf(text) === document));
+    if (document !== undefined || String(number) === idOrNumber) references.add(number);
+    const defaults = this.#defaults.filter(([, reference]) => references.has(reference));
+    return { references, schemaIds: defaults.map(([schemaId]) => schemaId) };
+  }
+
   effective({ providedId, mapping }: Mapped): EffectiveMapping {
     const unreserved = this.#unreserved(mapping);
     const isForGroup = unreserved.owners.every((owner) => owner === providedId);

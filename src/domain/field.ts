@@ -156,7 +156,7 @@ export const search = {
   'x-pattern-detail': 'must not have control characters',
   description:
     'Only user groups whose id or name starts with this text, byte for byte; with `match=contains`, contains it, ' +
-    'regardless of case.',
+    'regardless of case. With `match=contains`, a text such as `plan: gold` also finds the value of a property.',
 } as const satisfies FieldSchema;
 
 export const match = {
@@ -169,7 +169,8 @@ export const match = {
 export const dataSource = {
   ...text,
   description:
-    'Only user groups whose mapping refers to this data source, stored as a string or as a number.',
+    'Only user groups that use this data source, which is your id of it or its number: the mapping refers to it, either ' +
+    'way, or has no entry for a schema whose default it is.',
 } as const satisfies FieldSchema;
 
 export const suspended = {

@@ -105,17 +105,22 @@ export function createdUserGroup(command: NewUserGroup): UserGroup {
 /** Size of the JSON of a user group, which is known without reading the texts. */
 export const USER_GROUP_BYTES = 'coalesce(octet_length(mapping), 0) + coalesce(octet_length(properties), 0)';
 
-export const USER_GROUP_SUMMARY = new Entity<Omit<UserGroupSummary, 'mapping'>>((column) => ({
+export const USER_GROUP_SUMMARY = new Entity<Omit<UserGroupSummary, 'mapping' | 'properties'>>((column) => ({
   providedId: column.text('provided_id'),
   name: column.text('name'),
+  createdAt: column.bigint('created_at'),
   suspendedAt: column.bigint('suspended_at'),
   lastSeenAt: column.bigint('last_seen_at'),
   bytes: column.bigint(USER_GROUP_BYTES),
 }));
 
-/** Reads a row of `USER_GROUP_SUMMARY`, followed by the mapping or null. */
+/** Reads a row of `USER_GROUP_SUMMARY`, followed by the mapping and the properties, or null. */
 export function toUserGroupSummary(row: readonly unknown[]): UserGroupSummary {
-  return { ...USER_GROUP_SUMMARY.read(row), mapping: row.at(-1) as UserGroupSummary['mapping'] };
+  const [mapping, properties] = row.slice(-2) as [
+    UserGroupSummary['mapping'],
+    UserGroupSummary['properties'],
+  ];
+  return { ...USER_GROUP_SUMMARY.read(row), mapping, properties };
 }
 
 export const API_TOKEN = new Entity<ApiToken>((column) => ({

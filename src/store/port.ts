@@ -479,14 +479,19 @@ export interface SeenUserGroup {
   teamId: number;
 }
 
-/** Gives at most `limit` summaries, and none after one with which the mappings read come to `maxBytes`. */
+/** Gives at most `limit` summaries, and none after one with which the mappings and properties come to `maxBytes`. */
 export interface UserGroupSummarySearch extends UserGroupSearch {
   /** Whether the summaries have the mappings, which may be large; otherwise null. */
   withMappings: boolean;
+  /** The same for the properties. */
+  withProperties: boolean;
 }
 
 export interface UserGroupSummary
-  extends Pick<UserGroup, 'providedId' | 'name' | 'mapping' | 'suspendedAt' | 'lastSeenAt'> {
+  extends Pick<
+    UserGroup,
+    'providedId' | 'name' | 'mapping' | 'properties' | 'createdAt' | 'suspendedAt' | 'lastSeenAt'
+  > {
   /** Size of the mapping and the properties. */
   bytes: number;
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Catalogue } from '../../src/domain/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { matcherOf, type UserGroupFilter } from '../../src/domain/user-group/user-group-filter.ts';
 
@@ -10,11 +11,13 @@ const group = {
   providedId: 'Customer-Straße',
   name: 'ΟΔΟΣ \u212aelvin',
   mapping: '{"40":213,"41":"eu"}' as JsonText,
+  properties:
+    '{"Plan":"Gold plus","seats":25,"big":9007199254740993,"regions":["EMEA","\\u00c4ther"],"a":{"b":"gold"}}' as JsonText,
   suspendedAt: null,
   lastSeenAt: 1_000,
 };
 const isMatch = (filter: Partial<UserGroupFilter>, changes: Partial<typeof group> | object = {}) =>
-  matcherOf({ ...none, ...filter })({ ...group, ...changes });
+  matcherOf({ ...none, ...filter }, new Catalogue([]))({ ...group, ...changes });
 
 describe('a filter of user groups', () => {
   it('without a condition has every group', () => {
@@ -28,10 +31,67 @@ describe('a filter of user groups', () => {
       assert.equal(isMatch({ contains }), false, contains);
   });
 
+  it('by the value of a property finds a part of a text, a whole number and an element of a list, regardless of case', () => {
+    for (const contains of [
+      'plan: gold',
+      'PLAN:  Plus ',
+      'plan : gold',
+      'seats: 25',
+      'regions: emea',
+      'regions: äther',
+    ])
+      assert.equal(isMatch({ contains }), true, contains);
+    assert.equal(isMatch({ contains: 'big: 9007199254740993' }), true);
+    for (const contains of [
+      'plan:gold',
+      'seats: 2',
+      'big: 9007199254740992',
+      'plan: silver',
+      'lan: gold',
+      'a: gold',
+      'b: gold',
+    ])
+      assert.equal(isMatch({ contains }), false, contains);
+    assert.equal(isMatch({ contains: 'plan: gold' }, { properties: null }), false);
+    assert.equal(isMatch({ contains: 'plan: gold' }, { properties: null, name: 'The Plan: Golden' }), true);
+  });
+
   it('by data source finds a string and a number, and no part of one', () => {
     for (const dataSource of ['213', 'eu']) assert.equal(isMatch({ dataSource }), true, dataSource);
     for (const dataSource of ['21', 'e', '40', '']) assert.equal(isMatch({ dataSource }), false, dataSource);
     assert.equal(isMatch({ dataSource: 'eu' }, { mapping: null }), false);
+  });
+
+  it('by data source finds each way to refer to it, and the groups without an entry for a schema whose default it is', () => {
+    const catalogue = new Catalogue([
+      document('schema', '40', '{"name":"Orders","default_data_source":213}'),
+      document('schema', '41', '{"name":"Sales","default_data_source":"gone"}'),
+      document('data_source', 'eu', '{"data_source_id":213,"schema_id":"40","name":"EU","attributes":{}}'),
+      document('data_source', '7', '{"data_source_id":8,"schema_id":"40","name":"US","attributes":{}}'),
+      document('data_source', 'us', '{"data_source_id":7,"schema_id":"40","name":"US","attributes":{}}'),
+    ]);
+    const uses = (dataSource: string, mapping: string | null) =>
+      matcherOf({ ...none, dataSource }, catalogue)({ ...group, mapping: mapping as JsonText | null });
+    for (const dataSource of ['eu', '213']) {
+      for (const mapping of ['{"40":"eu"}', '{"40":213}', '{"40":"213"}', '{"41":1}', '{}', null])
+        assert.equal(uses(dataSource, mapping), true, `${dataSource} ${mapping}`);
+      assert.equal(uses(dataSource, '{"40":"us"}'), false);
+    }
+    assert.equal(uses('gone', '{"40":1}'), true);
+    assert.equal(uses('gone', '{"41":1}'), false);
+    // The text 7 is the id of the data source 8.
+    assert.deepEqual(
+      ['{"40":7}', '{"40":"7"}', '{"40":"us"}', '{"40":8}'].map((mapping) => [
+        uses('us', mapping),
+        uses('7', mapping),
+      ]),
+      [
+        [true, false],
+        [false, true],
+        [true, false],
+        [false, true],
+      ],
+    );
   });
 
   it('by suspension finds the groups that are suspended, or those that are not', () => {
@@ -55,3 +115,7 @@ describe('a filter of user groups', () => {
     assert.equal(isMatch({ contains: 'customer', dataSource: 'us' }), false);
   });
 });
+
+function document(kind: 'schema' | 'data_source', id: string, body: string) {
+  return { kind, id, body: body as JsonText };
+}

@@ -2,15 +2,14 @@
 // every condition, with the same result on every database, in pages that are fast in a list of any length.
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import type { TokenDigest } from '../../src/domain/token.ts';
-import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { assertProblem } from '../support/problem.ts';
 import { TestService } from '../support/service.ts';
+import { storeUserGroups } from '../support/stored-user-group.ts';
 
 type Query = Record<string, string | number | boolean>;
 
@@ -21,7 +20,6 @@ const SEEN = Date.parse('2026-03-05T16:00:00Z');
 describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
   let service: TestService;
   let workspaces = 0;
-  let teamId = 1_000_000;
   before(async () => {
     service = await TestService.start(database);
   });
@@ -29,15 +27,9 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
 
   /** Creates a workspace with these groups, which differ from a default, and returns an API token of it. */
   async function workspaceWith(groups: Record<string, Partial<UserGroup>>): Promise<string> {
-    const { token } = await service.apiToken({ workspaceName: `filtered ${++workspaces}` });
-    const { store } = service.app.context;
-    const workspace = await store.read({ kind: 'findWorkspace', name: `filtered ${workspaces}` });
-    const stored = Object.entries(groups).map(([id, fields]) =>
-      groupOf(workspace!.workspaceId, id, ++teamId, fields),
-    );
-    for (let start = 0; start < stored.length; start += 1_000)
-      await store.write({ kind: 'copyUserGroups', userGroups: stored.slice(start, start + 1_000) });
-    await store.write({ kind: 'gatherStatistics' });
+    const workspaceName = `filtered ${++workspaces}`;
+    const { token } = await service.apiToken({ workspaceName, permission: 'admin' });
+    await storeUserGroups(service.app.context.store, workspaceName, groups);
     return token;
   }
 
@@ -120,6 +112,32 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     assert.deepEqual(await idsOf(token, { data_source: '2' }), ['d']);
     assert.deepEqual(await idsOf(token, { data_source: 'warehouse Ä' }), ['f']);
     assert.deepEqual(await idsOf(token, { data_source: 'warehouse ä' }), []);
+  });
+
+  it('data_source finds the groups that use it under its id, its number, or as the default of a schema', async () => {
+    const token = await workspaceWith({
+      a: { mapping: '{"40":"eu"}' as JsonText },
+      b: { mapping: '{"40":"us"}' as JsonText },
+      c: { mapping: '{"41":99}' as JsonText },
+      d: {},
+    });
+    const put = (path: string, body: object) => service.call('PUT', path, body, { token });
+    const { json } = await put('/v1/data-sources/eu', { schema_id: '40', name: 'EU', attributes: {} });
+    const number = String(json.data_source.data_source_id);
+    assert.deepEqual(await idsOf(token, { data_source: number }), ['a']);
+    await put('/v1/schemas/40', { name: 'Orders', default_data_source: 'eu' });
+    for (const data_source of ['eu', number])
+      assert.deepEqual(await idsOf(token, { data_source }), ['a', 'c', 'd'], data_source);
+    assert.deepEqual(await idsOf(token, { data_source: 'us' }), ['b']);
+  });
+
+  it('match=contains finds the value of a property', async () => {
+    const token = await workspaceWith({
+      a: { properties: '{"plan":"Gold"}' as JsonText },
+      b: { properties: '{"plan":"silver","gold":"plan"}' as JsonText },
+      c: { name: 'Plan: golden years' },
+    });
+    assert.deepEqual(await idsOf(token, { search: 'plan: gold', match: 'contains' }), ['a', 'c']);
   });
 
   it('suspended and seen_before select by suspension and last use; never seen counts as before', async () => {
@@ -242,28 +260,3 @@ describeOnEachDatabase('GET /v1/user-groups with filters', (database) => {
     });
   }
 });
-
-function groupOf(
-  workspaceId: number,
-  providedId: string,
-  teamId: number,
-  fields: Partial<UserGroup>,
-): UserGroup {
-  return {
-    ...keyOf(workspaceId, 'Customer', providedId),
-    teamId,
-    name: `Name of ${providedId}`,
-    mapping: null,
-    properties: null,
-    version: 1,
-    tokenDigest: createHash('sha256').update(String(teamId)).digest('hex') as TokenDigest,
-    sealedToken: { keyId: '00000000', ciphertext: 'unused' },
-    previousTokenDigest: null,
-    previousTokenExpiresAt: null,
-    createdAt: 0,
-    updatedAt: 0,
-    suspendedAt: null,
-    lastSeenAt: null,
-    ...fields,
-  };
-}

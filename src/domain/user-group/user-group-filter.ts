@@ -1,30 +1,84 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
+import type { Catalogue } from '../catalogue.ts';
+import { JsonArray, type JsonTree, membersOf, treeOf } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
 /** A group must meet every condition that is not null. */
 export interface UserGroupFilter {
-  /** Part of the id or name, regardless of case. */
+  /** Part of the id or name, regardless of case; with the form `name: value` also of the value of a property. */
   contains: string | null;
-  /** A data source that the mapping refers to. */
+  /** A data source that the mapping refers to, or the default of a schema that has no entry in it. */
   dataSource: string | null;
   suspended: boolean | null;
   /** Last seen before this instant (milliseconds since 1970), or never. */
   seenBefore: number | null;
 }
 
-type Filterable = Pick<UserGroup, 'providedId' | 'name' | 'mapping' | 'suspendedAt' | 'lastSeenAt'>;
+type Filterable = Pick<
+  UserGroup,
+  'providedId' | 'name' | 'mapping' | 'properties' | 'suspendedAt' | 'lastSeenAt'
+>;
+
+/** Whether the filter reads mappings and properties, which may be large. */
+export function fieldsReadBy({ contains, dataSource }: UserGroupFilter): {
+  withMappings: boolean;
+  withProperties: boolean;
+} {
+  return {
+    withMappings: dataSource !== null,
+    withProperties: contains !== null && propertyConditionIn(contains) !== null,
+  };
+}
 
 /** Prepares a test of many groups against the filter. */
-export function matcherOf(filter: UserGroupFilter): (group: Filterable) => boolean {
-  const { dataSource, suspended, seenBefore } = filter;
-  const contains = filter.contains === null ? null : foldCase(filter.contains);
-  return ({ providedId, name, mapping, suspendedAt, lastSeenAt }) =>
-    (suspended === null || suspended === (suspendedAt !== null)) &&
-    (seenBefore === null || lastSeenAt === null || lastSeenAt < seenBefore) &&
-    (contains === null || foldCase(providedId).includes(contains) || foldCase(name).includes(contains)) &&
-    (dataSource === null || refersTo(mapping, dataSource));
+export function matcherOf(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
+  const { suspended, seenBefore } = filter;
+  const hasText = filter.contains === null ? null : textTest(filter.contains);
+  const usesDataSource = filter.dataSource === null ? null : dataSourceTest(filter.dataSource, catalogue);
+  return (group) =>
+    (suspended === null || suspended === (group.suspendedAt !== null)) &&
+    (seenBefore === null || group.lastSeenAt === null || group.lastSeenAt < seenBefore) &&
+    (hasText === null || hasText(group)) &&
+    (usesDataSource === null || usesDataSource(group.mapping));
+}
+
+function textTest(contains: string): (group: Filterable) => boolean {
+  const text = foldCase(contains);
+  const condition = propertyConditionIn(contains);
+  const hasProperty = condition === null ? null : propertyTest(condition);
+  return ({ providedId, name, properties }) =>
+    foldCase(providedId).includes(text) ||
+    foldCase(name).includes(text) ||
+    (hasProperty !== null && properties !== null && hasProperty(properties));
+}
+
+interface PropertyCondition {
+  name: string;
+  value: string;
+}
+
+/** `plan: gold`; null for a text of another form. Ids with a colon have no space after it. */
+function propertyConditionIn(text: string): PropertyCondition | null {
+  const [, name, value] = /^\s*(\S.*?)\s*:\s+(\S.*?)\s*$/.exec(text) ?? [];
+  return name === undefined ? null : { name: foldCase(name), value: foldCase(value!) };
+}
+
+/** Strings that contain the value, and numbers, booleans and nulls that are written like it; in a list, any of its elements. */
+function propertyTest({ name, value }: PropertyCondition): (properties: JsonText) => boolean {
+  const isValue = (tree: JsonTree): boolean => {
+    if (typeof tree !== 'string') return tree instanceof JsonArray && tree.elements.some(isValue);
+    if (!tree.startsWith('"')) return foldCase(tree) === value;
+    return foldCase(JSON.parse(tree) as string).includes(value);
+  };
+  return (properties) => {
+    // Most groups have no such text at all, which is faster to see than their members.
+    if (!properties.includes('\\') && !foldCase(properties).includes(value)) return false;
+    for (const [key, text] of membersOf(properties))
+      if (foldCase(JSON.parse(key) as string) === name && isValue(treeOf(text))) return true;
+    return false;
+  };
 }
 
 /**
@@ -35,9 +89,15 @@ function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase();
 }
 
-/** Whether the mapping has the data source as a string or as a number. */
-function refersTo(mapping: JsonText | null, dataSource: string): boolean {
-  if (mapping === null) return false;
-  const values = Object.values(JSON.parse(mapping) as Record<string, string | number>);
-  return values.some((value) => String(value) === dataSource);
+/** A mapping that refers to the data source by its id or number, or has no entry for a schema whose default it is. */
+function dataSourceTest(dataSource: string, catalogue: Catalogue): (mapping: JsonText | null) => boolean {
+  const { references, schemaIds } = catalogue.referencesTo(dataSource);
+  return (mapping) => {
+    if (mapping === null) return schemaIds.length > 0;
+    const entries = JSON.parse(mapping) as Record<string, string | number>;
+    return (
+      Object.values(entries).some((reference) => references.has(reference)) ||
+      schemaIds.some((schemaId) => !Object.hasOwn(entries, schemaId))
+    );
+  };
 }

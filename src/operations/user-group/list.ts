@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
+import { Catalogue } from '../../domain/catalogue.ts';
 import {
   cursorOf,
   listedBytesOf,
@@ -22,6 +23,8 @@ export interface Page {
   userGroups: UserGroup[];
   /** null at the end of the list. */
   nextCursor: string | null;
+  /** Groups that were read for the page. */
+  scanned: number;
 }
 
 /** Absent conditions are met by every group. */
@@ -35,6 +38,8 @@ export interface ListQuery {
   suspended?: boolean;
   /** Milliseconds since 1970. */
   seenBefore?: number;
+  /** Reads groups for this long, instead of a small number of them, until the page is full. */
+  scanMs?: number | undefined;
 }
 
 /**
@@ -43,28 +48,40 @@ export interface ListQuery {
  */
 const MAX_READS = 16;
 
+const NO_CATALOGUE = new Catalogue([]);
+
 /**
  * Keyset pagination: the next groups of the caller's workspace and environment, from the cursor on. A group that exists
  * throughout is listed exactly once, whatever else changes; in a search by name, only if its name is unchanged. Throws
  * `invalid_request` for a cursor of another list.
  */
 export async function listUserGroups(
-  { store }: Pick<Context, 'store'>,
+  { store, configs }: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
-  { limit, cursor, ...conditions }: ListQuery,
+  { limit, cursor, scanMs, ...conditions }: ListQuery,
 ): Promise<Page> {
   const list = listOf(caller, conditions);
   const start = cursor === undefined ? startOf(list) : readCursor(list, cursor);
   const { filter } = list;
-  const { userGroups, next } = await (filter === undefined
-    ? completePage(store, list, start, limit)
-    : filteredPage(store, { ...list, filter }, start, limit));
-  return { userGroups, nextCursor: next && cursorOf(list, next) };
+  if (filter === undefined) {
+    const { userGroups, next } = await completePage(store, list, start, limit);
+    return { userGroups, nextCursor: next && cursorOf(list, next), scanned: userGroups.length };
+  }
+  const catalogue = filter.dataSource === null ? NO_CATALOGUE : (await configs.of(store, caller)).catalogue;
+  const bounds = { limit, scanMs };
+  const { userGroups, next, scanned } = await filteredPage(
+    store,
+    { ...list, filter },
+    catalogue,
+    start,
+    bounds,
+  );
+  return { userGroups, nextCursor: next && cursorOf(list, next), scanned };
 }
 
 /** Yields all groups of the list, page by page; no page is empty. */
 export async function* userGroupPages(
-  context: Pick<Context, 'store'>,
+  context: Pick<Context, 'store' | 'configs'>,
   caller: Caller,
   query: ListQuery,
 ): AsyncGenerator<UserGroup[]> {
@@ -81,7 +98,7 @@ export async function* userGroupPages(
 
 function listOf(
   { workspaceId, environment }: Caller,
-  { search = '', match = 'prefix', ...conditions }: Omit<ListQuery, 'limit' | 'cursor'>,
+  { search = '', match = 'prefix', ...conditions }: Omit<ListQuery, 'limit' | 'cursor' | 'scanMs'>,
 ): UserGroupList {
   const isPrefix = match === 'prefix';
   const list = { workspaceId, environment, search: isPrefix ? search : '' };

@@ -4,7 +4,7 @@ import { similarName } from '../../domain/suggest.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
 
-const PAGE = { limit: 1_000, maxBytes: 8 * 1024 * 1024, withMappings: false };
+const PAGE = { limit: 1_000, maxBytes: 8 * 1024 * 1024, withMappings: false, withProperties: false };
 /** In a longer list only the first groups are considered. */
 const MAX_PAGES = 100;
 

@@ -8,9 +8,10 @@ export function listUserGroupSummaries(
   search: UserGroupSummarySearch,
 ): QueryResult<'listUserGroupSummaries'> {
   const mapping = search.withMappings ? 'mapping' : 'null';
+  const properties = search.withProperties ? 'properties' : 'null';
   const summaries: UserGroupSummary[] = [];
   let bytes = 0;
-  for (const row of rowsOf(connection, search, `${USER_GROUP_SUMMARY.names}, ${mapping}`)) {
+  for (const row of rowsOf(connection, search, `${USER_GROUP_SUMMARY.names}, ${mapping}, ${properties}`)) {
     const summary = toUserGroupSummary(row);
     summaries.push(summary);
     bytes += summary.bytes;

@@ -1,0 +1,67 @@
+// The conditions of the list of user groups, and the form to choose them.
+
+import { limits } from '../../domain/field.ts';
+import { parseInstant } from '../../domain/instant.ts';
+import type { ListQuery } from '../../operations/user-group/list.ts';
+import { choiceField, textField } from '../fields.ts';
+import { type Html, html, pathTo } from '../html.ts';
+import { FIND_PATH } from './find.ts';
+import { STATUS } from './search-progress.ts';
+
+export const LIST_PATH = pathTo('user-groups');
+
+/** The conditions as typed, in the URL of the page: so that a list can be shared and the browser can go back. */
+export type Search = Readonly<Record<(typeof NAMES)[number], string>>;
+const NAMES = ['search', 'match', 'data_source', 'suspended', 'seen_before'] as const;
+
+export function searchOf(query: URLSearchParams): Search {
+  const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
+  return Object.fromEntries(NAMES.map((name) => [name, text(name)])) as Search;
+}
+
+export function conditionsOf({
+  search,
+  match,
+  data_source,
+  suspended,
+  seen_before,
+}: Search): Omit<ListQuery, 'limit'> {
+  const seenBefore = seen_before === '' ? null : parseInstant(`${seen_before}T00:00:00Z`);
+  return {
+    ...(search !== '' && { search, match: match === 'prefix' ? match : 'contains' }),
+    ...(data_source !== '' && { dataSource: data_source }),
+    ...(/^(yes|no)$/.test(suspended) && { suspended: suspended === 'yes' }),
+    ...(seenBefore !== null && { seenBefore }),
+  };
+}
+
+/** With JavaScript the list follows the typing, and a new search ends the one before; without, the button submits the form. */
+export function searchForm({ search, match, data_source, suspended, seen_before }: Search): Html {
+  return html`<form class="search" role="search" method="get" action="${LIST_PATH}" data-find-by-token="${FIND_PATH}" hx-get="${LIST_PATH}" hx-trigger="input delay:200ms, submit" hx-target="#results" hx-select="#results" hx-select-oob="#${STATUS}:innerHTML" hx-swap="outerHTML" hx-sync="this:replace" hx-replace-url="true">
+${textField({ name: 'search', label: 'Id or name', hint: 'A part of it; or a property, such as “plan: gold”.', value: search, type: 'search' })}
+${choiceField({
+  name: 'match',
+  label: 'Match',
+  value: match,
+  choices: [
+    ['', 'anywhere'],
+    ['prefix', 'from the start of the id or name'],
+  ],
+})}
+<details ${data_source + suspended + seen_before === '' ? '' : 'open'}><summary>Filters</summary><div class="filters">
+${textField({ name: 'data_source', label: 'Data source', hint: 'Its id or number; also as a default.', value: data_source })}
+${choiceField({
+  name: 'suspended',
+  label: 'Suspended',
+  value: suspended,
+  choices: [
+    ['', 'yes or no'],
+    ['yes', 'yes'],
+    ['no', 'no'],
+  ],
+})}
+${textField({ name: 'seen_before', label: 'Not seen since', value: seen_before, type: 'date' })}
+</div></details>
+<button type="submit" class="primary">Search</button>
+</form>`;
+}

@@ -1,0 +1,126 @@
+// A search of many user groups goes on in steps, and each says how far it has come. With JavaScript the next step starts by
+// itself and adds its rows to the page; without, a link leads to it.
+
+import type { Page as ListPage } from '../../operations/user-group/list.ts';
+import { withSeparators } from '../demo/chart.ts';
+import { type Html, html, none } from '../html.ts';
+import type { PageCall } from '../page.ts';
+import { nextPage, PAGE_SIZE, pageOf, pageUrl } from '../pagination.ts';
+
+/** Time of a step after a click; shorter with JavaScript, where people watch the progress. */
+const CLICKED_STEP_MS = 500;
+const SCRIPTED_STEP_MS = 200;
+const MAX_COUNT = 1e15;
+
+/** Ids of elements that htmx and console.js find. */
+export const ROWS = 'rows';
+export const STATUS = 'search-status';
+const SEARCH_FORM = 'form.search';
+
+/** What the steps before this one have done, as the URL of the page says. */
+export interface Step {
+  /** Rows that the page has already. */
+  shown: number;
+  searched: number;
+  /** Whether this step continues a search. */
+  isContinued: boolean;
+  isScripted: boolean;
+}
+
+export function stepIn({ query, request }: Pick<PageCall, 'query' | 'request'>): Step {
+  const isScripted = request.headers['hx-request'] === 'true';
+  return {
+    shown: isScripted ? Math.min(countIn(query, 'shown'), PAGE_SIZE - 1) : 0,
+    searched: countIn(query, 'searched'),
+    isContinued: query.has('shown'),
+    isScripted,
+  };
+}
+
+function countIn(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '';
+  return /^\d{1,15}$/.test(text) ? Math.min(Number(text), MAX_COUNT) : 0;
+}
+
+/** The part of the list that the step reads. The first one is as fast as any page. */
+export function boundsOf(
+  query: URLSearchParams,
+  { shown, isContinued, isScripted }: Step,
+): { limit: number; cursor?: string; scanMs: number | undefined } {
+  const scanMs = isScripted ? SCRIPTED_STEP_MS : CLICKED_STEP_MS;
+  return { ...pageOf(query), limit: PAGE_SIZE - shown, scanMs: isContinued ? scanMs : undefined };
+}
+
+/** Progress of a search after a step. */
+export interface Progress {
+  /** Rows on the page. */
+  shown: number;
+  searched: number;
+  /** About how many user groups there are; null if that is unknown. */
+  total: number | null;
+  /** null at the end of the list. */
+  nextCursor: string | null;
+  /** Whether the page has no room for more rows, or the list has no more. */
+  isDone: boolean;
+}
+
+export function progressAfter(
+  { shown, searched }: Step,
+  { userGroups, scanned, nextCursor }: ListPage,
+  total: number | null,
+): Progress {
+  const rows = shown + userGroups.length;
+  return {
+    shown: rows,
+    searched: searched + scanned,
+    total,
+    nextCursor,
+    isDone: nextCursor === null || rows >= PAGE_SIZE,
+  };
+}
+
+/** For screen readers: in a place of its own, so that they read it and not the list. */
+export function statusText({ shown, isDone, nextCursor }: Progress): string {
+  if (!isDone) return 'Searching…';
+  if (nextCursor !== null) return `${shown} user groups on this page, and more follow`;
+  return shown === 1 ? '1 user group' : `${shown} user groups`;
+}
+
+/** Below the rows: the next step, or the next page. */
+export function progressView(
+  path: string,
+  conditions: Readonly<Record<string, string>>,
+  progress: Progress,
+): Html {
+  return html`<div id="search-progress">
+<div id="search-step">${progress.isDone ? done(path, conditions, progress) : goingOn(path, conditions, progress)}</div>
+<button type="button" id="search-stop" hidden>Stop</button>
+</div>`;
+}
+
+function done(path: string, conditions: Readonly<Record<string, string>>, progress: Progress): Html {
+  const { shown, searched, nextCursor } = progress;
+  if (shown === 0) return none('No user group here meets these conditions.');
+  return nextPage(path, nextCursor, { ...conditions, searched: String(searched) });
+}
+
+/** A step that fails, or is stopped, leaves the link. */
+function goingOn(path: string, conditions: Readonly<Record<string, string>>, progress: Progress): Html {
+  const { shown, searched, total, nextCursor } = progress;
+  const url = pageUrl(path, {
+    ...conditions,
+    searched: String(searched),
+    shown: String(shown),
+    cursor: nextCursor!,
+  });
+  const attributes = html`hx-get="${url}" hx-trigger="load, click" hx-target="#search-step" hx-select="#search-step" hx-swap="outerHTML" hx-select-oob="#${ROWS}:beforeend,#${STATUS}:innerHTML" hx-sync="${SEARCH_FORM}:queue last"`;
+  return html`<p>${searchedText(progress)}</p>
+${total === null ? '' : html`<progress aria-label="Searched user groups" value="${Math.min(searched, total)}" max="${Math.max(total, 1)}"></progress>`}
+<p><a class="button" id="search-on" href="${url}" ${attributes}>Search on</a></p>`;
+}
+
+function searchedText({ shown, searched, total }: Progress): string {
+  const all = total === null || total < searched ? '' : ` of about ${withSeparators(total)}`;
+  const found = shown === 0 ? 'none found yet' : `${shown} found so far`;
+  return `Searched ${withSeparators(searched)}${all} user groups: ${found}.`;
+}

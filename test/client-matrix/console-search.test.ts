@@ -1,0 +1,115 @@
+// The search of the console in a real browser: it goes on by itself until the page is full or nothing is left, shows its
+// progress, and can be stopped.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { DESKTOP, launchBrowser, skipsBrowser, violationsOf } from '../support/browser.ts';
+import { sqlite } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { storeUserGroups } from '../support/stored-user-group.ts';
+
+/** More than the first step reads, of which one in 200 is a reseller: a page of them takes two steps. */
+const GROUPS = 12_000;
+const RESELLERS = 200;
+
+describe('The search of the console in a browser', { skip: skipsBrowser }, () => {
+  let service: TestService;
+  let browser: Browser;
+  before(async () => {
+    service = await TestService.start(sqlite);
+    const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => [
+      `customer-${String(index).padStart(6, '0')}`,
+      {
+        name:
+          index === GROUPS - 1 ? 'The rare one' : `${index % RESELLERS === 0 ? 'Reseller' : 'Shop'} ${index}`,
+      },
+    ]);
+    await storeUserGroups(service.app.context.store, 'default', Object.fromEntries(groups));
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  async function open(): Promise<Page> {
+    const page = await browser.newPage({ ...DESKTOP, baseURL: service.url });
+    await page.goto('/');
+    await page.getByLabel('API token').fill(service.token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'User groups', level: 1 }).waitFor();
+    return page;
+  }
+
+  const links = (page: Page) => page.locator('#rows a').count();
+
+  it('finds a rare name without a click', async () => {
+    const page = await open();
+    await page.getByLabel('Id or name').fill('rare');
+    await page.getByRole('link', { name: 'customer-011999' }).waitFor();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 user group$/ })
+      .waitFor({ state: 'attached' });
+    assert.equal(await links(page), 1);
+    assert.equal(await page.getByRole('button', { name: 'Stop' }).isVisible(), false);
+    assert.deepEqual(await violationsOf(page), []);
+    await page.close();
+  });
+
+  it('says that nothing is there when it has read everything', async () => {
+    const page = await open();
+    await page.getByLabel('Id or name').fill('nothing like it');
+    await page.getByText('No user group here meets these conditions.').waitFor();
+    await page.close();
+  });
+
+  it('fills the page, each group once, and then offers the next page', async () => {
+    const page = await open();
+    await page.getByLabel('Id or name').fill('reseller');
+    await page.getByRole('link', { name: 'customer-009800' }).waitFor();
+    const ids = await page.locator('#rows a').allTextContents();
+    assert.equal(ids.length, 50);
+    assert.equal(new Set(ids).size, 50);
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.getByRole('link', { name: 'customer-011800' }).waitFor();
+    assert.equal(await links(page), GROUPS / RESELLERS - 50);
+    await page.close();
+  });
+
+  it('shows its progress, stops when asked, goes on after a click, and forgets a search that was replaced', async () => {
+    const page = await open();
+    const isStep = (url: URL) => url.searchParams.has('shown');
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(isStep, async (route) => {
+      await held;
+      await route.continue().catch(() => {});
+    });
+    await page.getByLabel('Id or name').fill('rare');
+    await page.getByText('Searched 5,000').waitFor();
+    const stop = page.getByRole('button', { name: 'Stop' });
+    await stop.waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Search on' }).isVisible(), false);
+    assert.deepEqual(await violationsOf(page), []);
+    await stop.click();
+    const on = page.getByRole('link', { name: 'Search on' });
+    await on.waitFor();
+    assert.equal(await stop.isVisible(), false);
+    await on.click();
+    await stop.waitFor();
+    await page.getByLabel('Id or name').fill('customer-000007');
+    await page.getByRole('link', { name: 'customer-000007' }).waitFor();
+    release();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 user group$/ })
+      .waitFor({ state: 'attached' });
+    assert.equal(await links(page), 1);
+    await page.close();
+  });
+});

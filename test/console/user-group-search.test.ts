@@ -1,0 +1,62 @@
+// Contract: a search in the console never says that there is nothing before it has looked everywhere. It says how far it
+// has come, and one click goes on.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { ConsoleBrowser } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import { elementsOf } from '../support/html.ts';
+import type { TestResponse } from '../support/http.ts';
+import { TestService } from '../support/service.ts';
+import { storeUserGroups } from '../support/stored-user-group.ts';
+
+const LIST = '/console/user-groups';
+/** More than the first step of a search reads. */
+const GROUPS = 6_000;
+
+describeOnEachDatabase('the search for user groups in the console', (database) => {
+  let service: TestService;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    service = await TestService.start(database);
+    browser = await ConsoleBrowser.signIn(service);
+    const groups = Array.from({ length: GROUPS }, (_, index): [string, Partial<UserGroup>] => [
+      `customer-${String(index).padStart(6, '0')}`,
+      index === GROUPS - 1 ? { name: 'The rare one', properties: '{"plan":"gold"}' as never } : {},
+    ]);
+    await storeUserGroups(service.app.context.store, 'default', Object.fromEntries(groups));
+  });
+  after(() => service.end());
+
+  function linkOf({ text }: TestResponse, id: string): string | undefined {
+    return elementsOf(text).find(({ attributes }) => attributes.id === id)?.attributes.href;
+  }
+
+  for (const search of ['RARE', 'plan: gold']) {
+    it(`says how far it has come, and finds the last group with one click: ${search}`, async () => {
+      const first = await browser.get(`${LIST}?${new URLSearchParams({ search })}`);
+      assert.match(textOf(first), /Searched 5,000 .*user groups: none found yet\./);
+      assert.doesNotMatch(textOf(first), /No user group/);
+      const next = await browser.get(linkOf(first, 'search-on')!.replaceAll('&amp;', '&'));
+      assert.match(textOf(next), /The rare one/);
+      assert.equal(linkOf(next, 'search-on'), undefined);
+      assert.doesNotMatch(textOf(next), /Searched|No user group|Next page/);
+    });
+  }
+
+  it('says that there is nothing at the end only', async () => {
+    const first = await browser.get(`${LIST}?search=nothing`);
+    const next = await browser.get(linkOf(first, 'search-on')!.replaceAll('&amp;', '&'));
+    assert.match(textOf(next), /No user group here meets these conditions\./);
+  });
+
+  it('finds a text anywhere unless asked for the start', async () => {
+    const anywhere = await browser.get(`${LIST}?search=000000`);
+    assert.match(textOf(anywhere), /customer-000000/);
+    const start = await browser.get(`${LIST}?search=000000&match=prefix`);
+    assert.match(textOf(start), /No user group here meets these conditions\./);
+    assert.match(textOf(await browser.get(`${LIST}?search=customer-00599&match=prefix`)), /The rare one/);
+  });
+});

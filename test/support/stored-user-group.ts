@@ -1,0 +1,44 @@
+// User groups that are written to the database as they are: thousands of them in a second.
+
+import { createHash } from 'node:crypto';
+import type { TokenDigest } from '../../src/domain/token.ts';
+import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
+import type { BatchingStore } from '../../src/store/batching-store.ts';
+
+const BATCH = 1_000;
+/** Beyond the ids that tests lease. */
+let teamId = 1_000_000;
+
+/** Stores user groups of a workspace, in `Customer`, by their ids: each differs from a default by these fields. */
+export async function storeUserGroups(
+  store: BatchingStore,
+  workspaceName: string,
+  groups: Record<string, Partial<UserGroup>>,
+): Promise<void> {
+  const workspace = await store.read({ kind: 'findWorkspace', name: workspaceName });
+  const stored = Object.entries(groups).map(([id, fields]) => userGroup(workspace!.workspaceId, id, fields));
+  for (let start = 0; start < stored.length; start += BATCH)
+    await store.write({ kind: 'copyUserGroups', userGroups: stored.slice(start, start + BATCH) });
+  await store.write({ kind: 'gatherStatistics' });
+}
+
+function userGroup(workspaceId: number, providedId: string, fields: Partial<UserGroup>): UserGroup {
+  teamId++;
+  return {
+    ...keyOf(workspaceId, 'Customer', providedId),
+    teamId,
+    name: `Name of ${providedId}`,
+    mapping: null,
+    properties: null,
+    version: 1,
+    tokenDigest: createHash('sha256').update(String(teamId)).digest('hex') as TokenDigest,
+    sealedToken: { keyId: '00000000', ciphertext: 'unused' },
+    previousTokenDigest: null,
+    previousTokenExpiresAt: null,
+    createdAt: 0,
+    updatedAt: 0,
+    suspendedAt: null,
+    lastSeenAt: null,
+    ...fields,
+  };
+}
