@@ -9,7 +9,7 @@ import { OutageLog, untilAvailable } from './database-outage.ts';
 import type { Tenant } from './domain/event/event.ts';
 import type { KeyRing } from './domain/key-ring.ts';
 import { type MetricsServer, startMetricsServer } from './http/metrics-server.ts';
-import { keyFileOf, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
+import { keyFilePath, loadKeyRing, registerActiveKey } from './key-ring-source.ts';
 import { writeLine } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { MigrationLog } from './migration-log.ts';
@@ -20,7 +20,13 @@ import { EventRetention } from './operations/event/retention.ts';
 import { PropertyValidator } from './operations/property-schema/validator/validator.ts';
 import { ReducedEventLog } from './reduced-event-log.ts';
 import { SharedClock } from './scheduling/shared-clock.ts';
-import { allocateSharedMemory, createServing, queueLengthsOf, type Serving, type Thread } from './serving.ts';
+import {
+  allocateSharedMemory,
+  createServing,
+  type Serving,
+  sharedQueueLengths,
+  type Thread,
+} from './serving.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { findExposedFiles } from './system/secret-file-permissions.ts';
 import { validate } from './threads/remote-validator.ts';
@@ -129,7 +135,7 @@ async function startWith(
         batches: metrics?.metrics.batches,
         onReducedEvent,
         threads: config.threads,
-        queueLengths: queueLengthsOf(config, thread),
+        queueLengths: sharedQueueLengths(config, thread),
         migrationObserver: new MigrationLog(log),
       }),
     );
@@ -186,7 +192,7 @@ async function serve(
   { database, keyRing }: Opened,
 ): Promise<App> {
   const { store } = database;
-  const secretFiles = [...config.secretFiles, keyFileOf(config) ?? []].flat();
+  const secretFiles = [...config.secretFiles, keyFilePath(config) ?? []].flat();
   for (const warning of [...database.warnings, ...findExposedFiles(secretFiles)]) log.warn(warning);
   const metrics = served?.metrics ?? null;
   const propertyValidator = new PropertyValidator();

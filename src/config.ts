@@ -315,7 +315,7 @@ export const settings = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** The environment variables of a setting, for help texts. */
-export function variablesOf({ env, secret }: Setting<unknown>): string {
+export function variableNames({ env, secret }: Setting<unknown>): string {
   return secret ? `${env}, ${env}_FILE` : env;
 }
 
@@ -339,7 +339,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Flags = {}): Config {
   const config: Partial<Record<keyof Config, unknown>> = { secretFiles };
   for (const [key, setting] of Object.entries(settings) as [SettingKey, Setting<unknown>][]) {
     config[key] = readSetting(setting, env, flags[key]);
-    const file = secretFileOf(setting, env);
+    const file = secretFile(setting, env);
     if (file !== undefined && flags[key] === undefined) secretFiles.push(file);
   }
   return config as Config;
@@ -380,13 +380,17 @@ export function configMessage(config: Config, tokenKeys: Secret): ConfigMessage 
   return { ...rest, databaseUrl: url, tokenKeys: tokenKeys.reveal() };
 }
 
-export function configOf({ databaseUrl, tokenKeys, ...rest }: ConfigMessage): Config & { tokenKeys: Secret } {
+export function configFromMessage({
+  databaseUrl,
+  tokenKeys,
+  ...rest
+}: ConfigMessage): Config & { tokenKeys: Secret } {
   const url =
     databaseUrl.engine === 'sqlite' ? databaseUrl : { ...databaseUrl, url: new Secret(databaseUrl.url) };
   return { ...rest, databaseUrl: url, tokenKeys: new Secret(tokenKeys), bootstrapApiToken: null };
 }
 
-function secretFileOf({ env: name, secret }: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
+function secretFile({ env: name, secret }: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
   return (secret && env[`${name}_FILE`]) || undefined;
 }
 
@@ -411,7 +415,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: NodeJS.ProcessE
 
 function fromEnvironment(setting: Setting<unknown>, env: NodeJS.ProcessEnv): string | undefined {
   const { env: name } = setting;
-  const file = secretFileOf(setting, env);
+  const file = secretFile(setting, env);
   if (file === undefined) return env[name] || undefined;
   if (env[name]) throw new ConfigInvalid(`${name} and ${name}_FILE must not both be set`);
   const text = readSecret(file, name);

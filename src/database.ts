@@ -107,7 +107,7 @@ export async function openForServing(config: Config, options: ServingOptions): P
   try {
     const store = openServingStore(
       databaseUrl.path,
-      eventQuotaOf(config, options),
+      eventQuotaOptions(config, options),
       options.migrationObserver,
     );
     const migrations = sqliteMigrations;
@@ -162,7 +162,7 @@ function servedBy(
   };
 }
 
-function eventQuotaOf(
+function eventQuotaOptions(
   { eventMebibytesPerDay }: Config,
   { onReducedEvent }: Pick<ThreadOptions, 'onReducedEvent'>,
 ): EventQuotaOptions {
@@ -176,7 +176,7 @@ function servingPostgresOptions(
 ): PostgresOptions {
   const { threads } = options;
   const { poolSize, ...rest } = postgresOptions(config, databaseUrl);
-  const { bytesPerDay, onReduced } = eventQuotaOf(config, options);
+  const { bytesPerDay, onReduced } = eventQuotaOptions(config, options);
   return {
     ...rest,
     ...options,

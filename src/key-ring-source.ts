@@ -46,7 +46,7 @@ function requireKeys(ring: KeyRing, keyIds: readonly string[], source: string): 
 }
 
 /** The key file next to a SQLite database; null if the key ring comes from the settings. */
-export function keyFileOf({ databaseUrl, tokenKeys }: RingConfig): string | null {
+export function keyFilePath({ databaseUrl, tokenKeys }: RingConfig): string | null {
   if (tokenKeys !== null || databaseUrl.engine !== 'sqlite') return null;
   return join(dirname(databaseUrl.path), 'token-keys');
 }
@@ -63,7 +63,7 @@ interface RingText {
 
 function ringText(config: RingConfig, hasTokens: boolean): RingText {
   if (config.tokenKeys !== null) return { text: config.tokenKeys, source: 'UGS_TOKEN_KEYS' };
-  const file = keyFileOf(config);
+  const file = keyFilePath(config);
   if (file === null) {
     throw new ConfigInvalid(
       'UGS_TOKEN_KEYS is not set, but PostgreSQL requires it: generate a key with "key generate" and set the same key ring for every process',

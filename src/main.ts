@@ -8,7 +8,7 @@ import { configCommand } from './commands/config.ts';
 import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
 import { eventCommand } from './commands/event.ts';
-import { exitCodeMeanings, exitCodeOf, exitCodes, isListenError } from './commands/exit-code.ts';
+import { exitCodeMeanings, exitCodes, isListenError, toExitCode } from './commands/exit-code.ts';
 import { exportCommand } from './commands/export.ts';
 import { groupCommand } from './commands/group.ts';
 import { helpCommand } from './commands/help.ts';
@@ -36,9 +36,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program().parseAsync(argv);
     return exitCodes.ok;
   } catch (error) {
-    const code = exitCodeOf(error);
+    const code = toExitCode(error);
     // Commander prints its own errors.
-    if (!(error instanceof CommanderError)) console.error(redact(messageOf(error, code)));
+    if (!(error instanceof CommanderError)) console.error(redact(failureMessage(error, code)));
     return code;
   }
 }
@@ -93,7 +93,7 @@ function handleOutputError(error: NodeJS.ErrnoException): void {
   process.exit(exitCodes.failed);
 }
 
-function messageOf(error: unknown, code: number): string {
+function failureMessage(error: unknown, code: number): string {
   const { message, stack, code: errno, port } = error as NodeJS.ErrnoException & { port?: number };
   if (errno === 'EADDRINUSE')
     return `${ERROR_PREFIX}port ${port} is already in use; choose another port with --port or PORT`;

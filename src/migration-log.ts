@@ -14,14 +14,17 @@ export class MigrationLog implements MigrationObserver {
 
   started(migration: Migration): void {
     if (migration.number === 1) this.#level = 'debug';
-    this.#log[this.#level](fieldsOf(migration), 'migrating the database');
+    this.#log[this.#level](migrationFields(migration), 'migrating the database');
   }
 
   applied(migration: Migration, tookMs: number): void {
-    this.#log[this.#level]({ ...fieldsOf(migration), tookMs: Math.round(tookMs) }, 'migrated the database');
+    this.#log[this.#level](
+      { ...migrationFields(migration), tookMs: Math.round(tookMs) },
+      'migrated the database',
+    );
   }
 }
 
-function fieldsOf({ number, name }: Migration): object {
+function migrationFields({ number, name }: Migration): object {
   return { migration: name, fromSchema: number - 1, toSchema: number };
 }

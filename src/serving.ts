@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { addConsole } from './console/routes.ts';
 import type { ThreadDatabase } from './database.ts';
-import { demoDirectoryOf } from './demo/sample-file.ts';
+import { demoDirectoryPath } from './demo/sample-file.ts';
 import type { KeyRing } from './domain/key-ring.ts';
 import { BodyAdmission } from './http/limits/body-admission.ts';
 import { InFlight } from './http/limits/in-flight.ts';
@@ -66,7 +66,10 @@ export interface Thread {
 }
 
 /** Undefined in a process with one serving thread. */
-export function queueLengthsOf({ threads }: Config, { number, memory }: Thread): QueueLengths | undefined {
+export function sharedQueueLengths(
+  { threads }: Config,
+  { number, memory }: Thread,
+): QueueLengths | undefined {
   if (threads === 1) return undefined;
   const { read, list, write } = memory.queueLengths;
   const [reads, lists, writes] = [read, list, write].map((each) => new ThreadSum(each, number));
@@ -154,7 +157,7 @@ export function createServing({
     await checkDatabase(context, migrations);
   };
   addRoutes(server, options, { publicLimit, isReady });
-  const demoDirectory = demoDirectoryOf(config.databaseUrl);
+  const demoDirectory = demoDirectoryPath(config.databaseUrl);
   addConsole(server, { ...options, publicLimit, demoDirectory });
   return {
     context,

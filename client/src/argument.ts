@@ -53,23 +53,23 @@ export function checkedEntityTag(name: string, etag: string): string {
   throw new TypeError(`${name} must be the etag of a response, which is ASCII, or "*".`);
 }
 
-export function pathOf(userGroupId: string): string {
-  return `/v1/user-groups/${segmentOf('userGroupId', 'user group', userGroupId)}`;
+export function userGroupPath(userGroupId: string): string {
+  return `/v1/user-groups/${pathSegment('userGroupId', 'user group', userGroupId)}`;
 }
 
-export function webhookPathOf(webhookEndpointId: string): string {
-  return `/v1/webhook-endpoints/${segmentOf('webhookEndpointId', 'webhook endpoint', webhookEndpointId)}`;
+export function webhookEndpointPath(webhookEndpointId: string): string {
+  return `/v1/webhook-endpoints/${pathSegment('webhookEndpointId', 'webhook endpoint', webhookEndpointId)}`;
 }
 
 /** `name`: of the argument. */
-export function segmentOf(name: string, noun: string, text: string): string {
+export function pathSegment(name: string, noun: string, text: string): string {
   const id = wellFormed(name, text);
   // URLs treat "." and ".." as path segments to resolve, even when percent-encoded.
   if (['', '.', '..'].includes(id)) throw new TypeError(`A URL path cannot contain the ${noun} id "${id}".`);
   return encodeURIComponent(id);
 }
 
-export function apiTokenPathOf(apiTokenId: number): string {
+export function apiTokenPath(apiTokenId: number): string {
   if (Number.isSafeInteger(apiTokenId) && apiTokenId > 0) return `/v1/api-tokens/${apiTokenId}`;
   throw new TypeError('apiTokenId must be the api_token_id of an API token, a positive integer.');
 }

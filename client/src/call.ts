@@ -83,7 +83,7 @@ export async function call<Body>(
 ): Promise<ApiResponse<Body>> {
   const timeoutMs = checkedTime('timeoutMs', options.timeoutMs ?? connection.timeoutMs);
   const maxRetries = checkedCount('maxRetries', options.maxRetries ?? connection.maxRetries);
-  const message = messageOf(connection, request);
+  const message = toMessage(connection, request);
   const deadline = performance.now() + timeoutMs;
   let mayHaveSucceeded = false;
   for (let attempt = 0; ; attempt++) {
@@ -138,7 +138,7 @@ function backoffMs(attempt: number, { code, retryAfterSeconds }: UserGroupServic
 
 type Message = Omit<FetchRequest, 'signal'>;
 
-function messageOf({ apiToken, json }: Connection, request: CallRequest): Message {
+function toMessage({ apiToken, json }: Connection, request: CallRequest): Message {
   const { method, body, ifMatch, ifNoneMatch } = request;
   const headers: Record<string, string> = { authorization: `Token ${apiToken}` };
   if (ifMatch !== undefined) headers['if-match'] = checkedEntityTag('ifMatch', ifMatch);
@@ -171,7 +171,7 @@ async function send<Body>(
     }
     throw new UserGroupServiceError(
       'network_error',
-      `No response from the service: ${reasonOf(error, apiToken)}`,
+      `No response from the service: ${failureReason(error, apiToken)}`,
     );
   } finally {
     clearTimeout(timer);
@@ -180,7 +180,7 @@ async function send<Body>(
 }
 
 /** Joins the messages of an error and its causes, without tokens: `fetch` reports the reason only in the cause. */
-function reasonOf(error: unknown, apiToken: string): string {
+function failureReason(error: unknown, apiToken: string): string {
   const reasons: string[] = [];
   for (let cause = error; cause instanceof Error && reasons.length < 4; cause = cause.cause) {
     reasons.push(cause.message || ('code' in cause ? String(cause.code) : cause.name));

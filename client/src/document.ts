@@ -1,6 +1,6 @@
 // The calls that every kind of document has. A kind is a path, a member of responses, and types.
 
-import { segmentOf } from './argument.ts';
+import { pathSegment } from './argument.ts';
 import { type CallOptions, type CallRequest, type Connection, call } from './call.ts';
 import { entries, type PageRequest } from './page.ts';
 
@@ -88,7 +88,7 @@ export class Collection<Kind extends string, Sent extends object, Stored> {
   }
 
   #at(id: string): Singleton<Kind, Sent, Stored> {
-    const segment = segmentOf('id', this.#kind.replaceAll('_', ' '), id);
+    const segment = pathSegment('id', this.#kind.replaceAll('_', ' '), id);
     return new Singleton(this.#connection, `${this.#path}/${segment}`, this.#kind);
   }
 }

@@ -2,15 +2,15 @@
 // rejects and many proxies drop.
 
 import {
-  apiTokenPathOf,
+  apiTokenPath,
   canBeToken,
   checkedCount,
   checkedTime,
   checkedToken,
   checkedUrl,
-  pathOf,
-  segmentOf,
-  webhookPathOf,
+  pathSegment,
+  userGroupPath,
+  webhookEndpointPath,
 } from './argument.ts';
 import {
   type CallOptions,
@@ -41,7 +41,7 @@ import {
 } from './document.ts';
 import type { EmbedToken, EmbedTokenRequest, Integration, IntegrationRequest, SigningKeys } from './embed.ts';
 import { tokenNotFound } from './error.ts';
-import { entries, type PageRequest, queryOf } from './page.ts';
+import { entries, type PageRequest, queryString } from './page.ts';
 import type { ApiResponse } from './response.ts';
 import type {
   PutWebhookEndpointResult,
@@ -277,7 +277,7 @@ export class UserGroupClient {
     userGroupId: string,
     options: CallOptions = {},
   ): Promise<Versioned<StoredUserGroup<P>>> {
-    return this.#callVersioned({ method: 'GET', path: pathOf(userGroupId) }, options);
+    return this.#callVersioned({ method: 'GET', path: userGroupPath(userGroupId) }, options);
   }
 
   /**
@@ -293,7 +293,7 @@ export class UserGroupClient {
     changes: UserGroupPatch<Sent, SentMapping>,
     options: ChangeOptions = {},
   ): Promise<Changed<StoredUserGroup<P>>> {
-    return this.#callChanged({ method: 'PATCH', path: pathOf(userGroupId), body: changes }, options);
+    return this.#callChanged({ method: 'PATCH', path: userGroupPath(userGroupId), body: changes }, options);
   }
 
   /**
@@ -307,7 +307,7 @@ export class UserGroupClient {
   ): Promise<ReplaceResult<P>> {
     const request: CallRequest = {
       method: 'PUT',
-      path: pathOf(userGroupId),
+      path: userGroupPath(userGroupId),
       body: group,
       ifMatch,
       ifNoneMatch,
@@ -328,7 +328,7 @@ export class UserGroupClient {
     { gracePeriodSeconds, ...options }: RotateByIdOptions = {},
   ): Promise<Versioned<StoredUserGroup<P>>> {
     const body = gracePeriodSeconds === undefined ? {} : { grace_period_seconds: gracePeriodSeconds };
-    const path = `${pathOf(userGroupId)}/rotate`;
+    const path = `${userGroupPath(userGroupId)}/rotate`;
     return this.#callVersioned({ method: 'POST', path, body, isIdempotent: false }, options);
   }
 
@@ -340,7 +340,7 @@ export class UserGroupClient {
     userGroupId: string,
     options: ChangeOptions = {},
   ): Promise<Versioned<StoredUserGroup<P>>> {
-    return this.#callVersioned({ method: 'POST', path: `${pathOf(userGroupId)}/suspend` }, options);
+    return this.#callVersioned({ method: 'POST', path: `${userGroupPath(userGroupId)}/suspend` }, options);
   }
 
   /** Resumes a suspended group: the same tokens resolve again. Otherwise like `suspend`. */
@@ -348,12 +348,12 @@ export class UserGroupClient {
     userGroupId: string,
     options: ChangeOptions = {},
   ): Promise<Versioned<StoredUserGroup<P>>> {
-    return this.#callVersioned({ method: 'POST', path: `${pathOf(userGroupId)}/resume` }, options);
+    return this.#callVersioned({ method: 'POST', path: `${userGroupPath(userGroupId)}/resume` }, options);
   }
 
   /** Deletes the group; its token stops working immediately. Fails with `user_group_not_found`. */
   async delete(userGroupId: string, { ifMatch, ...options }: ChangeOptions = {}): Promise<void> {
-    await this.#call({ method: 'DELETE', path: pathOf(userGroupId), ifMatch }, options);
+    await this.#call({ method: 'DELETE', path: userGroupPath(userGroupId), ifMatch }, options);
   }
 
   /** Iterates over all groups, or those that meet every condition of the query, and fetches pages as needed. */
@@ -375,7 +375,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<Page<P>> {
     const sent = { search, match, data_source, suspended, seen_before, limit, cursor };
-    const path = `/v1/user-groups${queryOf(sent)}`;
+    const path = `/v1/user-groups${queryString(sent)}`;
     const { body } = await this.#call<Page<P>>({ method: 'GET', path }, options);
     return { user_groups: body.user_groups, next_cursor: body.next_cursor };
   }
@@ -414,7 +414,7 @@ export class UserGroupClient {
 
   /** Fails with `api_token_not_found`. */
   async readApiToken(apiTokenId: number, options: CallOptions = {}): Promise<ApiToken> {
-    return this.#callApiToken({ method: 'GET', path: apiTokenPathOf(apiTokenId) }, options);
+    return this.#callApiToken({ method: 'GET', path: apiTokenPath(apiTokenId) }, options);
   }
 
   /**
@@ -426,13 +426,13 @@ export class UserGroupClient {
     { gracePeriodSeconds, ...options }: RotateApiTokenOptions = {},
   ): Promise<IssuedApiToken> {
     const body = gracePeriodSeconds === undefined ? {} : { grace_period_seconds: gracePeriodSeconds };
-    const path = `${apiTokenPathOf(apiTokenId)}/rotate`;
+    const path = `${apiTokenPath(apiTokenId)}/rotate`;
     return this.#callApiToken({ method: 'POST', path, body, isIdempotent: false }, options);
   }
 
   /** Revokes the API token, effective with the next request. Revoking it again changes nothing. */
   async revokeApiToken(apiTokenId: number, options: CallOptions = {}): Promise<void> {
-    await this.#call({ method: 'DELETE', path: apiTokenPathOf(apiTokenId) }, options);
+    await this.#call({ method: 'DELETE', path: apiTokenPath(apiTokenId) }, options);
   }
 
   /** Iterates over all API tokens, including those that are revoked or expired, and fetches pages as needed. */
@@ -453,7 +453,7 @@ export class UserGroupClient {
     { limit, cursor }: ApiTokenListQuery = {},
     options: CallOptions = {},
   ): Promise<ApiTokenPage> {
-    const path = `/v1/api-tokens${queryOf({ limit, cursor })}`;
+    const path = `/v1/api-tokens${queryString({ limit, cursor })}`;
     const { body } = await this.#call<ApiTokenPage>({ method: 'GET', path }, options);
     return { api_tokens: body.api_tokens, next_cursor: body.next_cursor };
   }
@@ -501,7 +501,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<EventPage> {
     const about = target && `${target.type}:${target.id}`;
-    const path = `/v1/events${queryOf({ order, type, target: about, limit, cursor })}`;
+    const path = `/v1/events${queryString({ order, type, target: about, limit, cursor })}`;
     const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
     return { events: body.events, next_cursor: body.next_cursor };
   }
@@ -518,7 +518,7 @@ export class UserGroupClient {
     const { body, etag } = await this.#call<Omit<PutWebhookEndpointResult, 'etag'>>(
       {
         method: 'PUT',
-        path: webhookPathOf(webhookEndpointId),
+        path: webhookEndpointPath(webhookEndpointId),
         body: endpoint,
         ifMatch,
         ifNoneMatch,
@@ -536,7 +536,7 @@ export class UserGroupClient {
     options: CallOptions = {},
   ): Promise<{ webhook_endpoint: WebhookEndpoint; etag: string }> {
     const { body, etag } = await this.#call<{ webhook_endpoint: WebhookEndpoint }>(
-      { method: 'GET', path: webhookPathOf(webhookEndpointId) },
+      { method: 'GET', path: webhookEndpointPath(webhookEndpointId) },
       options,
     );
     return { webhook_endpoint: body.webhook_endpoint, etag };
@@ -547,7 +547,7 @@ export class UserGroupClient {
     webhookEndpointId: string,
     { ifMatch, ...options }: ChangeOptions = {},
   ): Promise<void> {
-    await this.#call({ method: 'DELETE', path: webhookPathOf(webhookEndpointId), ifMatch }, options);
+    await this.#call({ method: 'DELETE', path: webhookEndpointPath(webhookEndpointId), ifMatch }, options);
   }
 
   /** Replaces the secret; for a day, webhooks carry signatures of both. Not retried if it may have been applied. */
@@ -555,7 +555,7 @@ export class UserGroupClient {
     webhookEndpointId: string,
     { ifMatch, ...options }: ChangeOptions = {},
   ): Promise<RotatedWebhookEndpoint> {
-    const path = `${webhookPathOf(webhookEndpointId)}/rotate`;
+    const path = `${webhookEndpointPath(webhookEndpointId)}/rotate`;
     const { body, etag } = await this.#call<Omit<RotatedWebhookEndpoint, 'etag'>>(
       { method: 'POST', path, ifMatch, isIdempotent: false },
       options,
@@ -578,7 +578,7 @@ export class UserGroupClient {
     query: PageRequest = {},
     options: CallOptions = {},
   ): AsyncGenerator<WebhookDelivery, void, void> {
-    const path = `${webhookPathOf(webhookEndpointId)}/deliveries`;
+    const path = `${webhookEndpointPath(webhookEndpointId)}/deliveries`;
     return entries(this.#connection, path, 'deliveries', query, options);
   }
 
@@ -587,7 +587,7 @@ export class UserGroupClient {
     webhookEndpointId: string,
     options: CallOptions = {},
   ): Promise<{ event_id: string }> {
-    const path = `${webhookPathOf(webhookEndpointId)}/test`;
+    const path = `${webhookEndpointPath(webhookEndpointId)}/test`;
     const { body } = await this.#call<{ event_id: string }>({ method: 'POST', path }, options);
     return { event_id: body.event_id };
   }
@@ -598,8 +598,8 @@ export class UserGroupClient {
     eventId: string,
     options: CallOptions = {},
   ): Promise<void> {
-    const delivery = `deliveries/${segmentOf('eventId', 'event', eventId)}`;
-    const path = `${webhookPathOf(webhookEndpointId)}/${delivery}/redeliver`;
+    const delivery = `deliveries/${pathSegment('eventId', 'event', eventId)}`;
+    const path = `${webhookEndpointPath(webhookEndpointId)}/${delivery}/redeliver`;
     await this.#call({ method: 'POST', path }, options);
   }
 

@@ -11,7 +11,9 @@ export interface PageRequest {
 }
 
 /** With its question mark; empty without parameters. */
-export function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
+export function queryString(
+  parameters: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, wellFormed(name, String(value)));
@@ -29,7 +31,7 @@ export async function* entries<Entry>(
 ): AsyncGenerator<Entry, void, void> {
   let next: string | null = query.cursor ?? null;
   do {
-    const page = `${path}${queryOf({ ...query, cursor: next ?? undefined })}`;
+    const page = `${path}${queryString({ ...query, cursor: next ?? undefined })}`;
     const { body } = await call<Record<string, unknown>>(connection, { method: 'GET', path: page }, options);
     yield* body[member] as Entry[];
     next = body.next_cursor as string | null;

@@ -26,10 +26,10 @@ export function readResponse<Body>(
   parse: (text: string) => unknown,
 ): ApiResponse<Body> {
   // Only DELETE has a response without a body.
-  const body = status === 204 && method === 'DELETE' ? { success: 1 } : membersOf(text, parse);
+  const body = status === 204 && method === 'DELETE' ? { success: 1 } : parseMembers(text, parse);
   // Compared as text: a codec may have its own number type, and `"success": true` comes from another service.
   const isSuccess = status >= 200 && status <= 299 && String(body.success) === '1';
-  if (!isSuccess) throw errorOf(status, headers, body);
+  if (!isSuccess) throw serviceError(status, headers, body);
   const drift = headers.get('user-group-drift')?.split(', ') ?? [];
   const violations = headers.get('user-group-violations')?.split(', ') ?? [];
   return {
@@ -42,7 +42,7 @@ export function readResponse<Body>(
 }
 
 /** Returns an empty object if the text is not a JSON object, such as the error page of a proxy. */
-function membersOf(text: string, parse: (text: string) => unknown): Members {
+function parseMembers(text: string, parse: (text: string) => unknown): Members {
   try {
     return Object(parse(text)) as Members;
   } catch {
@@ -50,7 +50,7 @@ function membersOf(text: string, parse: (text: string) => unknown): Members {
   }
 }
 
-function errorOf(
+function serviceError(
   status: number,
   headers: ResponseHeaders,
   { code, detail, errors }: Members,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { backupFile, recordBackup } from '../database.ts';
-import { configOf, type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
@@ -25,7 +25,7 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
     throw new UsageError(
       'cannot write a backup to standard output; name a file (./- for a file that is called -)',
     );
-  const { databaseUrl } = configOf(options);
+  const { databaseUrl } = loadConfig(options);
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('backup supports only SQLite; use pg_dump for PostgreSQL');
   if (!existsSync(databaseUrl.path)) throw new NotFound(`database ${databaseUrl.path} does not exist`);

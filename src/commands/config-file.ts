@@ -43,11 +43,11 @@ export function readConfigFile(path: string): JsonText {
     throw new ConfigFileInvalid(`cannot read ${path}: ${(error as Error).message}`);
   }
   if (text.length > MAX_BYTES) throw new ConfigFileInvalid(`${path} has more than ${MAX_BYTES} bytes`);
-  return withSecrets(jsonOf(text), path === '-' ? '.' : dirname(path));
+  return withSecrets(yamlToJson(text), path === '-' ? '.' : dirname(path));
 }
 
 /** The same document as JSON. JSON is YAML, so both are read alike. Throws `ConfigFileInvalid`. */
-export function jsonOf(text: string): JsonText {
+export function yamlToJson(text: string): JsonText {
   const documents = parseAllDocuments(text, { schema: 'core', version: '1.2', prettyErrors: true });
   const [document, ...more] = documents;
   if (document === undefined || !('contents' in document) || document.contents === null)
@@ -55,7 +55,7 @@ export function jsonOf(text: string): JsonText {
   if (more.length > 0) throw new ConfigFileInvalid('the file must have one document, and has several');
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) throw new ConfigFileInvalid(`the file is not valid YAML: ${error.message.trim()}`);
-  return new Converter(document).textOf(document.contents as ParsedNode, 0);
+  return new Converter(document).nodeJson(document.contents as ParsedNode, 0);
 }
 
 class Converter {
@@ -68,15 +68,15 @@ class Converter {
     this.#document = document;
   }
 
-  textOf(node: ParsedNode | null, level: number): JsonText {
+  nodeJson(node: ParsedNode | null, level: number): JsonText {
     if (level > MAX_LEVELS) throw new ConfigFileInvalid(`the file has more than ${MAX_LEVELS} levels`);
     this.#count(NODE_BYTES);
     if (isMap(node)) return this.#mapText(node, level);
     if (isSeq(node)) {
-      const elements = node.items.map((each) => this.textOf(each as ParsedNode, level + 1));
+      const elements = node.items.map((each) => this.nodeJson(each as ParsedNode, level + 1));
       return `[${elements.join(',')}]` as JsonText;
     }
-    if (isAlias(node)) return this.textOf(this.#resolve(node), level + 1);
+    if (isAlias(node)) return this.nodeJson(this.#resolve(node), level + 1);
     const text = isScalar(node) ? scalarText(node.value, node.source ?? '') : 'null';
     this.#count(text.length);
     return text as JsonText;
@@ -95,7 +95,7 @@ class Converter {
         // An id such as 40 needs no quotes.
         if (!isScalar(key)) throw new ConfigFileInvalid('a key of the file is not a text');
         const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
-        return [name, this.textOf(value as ParsedNode | null, level + 1)] as const;
+        return [name, this.nodeJson(value as ParsedNode | null, level + 1)] as const;
       }),
     );
   }
@@ -117,7 +117,7 @@ function scalarText(value: unknown, source: string): string {
 function withSecrets(config: JsonText, folder: string): JsonText {
   if (config[0] !== '{') throw new ConfigFileInvalid('the file must be an object with the member version');
   const withSecret = (id: string, integration: JsonText) =>
-    mapMembers(integration, (name, value) => (name === 'secret' ? secretOf(id, value, folder) : value));
+    mapMembers(integration, (name, value) => (name === 'secret' ? readSecret(id, value, folder) : value));
   return mapMembers(config, (name, value) =>
     name === 'integrations' ? mapMembers(value, withSecret) : value,
   );
@@ -134,7 +134,7 @@ function mapMembers(text: JsonText, change: (name: string, value: JsonText) => J
   );
 }
 
-function secretOf(id: string, reference: JsonText, folder: string): JsonText {
+function readSecret(id: string, reference: JsonText, folder: string): JsonText {
   const place = `the secret of the integration ${id}`;
   const { environment, file } = (JSON.parse(reference) ?? {}) as { environment?: unknown; file?: unknown };
   const members = reference[0] === '{' ? membersOf(reference).size : 0;
@@ -174,24 +174,26 @@ const exactNumberTag: ScalarTag = {
 };
 
 /** YAML with the members in the same order. */
-export function yamlOf(text: JsonText): string {
+export function toYaml(text: JsonText): string {
   const options = {
     customTags: [exactNumberTag] as ScalarTag[],
     aliasDuplicateObjects: false,
     compat: 'yaml-1.1',
   } as const;
-  return new Document(nodeOf(treeOf(text)), options).toString({ lineWidth: 0 });
+  return new Document(yamlNode(treeOf(text)), options).toString({ lineWidth: 0 });
 }
 
-function nodeOf(tree: JsonTree): unknown {
+function yamlNode(tree: JsonTree): unknown {
   if (tree instanceof JsonObject)
-    return new Map(Array.from(tree.members, ([key, member]) => [JSON.parse(key) as string, nodeOf(member)]));
-  if (tree instanceof JsonArray) return tree.elements.map(nodeOf);
+    return new Map(
+      Array.from(tree.members, ([key, member]) => [JSON.parse(key) as string, yamlNode(member)]),
+    );
+  if (tree instanceof JsonArray) return tree.elements.map(yamlNode);
   return JSON_NUMBER.test(tree) ? new ExactNumber(tree) : JSON.parse(tree);
 }
 
 /** Indented JSON with the members in the same order. */
-export function indentedJsonOf(text: JsonText): string {
+export function indentedJson(text: JsonText): string {
   return `${indented(treeOf(text), '\n')}\n`;
 }
 

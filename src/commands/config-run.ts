@@ -8,7 +8,7 @@ import { type ConfigChange, type ConfigPlan, planTexts } from '../domain/config-
 import { objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { refuseExistingFile } from '../system/atomic-file.ts';
-import { indentedJsonOf, readConfigFile, yamlOf } from './config-file.ts';
+import { indentedJson, readConfigFile, toYaml } from './config-file.ts';
 import { type ConfigTarget, withConfigTarget } from './config-target.ts';
 import { createFile } from './create-file.ts';
 import { ChangesPlanned } from './exit-code.ts';
@@ -24,7 +24,7 @@ export function exportConfig(
 ): Promise<void> {
   return withConfigTarget(options, async (target) => {
     if (file !== undefined) refuseExistingFile(file);
-    const text = (format === 'json' ? indentedJsonOf : yamlOf)(await target.read());
+    const text = (format === 'json' ? indentedJson : toYaml)(await target.read());
     if (file === undefined) process.stdout.write(text);
     else await createFile(file, (output) => pipeline([text], output));
   });
@@ -34,7 +34,7 @@ export function exportConfig(
 export function planConfig(file: string, options: ApplyOptions): Promise<void> {
   return withConfigTarget(options, async (target) => {
     const plan = await plannedChanges(target, readConfigFile(file), options);
-    if (plan.changes.length > 0) throw new ChangesPlanned(`${countOf(plan)}, which config apply makes`);
+    if (plan.changes.length > 0) throw new ChangesPlanned(`${changeCount(plan)}, which config apply makes`);
   });
 }
 
@@ -45,7 +45,7 @@ export function applyConfig(file: string, options: ApplyOptions): Promise<void> 
     const plan = await plannedChanges(target, config, options);
     if (plan.changes.length === 0) return;
     await target.put(config, { prune, dryRun: false, version: plan.version });
-    if (!options.json) console.log(`Applied ${countOf(plan)}.`);
+    if (!options.json) console.log(`Applied ${changeCount(plan)}.`);
   });
 }
 
@@ -61,7 +61,7 @@ async function plannedChanges(
   return plan;
 }
 
-function countOf({ changes }: ConfigPlan): string {
+function changeCount({ changes }: ConfigPlan): string {
   return `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}`;
 }
 
@@ -71,7 +71,7 @@ function report(plan: ConfigPlan, { json = false, prune = false }: ApplyOptions)
 }
 
 function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {
-  for (const change of changes) console.log(diffOf(change));
+  for (const change of changes) console.log(changeDiff(change));
   if (changes.length === 0) console.log('The configuration is up to date.');
   if (prune || kept.length === 0) return;
   const entries =
@@ -81,21 +81,21 @@ function printPlan({ changes, kept }: ConfigPlan, prune: boolean): void {
 }
 
 /** A patch as git prints it, of the entry in YAML. */
-function diffOf({ section, id, before, after, replacesSecret }: ConfigChange): string {
+function changeDiff({ section, id, before, after, replacesSecret }: ConfigChange): string {
   const path = pathInConfig(section, id).join('/');
   const [from, to] = [
     before === null ? '/dev/null' : `a/${path}`,
     after === null ? '/dev/null' : `b/${path}`,
   ];
-  const patch = createTwoFilesPatch(from, to, linesOf(before), linesOf(after)).split('\n');
+  const patch = createTwoFilesPatch(from, to, yamlLines(before), yamlLines(after)).split('\n');
   // The first line only separates files.
   const lines = patch.slice(1).filter((line, index, all) => line !== '' || index < all.length - 1);
   if (replacesSecret) lines.push('~secret: replaced');
   return lines.map(colored).join('\n');
 }
 
-function linesOf(entry: JsonText | null): string {
-  return entry === null ? '' : yamlOf(entry);
+function yamlLines(entry: JsonText | null): string {
+  return entry === null ? '' : toYaml(entry);
 }
 
 const colors = { '+': 'green', '-': 'red', '@': 'cyan', '~': 'yellow' } as const;

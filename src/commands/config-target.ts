@@ -16,7 +16,7 @@ import { contextWithKeys } from './command-context.ts';
 import { withExistingDatabase } from './database-option.ts';
 import { ConfigFileInvalid } from './exit-code.ts';
 import { MAX_MEMBERS, ServiceClient } from './service-client.ts';
-import { type TargetOptions, targetOf } from './target-option.ts';
+import { selectTarget, type TargetOptions } from './target-option.ts';
 import { unknownWorkspace } from './workspace-option.ts';
 
 export interface PutOptions {
@@ -37,7 +37,7 @@ export async function withConfigTarget(
   options: TargetOptions,
   work: (target: ConfigTarget) => Promise<void>,
 ): Promise<void> {
-  const place = targetOf(options);
+  const place = selectTarget(options);
   if ('url' in place) return work(new ServiceTarget(place.url));
   await withExistingDatabase(options, async ({ store }, config) => {
     const found = await findWorkspace(store, place.workspace);
@@ -76,7 +76,7 @@ class DatabaseTarget implements ConfigTarget {
       const caller = await atCurrentConfig(store, this.#caller);
       return await applyConfig(context, caller, body, { prune, dryRun });
     } catch (error) {
-      throw refusalOf(error);
+      throw asFileError(error);
     } finally {
       await context.propertyValidator.close();
     }
@@ -84,7 +84,7 @@ class DatabaseTarget implements ConfigTarget {
 }
 
 /** An error of the file, as one that exits with the code for invalid data. */
-function refusalOf(error: unknown): unknown {
+function asFileError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message: string };
   const isAboutFile = ['invalid_request', 'unknown_field', 'invalid_json', 'limit_reached'].includes(
     code ?? '',
@@ -107,12 +107,12 @@ class ServiceTarget implements ConfigTarget {
     const path = `/v1/config?prune=${prune}&dry_run=${dryRun}`;
     const { members, problem } = await this.#client.call('PUT', path, { body: sentText(config, version) });
     if (problem !== null)
-      throw refusalOf(Object.assign(this.#client.refusal(problem), { code: problem.code }));
-    const textOf = (name: string) => members.get(name)!;
+      throw asFileError(Object.assign(this.#client.refusal(problem), { code: problem.code }));
+    const memberText = (name: string) => members.get(name)!;
     return planOf({
-      changes: textOf('changes'),
-      kept: textOf('kept'),
-      config_version: textOf('config_version'),
+      changes: memberText('changes'),
+      kept: memberText('kept'),
+      config_version: memberText('config_version'),
     });
   }
 }

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { type Config, type DatabaseUrl, readConfig, readSetting, settings, variablesOf } from '../config.ts';
+import {
+  type Config,
+  type DatabaseUrl,
+  readConfig,
+  readSetting,
+  settings,
+  variableNames,
+} from '../config.ts';
 import { type CommandDatabase, openExclusively } from '../database.ts';
-import { keyFileOf, loadKeyRing } from '../key-ring-source.ts';
+import { keyFilePath, loadKeyRing } from '../key-ring-source.ts';
 import { type CopiedDatabase, type CopyStep, copyDatabase } from '../operations/database/copy.ts';
 import { jsonOption, refuseNewerVersion } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
@@ -44,7 +51,7 @@ export function copyCommand(): Command {
         'UGS_TOKEN_KEYS, UGS_TOKEN_KEYS_FILE, or the file token-keys next to a SQLite source.',
     );
   for (const setting of [source, target]) {
-    const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variablesOf(setting)})`;
+    const meaning = `sqlite:PATH, or postgres://… without a password (environment: ${variableNames(setting)})`;
     command.addOption(new Option(setting.flag, meaning));
   }
   return command.addOption(jsonOption()).action(copy);
@@ -100,7 +107,7 @@ function print(database: CopiedDatabase, from: Config): void {
     return [title, String(count), String(copied), digest];
   });
   printTable(['', 'ROWS', 'COPIED NOW', 'SHA-256 OF SOURCE AND TARGET'], rows);
-  const keyFile = keyFileOf(from);
+  const keyFile = keyFilePath(from);
   const ring = keyFile === null ? 'the same UGS_TOKEN_KEYS' : `UGS_TOKEN_KEYS_FILE=${keyFile}`;
   console.log(`\nServe the target with ${ring}, and stop serving the source.`);
 }

@@ -6,7 +6,7 @@ import { CsvError, parse } from 'csv-parse';
 import { jsonText, objectText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { UsageError } from './exit-code.ts';
-import { type BatchLimits, batchesOf, type Line } from './ndjson.ts';
+import { type BatchLimits, type Line, lineBatches } from './ndjson.ts';
 
 const TEXTS = ['user_group_id', 'name', 'token'];
 /** JSON as it is in the cell. */
@@ -14,8 +14,8 @@ const JSON_FIELDS = ['mapping', 'properties', 'suspended'];
 const MEMBER = /^(mapping|properties)\.(.+)$/s;
 
 /** Yields batches as `linesOf` does. Throws `UsageError` for a file that is not CSV, or has a column that is not a field. */
-export function recordsOf(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
-  return batchesOf(records(input, limits), limits);
+export function csvBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
+  return lineBatches(records(input, limits), limits);
 }
 
 async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits): AsyncGenerator<Line> {
@@ -26,7 +26,7 @@ async function* records(input: AsyncIterable<Buffer>, { lineBytes }: BatchLimits
   try {
     for await (const { record, info } of parser as AsyncIterable<Row>) {
       if (columns === null) columns = checkedColumns(record);
-      else yield { number: info.lines, bytes: Buffer.from(lineOf(columns, record)), end: info.bytes };
+      else yield { number: info.lines, bytes: Buffer.from(recordJson(columns, record)), end: info.bytes };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -56,7 +56,7 @@ function checkedColumns(names: readonly string[]): readonly string[] {
 }
 
 /** The line of an import, whose own rules say what is wrong with it. */
-function lineOf(columns: readonly string[], record: readonly string[]): JsonText {
+function recordJson(columns: readonly string[], record: readonly string[]): JsonText {
   const fields = new Map<string, JsonText>();
   const objects = { mapping: new Map<string, JsonText>(), properties: new Map<string, JsonText>() };
   for (const [index, column] of columns.entries()) {

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
-import { type Config, readConfig, settings, variablesOf } from '../config.ts';
+import { type Config, readConfig, settings, variableNames } from '../config.ts';
 import { type CommandDatabase, openForCommand, SchemaTooNew } from '../database.ts';
 import { NotFound } from './exit-code.ts';
 
@@ -13,7 +13,7 @@ export interface DatabaseOptions {
 
 export function databaseOption(): Option {
   const { flag, fallback } = settings.databaseUrl;
-  const variables = variablesOf(settings.databaseUrl);
+  const variables = variableNames(settings.databaseUrl);
   return new Option(flag, `database to use (environment: ${variables}; default: ${fallback})`);
 }
 
@@ -26,7 +26,7 @@ export async function withDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const config = configOf(options);
+  const config = loadConfig(options);
   const { databaseUrl } = config;
   const isNew = databaseUrl.engine === 'sqlite' && !existsSync(databaseUrl.path);
   const database = await openForCommand(config);
@@ -43,7 +43,7 @@ export async function withExistingDatabase<Result>(
   options: DatabaseOptions,
   work: (database: CommandDatabase, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  requireDatabase(configOf(options));
+  requireDatabase(loadConfig(options));
   return withDatabase(options, work);
 }
 
@@ -62,6 +62,6 @@ export function requireDatabase({ databaseUrl }: Config): void {
     throw new NotFound(`database ${databaseUrl.path} does not exist`);
 }
 
-export function configOf({ databaseUrl }: DatabaseOptions): Config {
+export function loadConfig({ databaseUrl }: DatabaseOptions): Config {
   return readConfig(process.env, databaseUrl === undefined ? {} : { databaseUrl });
 }

@@ -89,7 +89,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export function exitCodeOf(error: unknown): number {
+export function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError || error instanceof FileExists) return exitCodes.usage;
   if (error instanceof ChangesPlanned) return exitCodes.usage;

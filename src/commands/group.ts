@@ -96,13 +96,13 @@ async function list(store: BatchingStore, options: ListOptions): Promise<void> {
   const { workspace, environment, json, databaseUrl: _, suspended, ...conditions } = options;
   if (conditions.match !== undefined && conditions.search === undefined)
     throw new UsageError('--match requires --search');
-  const caller = await atCurrentConfig(store, await callerOf(store, options));
+  const caller = await atCurrentConfig(store, await findCaller(store, options));
   const pages = userGroupPages({ store, configs: new EnvironmentConfigs() }, caller, {
     limit: LIST_PAGE,
     ...conditions,
     ...(suspended !== undefined && { suspended: suspended === 'true' }),
   });
-  if (json) return printJsonPages(pages, (userGroup) => jsonOf(userGroup, options));
+  if (json) return printJsonPages(pages, (userGroup) => groupJson(userGroup, options));
   return printTablePages(['ID', 'STATUS', 'LAST SEEN', 'CREATED', 'NAME'], pages, toRow);
 }
 
@@ -119,8 +119,8 @@ function showCommand(): Command {
   return withCommonOptions(command).action((id: string, options: TokenOptions) =>
     withUserGroup(id, options, async ({ store, userGroup, config }) => {
       const token = options.showToken ? openStoredToken(userGroup, await loadKeyRing(config, store)) : null;
-      if (options.json) printJson(jsonOf(userGroup, options, token));
-      else printTable(['FIELD', 'VALUE'], fieldsOf(userGroup, options, token));
+      if (options.json) printJson(groupJson(userGroup, options, token));
+      else printTable(['FIELD', 'VALUE'], printedFields(userGroup, options, token));
     }),
   );
 }
@@ -255,7 +255,7 @@ function withUserGroup(
   work: (found: Found) => Promise<void>,
 ): Promise<void> {
   return withExistingDatabase(options, async ({ store }, config) => {
-    const caller = await callerOf(store, options);
+    const caller = await findCaller(store, options);
     try {
       const userGroup = await findUserGroup({ store }, caller, id);
       await work({ store, config, caller, userGroup });
@@ -267,7 +267,7 @@ function withUserGroup(
   });
 }
 
-async function callerOf(store: BatchingStore, { workspace, environment }: GroupOptions): Promise<Caller> {
+async function findCaller(store: BatchingStore, { workspace, environment }: GroupOptions): Promise<Caller> {
   const found = await findWorkspace(store, workspace);
   if (found === null) throw await unknownWorkspace(store, workspace);
   return operator(found.workspaceId, environment);
@@ -293,7 +293,7 @@ async function unknownUserGroup(
 }
 
 /** Everything stored, in the format of export; `mapping` and `properties` exactly as stored. */
-function jsonOf(
+function groupJson(
   userGroup: UserGroup,
   { workspace, environment }: WorkspaceOptions,
   token: Secret | null = null,
@@ -315,7 +315,7 @@ function jsonOf(
   return `${start.slice(0, -1)},"mapping":${mapping},"properties":${properties},${rest.slice(1)}` as JsonText;
 }
 
-function fieldsOf(
+function printedFields(
   userGroup: UserGroup,
   { workspace, environment }: WorkspaceOptions,
   token: Secret | null,

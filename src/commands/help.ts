@@ -7,11 +7,11 @@ export function helpCommand(): Command {
     .summary('show the help of a command')
     .argument('[command...]', 'command, such as api-token create')
     .action((names: string[], _options: object, { parent }: Command) => {
-      names.reduce(subcommandOf, parent!).help();
+      names.reduce(findSubcommand, parent!).help();
     });
 }
 
-function subcommandOf(command: Command, name: string): Command {
+function findSubcommand(command: Command, name: string): Command {
   const known = command.commands.map((each) => each.name());
   const index = known.indexOf(name);
   if (index !== -1) return command.commands[index]!;

@@ -15,7 +15,7 @@ import { withDatabase, withExistingDatabase } from './database-option.ts';
 import { LinesRefused, NotFound, ServiceRefused, UsageError } from './exit-code.ts';
 import { explainFileError } from './explain-file-error.ts';
 import type { ImportOne, ImportTarget, StartBatch } from './import-target.ts';
-import { type Line, linesOf } from './ndjson.ts';
+import { type Line, ndjsonBatches } from './ndjson.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
 import {
@@ -27,7 +27,7 @@ import {
   planDeletions,
   refuseMassDeletion,
 } from './prune.ts';
-import { addTargetOptions, type TargetOptions, targetOf } from './target-option.ts';
+import { addTargetOptions, selectTarget, type TargetOptions } from './target-option.ts';
 import { createWorkspaceOption, refuseUnknownWorkspace } from './workspace-option.ts';
 
 type ImportOptions = TargetOptions & {
@@ -100,7 +100,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const { format = file.toLowerCase().endsWith('.csv') ? 'csv' : 'json-lines' } = options;
   using source = await Source.open(file, format, prune);
   await withImportTarget(options, async (target) => {
-    const plan = prune ? await planOf(target, source, options) : null;
+    const plan = prune ? await listDeletions(target, source, options) : null;
     if (plan !== null) refuseMassDeletion(plan, maxDelete);
     if (dryRun && prune) return;
     const report = new Report(options);
@@ -121,7 +121,7 @@ async function withImportTarget(
   work: (target: ImportTarget) => Promise<void>,
 ): Promise<void> {
   const { createWorkspace, dryRun, update = false } = options;
-  const place = targetOf(options, { '--create-workspace': createWorkspace });
+  const place = selectTarget(options, { '--create-workspace': createWorkspace });
   if ('url' in place) {
     const { ServiceTarget } = await import('./service-import.ts');
     return work(new ServiceTarget(place.url, update));
@@ -134,7 +134,11 @@ async function withImportTarget(
 }
 
 /** Reports what the import would do to each line, and returns which groups it would delete. Throws `LinesRefused`. */
-async function planOf(target: ImportTarget, source: Source, options: ImportOptions): Promise<DeletionPlan> {
+async function listDeletions(
+  target: ImportTarget,
+  source: Source,
+  options: ImportOptions,
+): Promise<DeletionPlan> {
   const listed = new Set<string>();
   // Without --dry-run, the import reports each line.
   const report = new Report({ ...options, dryRun: true }, options.dryRun === true);
@@ -157,7 +161,7 @@ async function readLines(
   using bar = progressBar('bytes', size);
   for await (const lines of batches) {
     const results = await startBatch()
-      .then((importOne) => resultsOf(lines, importOne, concurrency))
+      .then((importOne) => importLines(lines, importOne, concurrency))
       .catch((error) => explainInterruption(error, lines[0]!));
     report.add(lines, results, bar);
     for (const [index, { bytes }] of lines.entries())
@@ -171,7 +175,7 @@ function idIn(line: Buffer): string {
   return (JSON.parse(line.toString()) as { user_group_id: string }).user_group_id;
 }
 
-async function resultsOf(
+async function importLines(
   lines: readonly Line[],
   importOne: ImportOne,
   concurrency: number,
@@ -179,12 +183,12 @@ async function resultsOf(
   const results: LineResult[] = [];
   for (let start = 0; start < lines.length; start += concurrency) {
     const some = lines.slice(start, start + concurrency);
-    results.push(...(await Promise.all(some.map((line) => resultOf(line, importOne)))));
+    results.push(...(await Promise.all(some.map((line) => importLine(line, importOne)))));
   }
   return results;
 }
 
-async function resultOf({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {
+async function importLine({ bytes }: Line, importOne: ImportOne): Promise<LineResult> {
   if (bytes !== null) return importOne(bytes);
   const detail = `must be at most ${limits.lineBytes} bytes long`;
   return { result: 'refused', code: 'line_too_long', errors: [{ pointer: '', detail }] };
@@ -234,10 +238,10 @@ class Source implements Disposable {
   async read(): Promise<{ lines: AsyncIterable<Line[]>; size: number | null }> {
     const { chunks, size } = this.#opened ?? (await openInput(this.#path));
     this.#opened = null;
-    if (this.#format === 'json-lines') return { lines: linesOf(chunks, BATCH), size };
+    if (this.#format === 'json-lines') return { lines: ndjsonBatches(chunks, BATCH), size };
     // Loaded only for the files that need it.
-    const { recordsOf } = await import('./csv.ts');
-    return { lines: recordsOf(chunks, BATCH), size };
+    const { csvBatches } = await import('./csv.ts');
+    return { lines: csvBatches(chunks, BATCH), size };
   }
 
   [Symbol.dispose](): void {

@@ -6,10 +6,10 @@ import { loadKeyRing, readKeyRing, registerActiveKey } from '../key-ring-source.
 import { reencryptTokens } from '../operations/database/reencrypt.ts';
 import type { Inspection } from '../store/inspection.ts';
 import {
-  configOf,
   type DatabaseOptions,
   databaseOption,
   jsonOption,
+  loadConfig,
   refuseNewerVersion,
   requireDatabase,
   withExistingDatabase,
@@ -50,7 +50,7 @@ function listCommand(): Command {
     .addOption(databaseOption())
     .addOption(jsonOption())
     .action(async (options: DatabaseOptions) => {
-      const config = configOf(options);
+      const config = loadConfig(options);
       requireDatabase(config);
       const keys = await inspectDatabase(config, (inspection) => listKeys(config, inspection));
       if (options.json) printJson(keys);

@@ -19,11 +19,11 @@ export interface BatchLimits {
 }
 
 /** Yields the non-empty lines, in batches of at most `maxLines` lines and about `maxBytes` bytes. */
-export function linesOf(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
-  return batchesOf(split(input, limits), limits);
+export function ndjsonBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
+  return lineBatches(split(input, limits), limits);
 }
 
-export async function* batchesOf(
+export async function* lineBatches(
   lines: AsyncIterable<Line>,
   { maxLines, maxBytes }: BatchLimits,
 ): AsyncGenerator<Line[]> {

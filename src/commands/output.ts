@@ -7,7 +7,7 @@ type Printable = object | JsonText;
 
 /** Prints one JSON document on one line. */
 export function printJson(value: Printable): void {
-  console.log(textOf(value));
+  console.log(printableText(value));
 }
 
 /** Prints one JSON array on one line. */
@@ -17,13 +17,13 @@ export async function printJsonPages<Item>(
 ): Promise<void> {
   let separator = '[';
   for await (const page of pages) {
-    process.stdout.write(separator + page.map((item) => textOf(toJson(item))).join(','));
+    process.stdout.write(separator + page.map((item) => printableText(toJson(item))).join(','));
     separator = ',';
   }
   process.stdout.write(separator === '[' ? '[]\n' : ']\n');
 }
 
-function textOf(value: Printable): string {
+function printableText(value: Printable): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

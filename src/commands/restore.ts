@@ -5,7 +5,7 @@ import { restoreFile } from '../database.ts';
 import { readKeyRing } from '../key-ring-source.ts';
 import { decryptSample } from '../operations/database/decrypt-sample.ts';
 import type { Inspection } from '../store/inspection.ts';
-import { configOf, type DatabaseOptions, databaseOption, jsonOption } from './database-option.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from './database-option.ts';
 import { NotFound, UsageError } from './exit-code.ts';
 import { printJson } from './output.ts';
 import { type ProgressBar, progressBar } from './progress.ts';
@@ -29,7 +29,7 @@ export function restoreCommand(): Command {
 }
 
 async function runRestore(file: string, options: DatabaseOptions): Promise<void> {
-  const config = configOf(options);
+  const config = loadConfig(options);
   const { databaseUrl } = config;
   if (databaseUrl.engine !== 'sqlite')
     throw new UsageError('restore supports only SQLite; use pg_restore for PostgreSQL');

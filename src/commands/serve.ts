@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { App } from '../app.ts';
-import { type Flags, readConfig, type Setting, settings, variablesOf } from '../config.ts';
+import { type Flags, readConfig, type Setting, settings, variableNames } from '../config.ts';
 import { createLog } from '../log.ts';
 import { serveUntilSignal } from './run-until-signal.ts';
 
@@ -15,11 +15,11 @@ export function serveCommand(): Command {
     const { flag, fallback, meaning } = setting;
     if (flag !== undefined)
       command.addOption(
-        new Option(flag, `${meaning} (${variablesOf(setting)}; default: ${fallback || 'none'})`),
+        new Option(flag, `${meaning} (${variableNames(setting)}; default: ${fallback || 'none'})`),
       );
   }
   const secrets: Setting<unknown>[] = [settings.tokenKeys, settings.bootstrapApiToken];
-  const lines = secrets.map((setting) => `  ${variablesOf(setting)}\n    ${setting.meaning}`);
+  const lines = secrets.map((setting) => `  ${variableNames(setting)}\n    ${setting.meaning}`);
   command.addHelpText('after', `\nSecrets:\n${lines.join('\n')}`);
   return command.action(async (flags: Flags) => {
     const config = readConfig(process.env, flags);

@@ -52,7 +52,7 @@ export class ServiceTarget implements ImportTarget {
   }
 
   async remove(id: string): Promise<boolean> {
-    const response = await this.#client.call('DELETE', pathOf(id));
+    const response = await this.#client.call('DELETE', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return false;
     this.#require(response);
     return true;
@@ -80,7 +80,7 @@ export class ServiceTarget implements ImportTarget {
   }
 
   async #find(id: string): Promise<StoredFields | null> {
-    const response = await this.#client.call('GET', pathOf(id));
+    const response = await this.#client.call('GET', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return null;
     const members = membersOf(this.#require(response).get('user_group')!);
     const field = (name: string) => members.get(JSON.stringify(name))!;
@@ -98,7 +98,7 @@ export class ServiceTarget implements ImportTarget {
   async #create(body: ImportedUserGroupBody): Promise<LineResult | 'changed' | null> {
     const headers = { 'if-none-match': '*' };
     const response = await this.#client.call('POST', '/v1/user-groups', { body: textOfBody(body), headers });
-    return this.#refusalOf(response) ?? (body.suspended ? this.#suspend(body) : null);
+    return this.#refusedLine(response) ?? (body.suspended ? this.#suspend(body) : null);
   }
 
   async #update(
@@ -107,17 +107,17 @@ export class ServiceTarget implements ImportTarget {
   ): Promise<LineResult | 'changed' | null> {
     const response = await this.#client.call('PUT', '/api/user', { body: textOfBody(body) });
     const isSuspended = suspendedAt !== null;
-    const refusal = this.#refusalOf(response);
+    const refusal = this.#refusedLine(response);
     if (refusal !== null || body.suspended === undefined || body.suspended === isSuspended) return refusal;
     return this.#suspend(body);
   }
 
   async #suspend({ userGroupId, suspended }: ImportedUserGroupBody): Promise<LineResult | 'changed' | null> {
-    const path = `${pathOf(userGroupId)}/${suspended ? 'suspend' : 'resume'}`;
-    return this.#refusalOf(await this.#client.call('POST', path));
+    const path = `${userGroupPath(userGroupId)}/${suspended ? 'suspend' : 'resume'}`;
+    return this.#refusedLine(await this.#client.call('POST', path));
   }
 
-  #refusalOf(response: ServiceResponse): LineResult | 'changed' | null {
+  #refusedLine(response: ServiceResponse): LineResult | 'changed' | null {
     const { problem } = response;
     if (problem === null) return null;
     const { code, errors = [] } = problem;
@@ -132,7 +132,7 @@ export class ServiceTarget implements ImportTarget {
   }
 }
 
-function pathOf(id: string): string {
+function userGroupPath(id: string): string {
   return `/v1/user-groups/${encodeURIComponent(id)}`;
 }
 

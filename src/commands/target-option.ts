@@ -32,7 +32,7 @@ export function addTargetOptions(command: Command, workspace: string, environmen
  * The URL of the service, or the place in the database. Throws `UsageError` for both or neither; `others` are the further
  * options of a database.
  */
-export function targetOf(
+export function selectTarget(
   { url, workspace, environment, databaseUrl }: TargetOptions,
   others: Readonly<Record<string, unknown>> = {},
 ): { url: string } | WorkspaceOptions {

@@ -87,7 +87,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     const workspace = await findWorkspace(store, options.workspace);
     if (workspace === null) throw await unknownWorkspace(store, options.workspace);
     const caller = operator(workspace.workspaceId, options.environment);
-    const write = (output: Writable) => writeCsv(recordsOf(store, caller, query), output);
+    const write = (output: Writable) => writeCsv(usageRecords(store, caller, query), output);
     await (file === undefined ? write(process.stdout) : createFile(file, write));
   });
 }
@@ -101,19 +101,19 @@ function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } 
   }
 }
 
-async function* recordsOf(
+async function* usageRecords(
   store: BatchingStore,
   caller: Caller,
   query: UsageQuery,
 ): AsyncGenerator<(string | number)[]> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await listUsage({ store, clock: Date.now }, caller, { ...query, ...(cursor && { cursor }) });
-    yield* page.entries.map(recordOf);
+    yield* page.entries.map(usageRecord);
     cursor = page.nextCursor;
   }
 }
 
-function recordOf(entry: UsageEntry): (string | number)[] {
+function usageRecord(entry: UsageEntry): (string | number)[] {
   const { userGroupId, date, resolves, introspections, forward_authentications, embedTokens } = entry;
   const minted = [...embedTokens.values()].reduce((sum, count) => sum + count, 0);
   const byIntegration = JSON.stringify(Object.fromEntries(embedTokens));

@@ -96,13 +96,13 @@ function disableCommand(): Command {
       const found = await findEndpoints(store, id, options);
       if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
       for (const each of found) await disable(store, config, each);
-      if (options.json) printJson(found.map(({ of, workspace }) => placeOf(of, workspace)));
+      if (options.json) printJson(found.map(({ of, workspace }) => endpointPlace(of, workspace)));
       else for (const { of, workspace } of found) console.log(`Disabled ${describe(of, workspace)}.`);
     }),
   );
 }
 
-function placeOf({ environment, endpointId }: WebhookEndpointKey, workspace: string): object {
+function endpointPlace({ environment, endpointId }: WebhookEndpointKey, workspace: string): object {
   return { workspace, environment, id: endpointId, enabled: false };
 }
 
@@ -164,16 +164,16 @@ async function* endpointPages(
   options: PlaceOptions & { pending?: boolean },
   id?: string,
 ): AsyncGenerator<FoundEndpoint[]> {
-  for await (const workspace of workspacesOf(store, options)) {
+  for await (const workspace of selectedWorkspaces(store, options)) {
     for (const environment of options.environment ? [options.environment] : environments) {
-      const all = await endpointsOf(store, workspace, environment, id);
+      const all = await matchingEndpoints(store, workspace, environment, id);
       const page = options.pending ? all.filter(({ pendingDeliveries }) => pendingDeliveries > 0) : all;
       if (page.length > 0) yield page;
     }
   }
 }
 
-async function* workspacesOf(
+async function* selectedWorkspaces(
   store: BatchingStore,
   { workspace: name, allWorkspaces }: PlaceOptions,
 ): AsyncGenerator<Workspace> {
@@ -187,7 +187,7 @@ async function* workspacesOf(
   yield found;
 }
 
-async function endpointsOf(
+async function matchingEndpoints(
   store: BatchingStore,
   { workspaceId, name }: Workspace,
   environment: Environment,

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { encodedQueryOf } from '../http/request/query.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
-import { type Session, SLOTS, sessionOf } from './session.ts';
+import { readSession, type Session, SLOTS } from './session.ts';
 
 export function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(encodedQueryOf(url));
@@ -22,7 +22,7 @@ export function isSecure({ publicUrl }: Pick<Context, 'publicUrl'>, { headers }:
 /** Returns null if the request has no valid session in the slot, by default the active one. */
 export function requestSession(context: Context, request: FastifyRequest, slot = 0): Session | null {
   const { keyRing, clock } = context;
-  return sessionOf(keyRing, request.raw, clock(), isSecure(context, request), slot);
+  return readSession(keyRing, request.raw, clock(), isSecure(context, request), slot);
 }
 
 /** The valid sessions of the browser by their slot. */

@@ -21,7 +21,7 @@ import { formPages, formView } from './form-pages.ts';
 import { buttonTo, definitions, type Html, html, type Insertion, NO_HTML, pathTo, time } from './html.ts';
 import { notice, withNotice } from './notice.ts';
 import { ADMINS, type Page, type PageCall, type Redirect, type View } from './page.ts';
-import { nextPage, pageOf } from './pagination.ts';
+import { nextPage, pageQuery } from './pagination.ts';
 import { issuedView } from './shown-once.ts';
 import {
   confirmationProblem,
@@ -105,7 +105,7 @@ export function documentList({ definition, path, readers, title, hint, table, ..
     purpose: `list ${definition.noun}s`,
     access: 'read',
     handle: async ({ context, caller, query }) => {
-      const { documents, nextCursor } = await listDocuments(context, caller, definition, pageOf(query));
+      const { documents, nextCursor } = await listDocuments(context, caller, definition, pageQuery(query));
       return {
         title,
         main: html`<h1>${title}</h1>
@@ -157,7 +157,7 @@ export class DocumentPages<Body> {
         ...shared,
         path: `${one}/edit`,
         initial: async (call) => this.#kind.typed(await this.read(call)),
-        act: (call) => this.#save(call, this.idOf(call)),
+        act: (call) => this.#save(call, this.documentId(call)),
         view: (call, form, problem) => this.#editForm(call, form, problem),
       }),
       ...formPages({
@@ -193,27 +193,27 @@ ${more === undefined ? '' : await more(document, call)}`,
 
   /** The document in the path. Throws `not_found`. */
   read(call: PageCall): Promise<Document> {
-    return readDocument(call.context, call.caller, this.#kind.definition, this.idOf(call));
+    return readDocument(call.context, call.caller, this.#kind.definition, this.documentId(call));
   }
 
-  pathOf(id: string, ...action: string[]): string {
+  documentPath(id: string, ...action: string[]): string {
     return pathTo(...this.#kind.path, id, ...action);
   }
 
   /** In the response to the action that created it. */
   secretView(id: string, secret: Secret, done: string): View {
-    const next = this.pathOf(id);
+    const next = this.documentPath(id);
     return issuedView(`Secret of ${this.#noun} ${id}`, done, { label: 'Secret', secret, next });
   }
 
   #actions(document: Document, call: PageCall): Html {
-    return html`<div class="actions">${buttonTo(this.pathOf(document.id, 'edit'), 'Edit')}
+    return html`<div class="actions">${buttonTo(this.documentPath(document.id, 'edit'), 'Edit')}
 ${this.#kind.actions?.(document, call) ?? ''}
-${buttonTo(this.pathOf(document.id, 'delete'), 'Delete')}</div>`;
+${buttonTo(this.documentPath(document.id, 'delete'), 'Delete')}</div>`;
   }
 
   /** The id in the path. */
-  idOf({ request }: PageCall): string {
+  documentId({ request }: PageCall): string {
     return pathIdOf(request, this.#kind.idParameter);
   }
 
@@ -225,7 +225,7 @@ ${buttonTo(this.pathOf(document.id, 'delete'), 'Delete')}</div>`;
   async #editForm(call: PageCall, form: Form, problem?: Problem): Promise<View> {
     const found = this.read(call);
     const document = await (problem === undefined ? found : found.catch(nullIfNotFound));
-    return this.#form(call, { id: this.idOf(call), document, form, problem });
+    return this.#form(call, { id: this.documentId(call), document, form, problem });
   }
 
   #form(call: PageCall, { id, document, form, problem }: EditedForm): View {
@@ -233,12 +233,12 @@ ${buttonTo(this.pathOf(document.id, 'delete'), 'Delete')}</div>`;
     return formView(call, {
       title: id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`,
       text: id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem),
-      action: id === null ? newPath(path) : this.pathOf(id, 'edit'),
+      action: id === null ? newPath(path) : this.documentPath(id, 'edit'),
       fields: html`${keptVersionField(documentVersion(document), form, problem)}
 ${id === null ? this.#idField(form) : ''}
 ${fields(form, problem, document)}`,
       button: 'Save',
-      back: document === null ? pathTo(...path) : this.pathOf(document.id),
+      back: document === null ? pathTo(...path) : this.documentPath(document.id),
     });
   }
 
@@ -263,7 +263,7 @@ ${fields(form, problem, document)}`,
       await readForm(context, form, body, members),
       preconditionIn(form),
     );
-    if (secret == null) return { location: withNotice(this.pathOf(id), 'saved') };
+    if (secret == null) return { location: withNotice(this.documentPath(id), 'saved') };
     return this.secretView(id, secret, 'Created.');
   }
 
@@ -273,18 +273,18 @@ ${fields(form, problem, document)}`,
       title: `Delete ${this.#noun} ${document.id}?`,
       text: html`${confirmationProblem(this.#noun, problem)}
 ${await this.#kind.consequences(document, call)}`,
-      action: this.pathOf(document.id, 'delete'),
+      action: this.documentPath(document.id, 'delete'),
       fields: keptVersionField(documentVersion(document), form, problem),
       button: 'Delete',
       isDangerous: true,
-      back: this.pathOf(document.id),
+      back: this.documentPath(document.id),
     });
   }
 
   async #remove(call: PageCall): Promise<Redirect> {
     const { definition, path, remove } = this.#kind;
     const { context, caller, form } = call;
-    const id = this.idOf(call);
+    const id = this.documentId(call);
     if (remove) await remove(context, caller, id, preconditionIn(form));
     else await deleteDocument(context, caller, definition, id, preconditionIn(form));
     return { location: withNotice(pathTo(...path), 'deleted') };

@@ -86,10 +86,10 @@ export async function readForm<Body>(
   { cpu }: Pick<Context, 'cpu'>,
   form: Form,
   type: BodyType<Body>,
-  membersOf: (form: Form) => Members,
+  toMembers: (form: Form) => Members,
 ): Promise<Body> {
   await cpu.turn(form.size, GRACE_MS);
-  const members = Object.entries(membersOf(form)).filter(([, value]) => value !== undefined);
+  const members = Object.entries(toMembers(form)).filter(([, value]) => value !== undefined);
   return type.read(Buffer.from(`{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`));
 }
 

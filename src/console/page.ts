@@ -25,7 +25,7 @@ export interface PageCall {
 }
 
 /** The configuration of the environment of the caller. */
-export function configOf({
+export function environmentConfig({
   context,
   caller,
 }: Pick<PageCall, 'context' | 'caller'>): EnvironmentConfig | Promise<EnvironmentConfig> {

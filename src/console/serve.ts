@@ -53,7 +53,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
       const query = queryOf(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
       const exchange = { query, request, reply };
-      const signedIn = await signedInOf(options, request, reply);
+      const signedIn = await findSignedIn(options, request, reply);
       if (signedIn !== null) return respond(options, page, signedIn, exchange);
       options.publicLimit?.countPage(request.raw);
       const isKept = page.retry !== undefined && isFromThisSite(request);
@@ -75,7 +75,7 @@ async function respond(
   const form =
     request.method === 'POST' ? await readForm(options, request, signedIn.caller.workspaceId) : Form.empty;
   if (form.has(KEPT_FORM) && isFromThisSite(request)) return signInAgain(options, page, exchange, form);
-  const call = callOf(options, signedIn, exchange, form);
+  const call = preparePageCall(options, signedIn, exchange, form);
   const isOwn = request.method === 'GET' || isOfSession(form, call.session);
   return sendResult(
     options,
@@ -143,7 +143,7 @@ async function signInAgain(
   if (form === null) return redirect(reply, pathOf(request));
   const signedIn = { ...result, workspace: await names.of(context, result.caller) };
   admit(options, page, signedIn);
-  const call = callOf(options, signedIn, exchange, form);
+  const call = preparePageCall(options, signedIn, exchange, form);
   return sendResult(options, page, signedIn, call, { ...(await showAgain(page, call)), status: 200 });
 }
 
@@ -194,7 +194,7 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
 }
 
 /** Returns null without a session, or if its API token is no longer valid. */
-async function signedInOf(
+async function findSignedIn(
   { context, limit, names }: ConsoleOptions,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -213,7 +213,7 @@ async function signedInOf(
   }
 }
 
-function callOf(
+function preparePageCall(
   options: ConsoleOptions,
   { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
   { query, request, reply }: Exchange,

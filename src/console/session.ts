@@ -50,7 +50,7 @@ export function expiredCookie(isSecure: boolean, slot = 0): string {
 }
 
 /** Returns null if there is no session, or it has expired, or it is not one of this service. */
-export function sessionOf(
+export function readSession(
   keyRing: KeyRing,
   request: IncomingMessage,
   now: number,

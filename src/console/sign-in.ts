@@ -28,7 +28,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   // Never a reload: the page that a link led to reloads once, to here.
   app.get(PATH, page, async (request, reply) => {
     const query = queryOf(request);
-    const next = nextOf(query.get('next') ?? '');
+    const next = nextPath(query.get('next') ?? '');
     const isAnother = query.has('another');
     if (!isAnother && (await isSignedIn(context, request))) return redirect(reply, next);
     return sendView(reply, await assets(), request.url, viewOf(next, isAnother), null);
@@ -38,7 +38,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
     tracked(options, async () => {
       refuseOtherSites(request);
       const form = await readForm(options, request, UNKNOWN_TENANT, MAX_BYTES);
-      const next = nextOf(form.text('next'));
+      const next = nextPath(form.text('next'));
       const result = await signInWith(options, { request, reply, form });
       if (!(result instanceof Problem)) return redirect(reply, next);
       const view = viewOf(next, form.has('another'), result);
@@ -73,7 +73,7 @@ function viewOf(next: string, isAnother: boolean, problem?: Problem) {
 }
 
 /** A path of the console: never another site. */
-function nextOf(text: string): string {
+function nextPath(text: string): string {
   const url = URL.parse(text, 'http://console');
   if (url === null || url.host !== 'console' || !url.pathname.startsWith('/console/')) return HOME;
   return url.pathname.startsWith('/console/sign-') ? HOME : url.pathname + url.search;

@@ -11,7 +11,7 @@ import { putIntegration } from '../operations/integration/integration.ts';
 import { putPropertySchema } from '../operations/property-schema/put.ts';
 import { getOrCreateUserGroup } from '../operations/user-group/get-or-create.ts';
 import { Problem } from '../problem.ts';
-import { type DemoCustomer, dataSourceIdOf, demoCustomers, demoIds, samples } from './sample-data.ts';
+import { type DemoCustomer, demoCustomers, demoIds, sampleDataSourceId, samples } from './sample-data.ts';
 import { createSampleFiles } from './sample-file.ts';
 
 /** The page of the console that shows the first customer. */
@@ -67,7 +67,7 @@ async function createCatalogue(context: Context, caller: Caller): Promise<void> 
     const name = `Orders, ${sample.slice(-2).toUpperCase()} (demo)`;
     const attributes = jsonText({ demo: sample });
     const dataSource = { schemaId: demoIds.schema, name, attributes, reservedFor: null };
-    return putDataSource(context, caller, dataSourceIdOf(sample), dataSource, ONLY_CREATE);
+    return putDataSource(context, caller, sampleDataSourceId(sample), dataSource, ONLY_CREATE);
   });
   const created = [
     putSchema(context, caller, demoIds.schema, schema, ONLY_CREATE),
@@ -78,11 +78,13 @@ async function createCatalogue(context: Context, caller: Caller): Promise<void> 
 }
 
 async function createUserGroups(context: Context, caller: Caller): Promise<void> {
-  await Promise.all(demoCustomers.map((customer) => getOrCreateUserGroup(context, caller, bodyOf(customer))));
+  await Promise.all(
+    demoCustomers.map((customer) => getOrCreateUserGroup(context, caller, groupBody(customer))),
+  );
 }
 
-function bodyOf({ userGroupId, name, sample, properties }: DemoCustomer) {
-  const mapping = jsonText({ [demoIds.schema]: dataSourceIdOf(sample) });
+function groupBody({ userGroupId, name, sample, properties }: DemoCustomer) {
+  const mapping = jsonText({ [demoIds.schema]: sampleDataSourceId(sample) });
   return { userGroupId, name, mapping, properties: jsonText(properties) };
 }
 

@@ -31,7 +31,7 @@ export function sampleDashboard(
   const unresolved = effective.unresolved.find(({ schemaId }) => schemaId === demoIds.schema);
   if (unresolved !== undefined) return { error: unresolvedText(unresolved) };
   const dataSource = effective.dataSources.get(demoIds.schema);
-  const sample = dataSource === undefined ? null : sampleOf(dataSource);
+  const sample = dataSource === undefined ? null : findSample(dataSource);
   if (dataSource === undefined || sample === null) return null;
   if (userGroup.suspendedAt !== null)
     return { error: 'The user group is suspended: its token resolves to nothing.' };
@@ -55,7 +55,7 @@ function unresolvedText({ reference, reason }: Unresolved): string {
     : `No data source of the schema ${demoIds.schema} is called ${reference}.`;
 }
 
-function sampleOf({ json }: DataSource): Sample | null {
+function findSample({ json }: DataSource): Sample | null {
   const { demo } = (JSON.parse(json) as { attributes: { demo?: unknown } }).attributes;
   return samples.find((sample) => sample === demo) ?? null;
 }

@@ -65,6 +65,6 @@ export const demoCustomers = [
 ] as const satisfies readonly DemoCustomer[];
 
 /** The id of the data source for a sample file. */
-export function dataSourceIdOf(sample: Sample): string {
+export function sampleDataSourceId(sample: Sample): string {
   return `demo-${sample}`;
 }

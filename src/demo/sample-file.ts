@@ -27,7 +27,7 @@ export class SampleUnreadable extends Error {
 }
 
 /** Next to the database, where only its process writes; null on PostgreSQL, whose processes share no files. */
-export function demoDirectoryOf(url: DatabaseUrl): string | null {
+export function demoDirectoryPath(url: DatabaseUrl): string | null {
   return url.engine === 'sqlite' ? join(dirname(url.path), 'demo') : null;
 }
 
@@ -35,7 +35,7 @@ export function demoDirectoryOf(url: DatabaseUrl): string | null {
 export function createSampleFiles(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const sample of samples) {
-    const path = pathOf(directory, sample);
+    const path = samplePath(directory, sample);
     if (!existsSync(path)) createSampleFile(path, sample);
   }
 }
@@ -77,7 +77,7 @@ function writeOrders(path: string, sample: Sample): void {
 
 /** Reads the rows of one customer. Throws `SampleUnreadable`. */
 export function readRevenue(directory: string, sample: Sample, customerId: string): MonthlyRevenue[] {
-  const path = pathOf(directory, sample);
+  const path = samplePath(directory, sample);
   if (!existsSync(path)) throw new SampleUnreadable(`The sample file ${sample}.db is missing.`);
   try {
     using database = new DatabaseSync(path, { readOnly: true });
@@ -89,6 +89,6 @@ export function readRevenue(directory: string, sample: Sample, customerId: strin
   }
 }
 
-function pathOf(directory: string, sample: Sample): string {
+function samplePath(directory: string, sample: Sample): string {
   return join(directory, `${sample}.db`);
 }

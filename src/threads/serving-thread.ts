@@ -1,13 +1,13 @@
 // A serving thread besides the main thread, which tells it what to do.
 
 import { parentPort } from 'node:worker_threads';
-import { configOf } from '../config.ts';
+import { configFromMessage } from '../config.ts';
 import { openForThread, type ThreadDatabase } from '../database.ts';
 import { KeyRing } from '../domain/key-ring.ts';
 import { createThreadLog } from '../log.ts';
 import type { ThreadMetrics } from '../metrics/metrics.ts';
 import { SharedClock } from '../scheduling/shared-clock.ts';
-import { createServing, queueLengthsOf, type Serving } from '../serving.ts';
+import { createServing, type Serving, sharedQueueLengths } from '../serving.ts';
 import type { StoreObserver } from '../store/port.ts';
 import { endpointsWithDelivery } from '../webhooks/written-deliveries.ts';
 import { callMain, type ThreadStart } from './calls.ts';
@@ -42,7 +42,7 @@ async function open({
   logBindings,
   clock: clockMemory,
 }: ThreadStart): Promise<void> {
-  const config = configOf(message);
+  const config = configFromMessage(message);
   const log = createThreadLog(logLevel, { ...logBindings, thread }, (line) => void main.log(line));
   const clock = new SharedClock(clockMemory);
   if (config.metricsAddress !== null) {
@@ -57,7 +57,7 @@ async function open({
       batches: metrics?.batches,
       onReducedEvent: (tenant) => void main.eventReduced(tenant),
       threads: config.threads,
-      queueLengths: queueLengthsOf(config, { number: thread, memory }),
+      queueLengths: sharedQueueLengths(config, { number: thread, memory }),
     },
   );
   database.store.onWrite((command) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse as parseYaml11 } from 'yaml';
-import { indentedJsonOf, jsonOf, yamlOf } from '../../src/commands/config-file.ts';
+import { indentedJson, toYaml, yamlToJson } from '../../src/commands/config-file.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const ODD_TEXTS = [
@@ -108,8 +108,8 @@ describe('A configuration file', () => {
   it('gives back exactly what was written, as YAML and as JSON', () => {
     fc.assert(
       fc.property(documents, (text) => {
-        assert.equal(jsonOf(yamlOf(text as JsonText)), text);
-        assert.equal(jsonOf(indentedJsonOf(text as JsonText)), text);
+        assert.equal(yamlToJson(toYaml(text as JsonText)), text);
+        assert.equal(yamlToJson(indentedJson(text as JsonText)), text);
       }),
       { numRuns: 2_000 },
     );
@@ -117,13 +117,13 @@ describe('A configuration file', () => {
 
   it('means the same to parsers of YAML 1.1, for texts that are words or numbers there', () => {
     for (const text of ODD_TEXTS.filter((each) => /^[\w.:~-]+$/.test(each))) {
-      const yaml = yamlOf(JSON.stringify({ text }) as JsonText);
+      const yaml = toYaml(JSON.stringify({ text }) as JsonText);
       assert.deepEqual(parseYaml11(yaml, { version: '1.1' }), { text }, yaml);
     }
   });
 
   it('may have keys without quotes, comments, anchors and several notations', () => {
-    const text = jsonOf(
+    const text = yamlToJson(
       'version: 1 # format\nschemas:\n  40: &a {name: Orders}\n  true: *a\nlong: >-\n  a\n  b\n',
     );
     assert.equal(
@@ -139,14 +139,14 @@ describe('A configuration file', () => {
     );
     const startedAt = performance.now();
     assert.throws(
-      () => jsonOf(`l0: &l0 "${'x'.repeat(100)}"\n${levels.join('\n')}`),
+      () => yamlToJson(`l0: &l0 "${'x'.repeat(100)}"\n${levels.join('\n')}`),
       /more than 16777216 bytes/,
     );
     assert.ok(performance.now() - startedAt < 5_000);
   });
 
   it('that is too deep, or has an alias of itself, is refused', () => {
-    assert.throws(() => jsonOf(`a: ${'['.repeat(100)}${']'.repeat(100)}`), /more than 64 levels/);
-    assert.throws(() => jsonOf('a: &a [*a]'), /levels|alias/i);
+    assert.throws(() => yamlToJson(`a: ${'['.repeat(100)}${']'.repeat(100)}`), /more than 64 levels/);
+    assert.throws(() => yamlToJson('a: &a [*a]'), /levels|alias/i);
   });
 });

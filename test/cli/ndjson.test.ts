@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { linesOf } from '../../src/commands/ndjson.ts';
+import { ndjsonBatches } from '../../src/commands/ndjson.ts';
 
 const NO_LIMITS = { lineBytes: 1_000, maxLines: 1_000, maxBytes: 1_000_000 };
 
@@ -14,7 +14,7 @@ async function* chunksOf(bytes: Buffer, cuts: readonly number[]): AsyncGenerator
 
 async function linesFrom(text: string, cuts: readonly number[] = [], limits = NO_LIMITS) {
   const batches: [number, string | null, number][][] = [];
-  for await (const lines of linesOf(chunksOf(Buffer.from(text), cuts), limits))
+  for await (const lines of ndjsonBatches(chunksOf(Buffer.from(text), cuts), limits))
     batches.push(lines.map(({ number, bytes, end }) => [number, bytes?.toString() ?? null, end]));
   return batches;
 }
@@ -76,7 +76,7 @@ describe('lines', () => {
     }
     const before = process.memoryUsage().rss;
     const lines = [];
-    for await (const batch of linesOf(endless(), NO_LIMITS)) lines.push(...batch);
+    for await (const batch of ndjsonBatches(endless(), NO_LIMITS)) lines.push(...batch);
     assert.deepEqual(lines, [{ number: 1, bytes: null, end: 512 * chunk.length }]);
     assert.ok(process.memoryUsage().rss - before < 256 * chunk.length);
   });

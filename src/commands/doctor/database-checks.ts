@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { inspectDatabase } from '../../database.ts';
-import { keyFileOf, readKeyRing } from '../../key-ring-source.ts';
+import { keyFilePath, readKeyRing } from '../../key-ring-source.ts';
 import { decryptSample } from '../../operations/database/decrypt-sample.ts';
 import type { Finding, Inspection } from '../../store/inspection.ts';
 import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
@@ -78,7 +78,7 @@ async function checkSchema(inspection: Inspection): Promise<Check> {
 
 async function checkKeys(config: Config, inspection: Inspection): Promise<Check> {
   const keyIds = (await inspection.isInitialized()) ? await inspection.registeredKeyIds() : [];
-  const keyFile = keyFileOf(config);
+  const keyFile = keyFilePath(config);
   if (keyIds.length === 0 && keyFile !== null && !existsSync(keyFile))
     return ok('keys', `the first start creates ${keyFile}`);
   const keyRing = readKeyRing(config, keyIds);

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { type Config, ConfigInvalid, type Setting, servingThreads, settings } from '../../config.ts';
 import { redact, Secret } from '../../domain/secret.ts';
 import { readSecretFile } from '../../system/secret-file.ts';
-import { configOf, type DatabaseOptions, databaseOption, jsonOption } from '../database-option.ts';
+import { type DatabaseOptions, databaseOption, jsonOption, loadConfig } from '../database-option.ts';
 import { ChecksFailed, UsageError } from '../exit-code.ts';
 import { explainFileError } from '../explain-file-error.ts';
 import { printJson } from '../output.ts';
@@ -59,7 +59,7 @@ async function runDoctor(options: DoctorOptions): Promise<void> {
   if (options.environmentFile !== undefined)
     Object.assign(process.env, readEnvironmentFile(options.environmentFile));
   const checks: Check[] = [];
-  for await (const check of checksOf(options, url, apiToken)) {
+  for await (const check of runChecks(options, url, apiToken)) {
     checks.push(check);
     if (!options.json) console.log(redact(toLine(check)));
   }
@@ -68,12 +68,12 @@ async function runDoctor(options: DoctorOptions): Promise<void> {
   if (failures > 0) throw new ChecksFailed(`${failures} of ${checks.length} checks failed`);
 }
 
-async function* checksOf(
+async function* runChecks(
   options: DoctorOptions,
   url: URL | null,
   apiToken: Secret | null,
 ): AsyncGenerator<Check> {
-  const read = readConfigOf(options);
+  const read = checkConfig(options);
   yield read.check;
   if (read.config !== null) {
     yield* await checkDatabase(read.config);
@@ -82,9 +82,9 @@ async function* checksOf(
   if (url !== null) yield* await checkProxy(url, apiToken);
 }
 
-function readConfigOf(options: DoctorOptions): { check: Check; config: Config | null } {
+function checkConfig(options: DoctorOptions): { check: Check; config: Config | null } {
   try {
-    const config = configOf(options);
+    const config = loadConfig(options);
     const set = (Object.values(settings) as Setting<unknown>[])
       .flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env]))
       .filter((name) => process.env[name]);

@@ -53,7 +53,7 @@ export class HttpProbe {
     };
     return new Promise((resolve, reject) => {
       const request = (protocol === 'https:' ? https : http).request(options, (response) => {
-        const expiresAt = expiryOf(request);
+        const expiresAt = certificateExpiry(request);
         readText(response).then((text) => resolve(toProbeResponse(response, text, expiresAt)), reject);
       });
       request.on('error', reject);
@@ -63,7 +63,7 @@ export class HttpProbe {
 }
 
 /** Read while the connection is open. */
-function expiryOf({ socket }: http.ClientRequest): number | null {
+function certificateExpiry({ socket }: http.ClientRequest): number | null {
   const certificate = (socket as Partial<TLSSocket> | null)?.getPeerCertificate?.();
   return certificate?.valid_to ? Date.parse(certificate.valid_to) : null;
 }

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../../config.ts';
-import { keyFileOf } from '../../key-ring-source.ts';
+import { keyFilePath } from '../../key-ring-source.ts';
 import { isExposed } from '../../system/secret-file-permissions.ts';
 import { attempt, type Check, failed, ok, skipped, warning } from './check.ts';
 
@@ -26,7 +26,7 @@ export async function checkMachine(config: Config, pid: number | null): Promise<
 }
 
 function checkSecretFiles(config: Config): Check {
-  const files = [...config.secretFiles, keyFileOf(config) ?? []].flat().filter((file) => existsSync(file));
+  const files = [...config.secretFiles, keyFilePath(config) ?? []].flat().filter((file) => existsSync(file));
   const exposed = files.filter(isExposed);
   if (exposed.length === 0)
     return ok(

@@ -3,8 +3,8 @@ import { listApiTokens } from '../../operations/api-token/api-token.ts';
 import { buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { notice } from '../notice.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
-import { nextPage, pageOf } from '../pagination.ts';
-import { API_TOKENS, NEW_API_TOKEN_PATH, nameOf, statusBadge } from './show.ts';
+import { nextPage, pageQuery } from '../pagination.ts';
+import { API_TOKENS, apiTokenName, NEW_API_TOKEN_PATH, statusBadge } from './show.ts';
 
 export const listOfApiTokens: Page = {
   method: 'GET',
@@ -14,7 +14,7 @@ export const listOfApiTokens: Page = {
   access: 'list',
   handle: async (call) => {
     const { context, caller, query } = call;
-    const { apiTokens, nextCursor } = await listApiTokens(context, caller, pageOf(query));
+    const { apiTokens, nextCursor } = await listApiTokens(context, caller, pageQuery(query));
     return {
       title: 'API tokens',
       main: html`<h1>API tokens</h1>
@@ -32,7 +32,7 @@ function apiTokenTable(call: PageCall, apiTokens: readonly ApiToken[]): Html {
     'API tokens',
     ['Name', 'Number', 'Permission', 'Status', 'Last used', 'Expires'],
     apiTokens.map((apiToken) => [
-      link(pathTo(API_TOKENS, apiToken.apiTokenId), nameOf(apiToken)),
+      link(pathTo(API_TOKENS, apiToken.apiTokenId), apiTokenName(apiToken)),
       apiToken.apiTokenId,
       apiToken.permission,
       statusBadge(call, apiToken),

@@ -6,7 +6,7 @@ import { formPages, formView } from '../form-pages.ts';
 import { html, NO_HTML, pathTo, time } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type PageCall } from '../page.ts';
-import { API_TOKENS, apiTokenIn, isOfSession, nameOf } from './show.ts';
+import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
 
 /** Revoking it again changes nothing. */
 export const apiTokenRevocation = formPages({
@@ -22,7 +22,7 @@ export const apiTokenRevocation = formPages({
     const apiToken = await apiTokenIn(call);
     const path = pathTo(API_TOKENS, apiToken.apiTokenId);
     return formView(call, {
-      title: `Revoke API token ${nameOf(apiToken)}?`,
+      title: `Revoke API token ${apiTokenName(apiToken)}?`,
       text: html`${isOfSession(call, apiToken) ? OF_SESSION : ''}
 ${(await isLastAdmin(call, apiToken)) ? LAST_ADMIN : ''}
 <p>Whatever uses it (${apiToken.permission}) is rejected from the next request on. This cannot be undone. Last used: ${time(apiToken.lastUsedAt)}.</p>`,

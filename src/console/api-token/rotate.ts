@@ -12,7 +12,7 @@ import { ADMINS, type PageCall } from '../page.ts';
 import { sessionCookie } from '../session.ts';
 import { confirmationProblem, keptVersionField, versionIn } from '../version.ts';
 import { issuedTokenView } from './issued.ts';
-import { API_TOKENS, apiTokenIn, isOfSession, nameOf } from './show.ts';
+import { API_TOKENS, apiTokenIn, apiTokenName, isOfSession } from './show.ts';
 
 export const apiTokenRotation = formPages({
   path: '/api-tokens/:api_token_id/rotate',
@@ -37,7 +37,7 @@ export const apiTokenRotation = formPages({
     const apiToken = await apiTokenIn(call);
     const path = pathTo(API_TOKENS, apiToken.apiTokenId);
     return formView(call, {
-      title: `Rotate API token ${nameOf(apiToken)}?`,
+      title: `Rotate API token ${apiTokenName(apiToken)}?`,
       text: html`${confirmationProblem('API token', problem)}
 ${effect(call, apiToken)}`,
       action: `${path}/rotate`,

@@ -17,7 +17,7 @@ export const showApiToken: Page = {
     const apiToken = await apiTokenIn(call);
     const now = call.context.clock();
     const until = previousTextUntil(apiToken, now);
-    const title = `API token ${nameOf(apiToken)}`;
+    const title = `API token ${apiTokenName(apiToken)}`;
     return {
       title,
       main: html`<h1>${title}</h1>
@@ -41,7 +41,7 @@ export function apiTokenIn({ context, caller, request }: PageCall): Promise<ApiT
   return readApiToken(context, caller, apiTokenIdOf(request));
 }
 
-export function nameOf({ name, apiTokenId }: ApiToken): string {
+export function apiTokenName({ name, apiTokenId }: ApiToken): string {
   return name ?? `number ${apiTokenId}`;
 }
 

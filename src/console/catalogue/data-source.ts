@@ -10,7 +10,7 @@ import { areaField, nameField, textField } from '../fields.ts';
 import { jsonMember, textMember } from '../form.ts';
 import { code, type Html, html, joined, link, none, pathTo, table } from '../html.ts';
 import { editableJson, prettyJson } from '../json.ts';
-import { configOf, type PageCall, READERS } from '../page.ts';
+import { environmentConfig, type PageCall, READERS } from '../page.ts';
 
 export const DATA_SOURCES = ['catalogue', 'data-sources'] as const;
 
@@ -31,7 +31,7 @@ export const dataSourcePages = new DocumentPages<DataSourceBody>({
     user_group_id: textMember(form, 'user_group_id'),
   }),
   typed: (document) => {
-    const { schemaId, name, attributes, reservedFor } = fieldsOf(document);
+    const { schemaId, name, attributes, reservedFor } = dataSourceFields(document);
     return {
       schema_id: schemaId,
       name,
@@ -59,7 +59,7 @@ ${textField({
 })}`,
   put,
   rows: (document) => {
-    const { dataSourceId, schemaId, name, attributes, reservedFor } = fieldsOf(document);
+    const { dataSourceId, schemaId, name, attributes, reservedFor } = dataSourceFields(document);
     return [
       ['Number', html`<code>${dataSourceId}</code>`],
       ['Schema', schemaLink(schemaId)],
@@ -69,9 +69,9 @@ ${textField({
     ];
   },
   consequences: async (document, call) => {
-    const { dataSourceId } = fieldsOf(document);
+    const { dataSourceId } = dataSourceFields(document);
     const references = [...new Set([document.id, String(dataSourceId)])];
-    const { catalogue } = await configOf(call);
+    const { catalogue } = await environmentConfig(call);
     const dataSource = catalogue.find(dataSourceId);
     const schemaIds = dataSource === undefined ? [] : catalogue.schemasWithDefault(dataSource);
     return html`<p>References to it are then dangling: dashboards report an error instead of the data of another data source. Its number is not used again.</p>
@@ -94,7 +94,7 @@ export interface DataSourceRow {
   reservedFor: string | null;
 }
 
-export function fieldsOf(document: Document): DataSourceRow & { attributes: JsonText } {
+export function dataSourceFields(document: Document): DataSourceRow & { attributes: JsonText } {
   const { data_source_id, schema_id, name, attributes, user_group_id = 'null' } = documentFields(document);
   return {
     providedId: document.id,
@@ -125,7 +125,7 @@ export function dataSourceLink(providedId: string): Html {
   return link(pathTo(...DATA_SOURCES, providedId), providedId);
 }
 
-export function nameOf({ json }: DataSource): string {
+export function dataSourceName({ json }: DataSource): string {
   return (JSON.parse(json) as { name: string }).name;
 }
 

@@ -7,9 +7,9 @@ import { documentList, newLink, newPath } from '../document-pages.ts';
 import { badge, buttonTo, definitions, type Html, html, link, pathTo } from '../html.ts';
 import { modeTexts } from '../mapping-policy/mapping-policy.ts';
 import { notice } from '../notice.ts';
-import { ADMINS, configOf, type Page, type PageCall, READERS } from '../page.ts';
+import { ADMINS, environmentConfig, type Page, type PageCall, READERS } from '../page.ts';
 import { PAGE_SIZE } from '../pagination.ts';
-import { DATA_SOURCES, dataSourceTable, fieldsOf } from './data-source.ts';
+import { DATA_SOURCES, dataSourceFields, dataSourceTable } from './data-source.ts';
 import { SCHEMAS, schemaTable } from './schema.ts';
 
 /** The start of both lists, and the rules about user groups. */
@@ -34,7 +34,7 @@ ${notice(call.query, { saved: 'Saved.', deleted: 'Deleted.' })}
 ${schemaTable(schemas.documents)}
 ${links(SCHEMAS, schemaDefinition, { isAdmin, hasMore: schemas.nextCursor !== null })}
 <h2>Data sources</h2>
-${dataSourceTable(dataSources.documents.map(fieldsOf))}
+${dataSourceTable(dataSources.documents.map(dataSourceFields))}
 ${links(DATA_SOURCES, dataSourceDefinition, { isAdmin, hasMore: dataSources.nextCursor !== null })}
 <h2>Rules for user groups</h2>
 ${await rules(call, isAdmin)}`,
@@ -55,7 +55,7 @@ export const listDataSources = documentList({
   path: DATA_SOURCES,
   readers: READERS,
   title: 'Data sources',
-  table: (documents) => dataSourceTable(documents.map(fieldsOf)),
+  table: (documents) => dataSourceTable(documents.map(dataSourceFields)),
 });
 
 function links(
@@ -68,7 +68,7 @@ ${hasMore ? buttonTo(pathTo(...path), `All ${definition.noun}s`) : ''}</div>`;
 }
 
 async function rules({ context, caller }: PageCall, isAdmin: boolean): Promise<Html> {
-  const { mappingMode, propertySchema } = await configOf({ context, caller });
+  const { mappingMode, propertySchema } = await environmentConfig({ context, caller });
   const change = isAdmin ? html` · ${link(pathTo('catalogue', 'mapping-policy'), 'Change')}` : '';
   const schema =
     propertySchema === null ? html`<span class="none">none</span>` : modeText(propertySchema.mode);

@@ -7,8 +7,8 @@ import { DocumentPages, newPath } from '../document-pages.ts';
 import { checkField, nameField, textField } from '../fields.ts';
 import { type Form, numberMember, textMember } from '../form.ts';
 import { buttonTo, type Html, html, link, pathTo, table, time } from '../html.ts';
-import { ADMINS, configOf, type PageCall, READERS } from '../page.ts';
-import { DATA_SOURCES, type DataSourceRow, dataSourceTable, nameOf } from './data-source.ts';
+import { ADMINS, environmentConfig, type PageCall, READERS } from '../page.ts';
+import { DATA_SOURCES, type DataSourceRow, dataSourceName, dataSourceTable } from './data-source.ts';
 
 export const SCHEMAS = ['catalogue', 'schemas'] as const;
 
@@ -27,7 +27,7 @@ export const schemaPages = new DocumentPages<SchemaBody>({
     default_data_source: defaultMember(form),
   }),
   typed: (document) => {
-    const { name, default_data_source: reference } = fieldsOf(document);
+    const { name, default_data_source: reference } = schemaFields(document);
     return {
       name,
       default_data_source: reference === null ? '' : String(reference),
@@ -48,34 +48,34 @@ ${checkField({
 })}`,
   put,
   rows: (document) => {
-    const { name, default_data_source: reference } = fieldsOf(document);
+    const { name, default_data_source: reference } = schemaFields(document);
     return [
       ['Name', name],
       ['Default data source', reference === null ? NONE : html`<code>${reference}</code>`],
     ];
   },
   more: async ({ id }, call) => {
-    const dataSources = await dataSourcesOf(call, id);
+    const dataSources = await schemaDataSources(call, id);
     const create = `${newPath(DATA_SOURCES)}?${new URLSearchParams({ schema: id })}`;
     return html`<h2>Data sources of this schema</h2>
-${dataSourceTable(dataSources.slice(0, SHOWN).map(rowOf))}
+${dataSourceTable(dataSources.slice(0, SHOWN).map(dataSourceRow))}
 ${dataSources.length > SHOWN ? html`<p>And ${dataSources.length - SHOWN} more.</p>` : ''}
 ${isPermitted(call.caller, ADMINS) ? html`<p class="actions">${buttonTo(create, 'New data source')}</p>` : ''}`;
   },
   consequences: async ({ id }, call) => {
-    const count = (await dataSourcesOf(call, id)).length;
+    const count = (await schemaDataSources(call, id)).length;
     return html`<p>Entries of mappings for this schema are then dangling references: dashboards that resolve them report an error, until a schema with this id exists again. The mappings themselves stay.</p>
 ${count === 0 ? '' : html`<p>${count} ${count === 1 ? 'data source belongs' : 'data sources belong'} to it, and ${count === 1 ? 'stays' : 'stay'}.</p>`}`;
   },
 });
 
-async function dataSourcesOf({ context, caller }: PageCall, schemaId: string): Promise<DataSource[]> {
-  const { catalogue } = await configOf({ context, caller });
+async function schemaDataSources({ context, caller }: PageCall, schemaId: string): Promise<DataSource[]> {
+  const { catalogue } = await environmentConfig({ context, caller });
   return catalogue.ofSchema(schemaId);
 }
 
-function rowOf(dataSource: DataSource): DataSourceRow {
-  return { ...dataSource, name: nameOf(dataSource) };
+function dataSourceRow(dataSource: DataSource): DataSourceRow {
+  return { ...dataSource, name: dataSourceName(dataSource) };
 }
 
 const NONE = html`<span class="none">none</span>`;
@@ -85,7 +85,7 @@ interface SchemaFields {
   default_data_source: string | number | null;
 }
 
-function fieldsOf({ body }: Document): SchemaFields {
+function schemaFields({ body }: Document): SchemaFields {
   return JSON.parse(body) as SchemaFields;
 }
 
@@ -99,7 +99,7 @@ export function schemaTable(documents: readonly Document[]): Html {
     'Schemas',
     ['Id', 'Name', 'Default data source', 'Updated'],
     documents.map((document) => {
-      const { name, default_data_source: reference } = fieldsOf(document);
+      const { name, default_data_source: reference } = schemaFields(document);
       return [
         link(pathTo(...SCHEMAS, document.id), document.id),
         name,

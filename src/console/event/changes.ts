@@ -21,8 +21,8 @@ const SHORT_CHARACTERS = 120;
 export function changeList(changes: JsonText): Change[] {
   return [...(treeOf(changes) as JsonObject).members].flatMap(([field, tree]) => {
     const change = tree as JsonObject;
-    if (isPair(change)) return changeOf([field], change);
-    return [...change.members].map(([member, pair]) => changeOf([field, member], pair as JsonObject));
+    if (isPair(change)) return parseChange([field], change);
+    return [...change.members].map(([member, pair]) => parseChange([field, member], pair as JsonObject));
   });
 }
 
@@ -56,7 +56,7 @@ function isPair({ members }: JsonObject): boolean {
   return [...members.values()].some((value) => !(value instanceof JsonObject) || value.members.size === 0);
 }
 
-function changeOf(keys: readonly string[], { members }: JsonObject): Change {
+function parseChange(keys: readonly string[], { members }: JsonObject): Change {
   const text = (name: string) => {
     const value: JsonTree | undefined = members.get(name);
     return value === undefined ? undefined : textOf(value);

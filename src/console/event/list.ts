@@ -5,7 +5,7 @@ import { type EventsPage, listEvents } from '../../operations/event/list.ts';
 import { choiceField, textField } from '../fields.ts';
 import { type Html, html, none, pathTo } from '../html.ts';
 import { type Page, type PageCall, READERS } from '../page.ts';
-import { nextPage, pageOf } from '../pagination.ts';
+import { nextPage, pageQuery } from '../pagination.ts';
 import { eventTable, nameOfTarget, nameOfType } from './table.ts';
 
 /** Query parameters of the page. */
@@ -22,7 +22,7 @@ export const list: Page = {
   purpose: 'list events',
   access: 'list',
   handle: async (call) => {
-    const filter = filterOf(call.query);
+    const filter = readFilter(call.query);
     const { type, target_type, target_id } = filter;
     const target = target_id === '' ? undefined : { type: target_type, id: target_id };
     return {
@@ -40,12 +40,12 @@ ${await pageOfEvents(call, (events) => eventTable(call.caller, events), {
 /** The page of the list at the cursor in the URL, and a link to the next. */
 export async function pageOfEvents(
   { context, caller, query, request }: PageCall,
-  tableOf: (events: readonly JsonText[]) => Html,
+  renderTable: (events: readonly JsonText[]) => Html,
   of: { type?: EventType; target?: EventTarget },
 ): Promise<Html> {
-  const page = await listEvents(context, caller, { order: 'newest', ...of, ...pageOf(query) });
+  const page = await listEvents(context, caller, { order: 'newest', ...of, ...pageQuery(query) });
   const [path] = request.url.split('?', 1);
-  return html`${page.events.length === 0 ? emptyPage(page) : tableOf(page.events)}
+  return html`${page.events.length === 0 ? emptyPage(page) : renderTable(page.events)}
 ${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;
 }
 
@@ -57,7 +57,7 @@ function emptyPage({ nextCursor }: EventsPage): Html {
 }
 
 /** Anything else in the URL is no filter. */
-function filterOf(query: URLSearchParams): Filter {
+function readFilter(query: URLSearchParams): Filter {
   return {
     type: eventTypes.find((each) => each === query.get('type')) ?? '',
     target_type: targetTypes.find((each) => each === query.get('target_type')) ?? 'user_group',

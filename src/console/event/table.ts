@@ -27,16 +27,16 @@ const VIA = {
 
 /** `events` are in the form that callers of the API see. */
 export function eventTable(caller: Caller, events: readonly JsonText[]): Html {
-  return tableOf(events, { About: (event) => about(caller, event) });
+  return eventRows(events, { About: (event) => about(caller, event) });
 }
 
 /** The same for events that are all about the subject of the page. */
 export function eventTableOfOne(events: readonly JsonText[]): Html {
-  return tableOf(events, {});
+  return eventRows(events, {});
 }
 
 /** `more` has further columns after the second. */
-function tableOf(
+function eventRows(
   events: readonly JsonText[],
   more: Readonly<Record<string, (event: EventFields) => Html>>,
 ): Html {
@@ -45,9 +45,9 @@ function tableOf(
     .map(({ event, changes }) => [
       time(Date.parse(event.occurred_at)),
       what(event),
-      ...Object.values(more).map((cellOf) => cellOf(event)),
+      ...Object.values(more).map((renderCell) => renderCell(event)),
       who(event.actor),
-      changesOf(event, changes),
+      changesCell(event, changes),
     ]);
   return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
 }
@@ -118,7 +118,7 @@ function who({ type, id, name, via }: Actor): Insertion {
   return html`${name ?? 'API token'}<p class="hint">API token ${id}, by ${VIA[via]}</p>`;
 }
 
-function changesOf({ type }: EventFields, changes: JsonText): Html {
+function changesCell({ type }: EventFields, changes: JsonText): Html {
   if (changes !== 'null') return changesText(changeList(changes), type.endsWith('.created'));
   const isErased = type === 'user_group.created' || type === 'user_group.updated';
   return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;

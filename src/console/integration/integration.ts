@@ -43,7 +43,7 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
     secret: textMember(form, 'secret'),
   }),
   typed: (document) => {
-    const { type, ttlSeconds, settings, claims, isUnrestricted } = fieldsOf(document);
+    const { type, ttlSeconds, settings, claims, isUnrestricted } = integrationFormFields(document);
     return {
       type,
       ttl_seconds: String(ttlSeconds),
@@ -52,11 +52,11 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
       ...(isUnrestricted && { unrestricted: 'on' }),
     };
   },
-  initial: (query) => exampleOf(typeIn(query.get('type') ?? '')),
+  initial: (query) => exampleFields(typeIn(query.get('type') ?? '')),
   fields,
   put,
   rows: (document) => {
-    const { type, ttlSeconds, settings, claims, isUnrestricted } = fieldsOf(document);
+    const { type, ttlSeconds, settings, claims, isUnrestricted } = integrationFormFields(document);
     return [
       ['Type', type],
       ['Tokens are valid for', html`${ttlSeconds} seconds`],
@@ -67,7 +67,7 @@ export const integrationPages = new DocumentPages<IntegrationBody>({
     ];
   },
   consequences: async (document) => {
-    const { ttlSeconds } = fieldsOf(document);
+    const { ttlSeconds } = integrationFormFields(document);
     return html`<p>From then on no embed token is issued for it, so the dashboards that use it stop working, for all user groups. Tokens that were issued stay valid until they expire, at most ${ttlSeconds} seconds.</p>
 ${document.secret === null ? '' : html`<p>Its secret is deleted too. To create the integration again, you need the secret from the tool.</p>`}`;
   },
@@ -93,7 +93,7 @@ export interface IntegrationFields {
   isUnrestricted: boolean;
 }
 
-export function fieldsOf(document: Document): IntegrationFields {
+export function integrationFormFields(document: Document): IntegrationFields {
   const { type, ttl_seconds: ttlSeconds, settings, claims, unrestricted } = documentFields(document);
   return {
     type: JSON.parse(type!) as IntegrationType,
@@ -115,7 +115,7 @@ function typeIn(text: string): IntegrationType {
   return integrationTypes.find((type) => type === text) ?? integrationTypes[0];
 }
 
-function exampleOf(type: IntegrationType): Record<string, string> {
+function exampleFields(type: IntegrationType): Record<string, string> {
   const { settings, claims = {} } = integrationExamples[type];
   return {
     type,

@@ -4,7 +4,7 @@ import { documentList, newPath } from '../document-pages.ts';
 import { buttonTo, definitions, type Html, html, link, pathTo, table, time } from '../html.ts';
 import { ADMINS, type Page } from '../page.ts';
 import { SIGNING_KEYS_PATH } from '../signing-key/signing-key.ts';
-import { fieldsOf, INTEGRATIONS, restrictedBadge, typeTexts } from './integration.ts';
+import { INTEGRATIONS, integrationFormFields, restrictedBadge, typeTexts } from './integration.ts';
 
 export const listIntegrations = documentList({
   definition: integrationDefinition,
@@ -37,7 +37,7 @@ function integrationTable(documents: readonly Document[]): Html {
     'Integrations',
     ['Id', 'Type', 'Tokens are valid for', 'Restricted', 'Updated'],
     documents.map((document) => {
-      const { type, ttlSeconds, isUnrestricted } = fieldsOf(document);
+      const { type, ttlSeconds, isUnrestricted } = integrationFormFields(document);
       return [
         link(pathTo(...INTEGRATIONS, document.id), document.id),
         type,

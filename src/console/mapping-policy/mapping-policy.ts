@@ -7,7 +7,7 @@ import { readForm, textMember } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { ADMINS, configOf } from '../page.ts';
+import { ADMINS, environmentConfig } from '../page.ts';
 import { documentVersion, formProblem, keptVersionField, preconditionIn } from '../version.ts';
 
 const PATH = pathTo('catalogue', 'mapping-policy');
@@ -17,7 +17,7 @@ export const mappingPolicyPages = formPages({
   permissions: ADMINS,
   purpose: 'change the mapping policy',
   initial: async ({ context, caller }) => ({
-    mode: (await configOf({ context, caller })).mappingMode,
+    mode: (await environmentConfig({ context, caller })).mappingMode,
   }),
   act: async ({ context, caller, form }) => {
     const { mode } = await readForm(context, form, mappingPolicyBody, () => ({

@@ -4,9 +4,9 @@ import { problemSummary, textField } from '../fields.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { configOf, type PageCall, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict } from '../version.ts';
-import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
+import { groupFields, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
 
 /** `-` is in the place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
@@ -18,9 +18,9 @@ export const creation = formPages({
   purpose: 'create user groups',
   act: async ({ context, caller, form }) => {
     await context.cpu.turn(form.size);
-    const typed = readGroup(form, await configOf({ context, caller }));
+    const typed = readGroup(form, await environmentConfig({ context, caller }));
     const id = form.text('user_group_id');
-    const fields = fieldsOf(id, typed, null);
+    const fields = readGroupFields(id, typed, null);
     try {
       await getOrCreateUserGroup(context, caller, { userGroupId: id, ...fields }, { ifNoneMatch: '*' });
     } catch (error) {
@@ -29,7 +29,7 @@ export const creation = formPages({
     return { location: withNotice(pathTo('user-groups', id), 'created') };
   },
   view: async (call, form, problem) => {
-    const config = await configOf(call);
+    const config = await environmentConfig(call);
     const typed = problem === undefined ? typedGroup(config) : readGroup(form, config);
     return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
   },

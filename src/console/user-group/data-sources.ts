@@ -15,7 +15,7 @@ export function mappedDataSources(
   catalogue: Catalogue,
   userGroup: UserGroup,
   column: string,
-  cellsOf: (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion],
+  renderCells: (dataSource: DataSource) => readonly [dataSource: Insertion, last: Insertion],
 ): Html {
   const effective = catalogue.effective(userGroup);
   const mapped = new Set(Object.keys(JSON.parse(userGroup.mapping ?? '{}') as object));
@@ -34,7 +34,7 @@ export function mappedDataSources(
     ...catalogue
       .unmapped(effective)
       .map((schemaId) => [html`<code>${schemaId}</code>`, '', badge('bad', 'no data source'), 'nothing']),
-    ...[...effective.dataSources].map(([schemaId, dataSource]) => row(schemaId, cellsOf(dataSource))),
+    ...[...effective.dataSources].map(([schemaId, dataSource]) => row(schemaId, renderCells(dataSource))),
   ];
   return table('Data sources', ['Schema', 'Data source', column, 'From'], rows, 'No schema is mapped.');
 }

@@ -6,10 +6,10 @@ import type { Problem } from '../../problem.ts';
 import { problemSummary } from '../fields.ts';
 import { formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
-import { configOf, type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { createView } from './create.ts';
-import { fieldsOf, groupFields, readGroup, type TypedGroup, typedGroup } from './form.ts';
+import { groupFields, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
 import { groupIn } from './group.ts';
 
 const shared = {
@@ -25,7 +25,7 @@ export const edit: Page = {
   handle: async (call) => {
     const userGroup = await groupIn(call);
     await call.context.cpu.turn(sizeOf(userGroup));
-    return editView(call, typedGroup(await configOf(call), userGroup), versionTag(userGroup));
+    return editView(call, typedGroup(await environmentConfig(call), userGroup), versionTag(userGroup));
   },
 };
 
@@ -36,8 +36,8 @@ export const editAgain: Page = {
   handle: async (call) => {
     const { context, request, form } = call;
     await context.cpu.turn(form.size);
-    const config = await configOf(call);
-    const fields = fieldsOf(userGroupIdOf(request), readGroup(form, config), null);
+    const config = await environmentConfig(call);
+    const fields = readGroupFields(userGroupIdOf(request), readGroup(form, config), null);
     return editView(call, typedGroup(config, fields), versionIn(form));
   },
   retry: retryEdit,
@@ -46,7 +46,7 @@ export const editAgain: Page = {
 /** The form with what was typed. If the group is gone, the form to create it. */
 export async function retryEdit(call: PageCall, problem: Problem): Promise<View> {
   const { request, form } = call;
-  const typed = readGroup(form, await configOf(call));
+  const typed = readGroup(form, await environmentConfig(call));
   if (problem.code === 'user_group_not_found')
     return createView(call, { id: userGroupIdOf(request), ...typed }, problem);
   return editView(call, typed, versionIn(form), problem);

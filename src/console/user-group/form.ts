@@ -12,7 +12,7 @@ import type { Form } from '../form.ts';
 import { type Html, html } from '../html.ts';
 import { editableJson } from '../json.ts';
 import {
-  jsonTextOf,
+  parseTypedJson,
   propertiesText,
   propertyFields,
   readProperties,
@@ -58,7 +58,7 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
  * The fields that the API reads from this, with the members of the properties in the order that `stored` has. Throws
  * `invalid_request` with all that is wrong.
  */
-export function fieldsOf(
+export function readGroupFields(
   id: string,
   { name, mapping, properties }: TypedGroup,
   stored: JsonText | null,
@@ -66,7 +66,7 @@ export function fieldsOf(
   const violations: Violation[] = [];
   const fields = {
     name,
-    mapping: jsonTextOf(mapping, ['mapping'], violations),
+    mapping: parseTypedJson(mapping, ['mapping'], violations),
     properties: propertiesText(properties, stored, violations),
   };
   const body =

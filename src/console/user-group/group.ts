@@ -12,7 +12,7 @@ import { type FormPages, formPages, formView } from '../form-pages.ts';
 import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { withNotice } from '../notice.ts';
-import { configOf, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, type Redirect, WRITERS } from '../page.ts';
 import { confirmationProblem, preconditionIn, versionField } from '../version.ts';
 
 /** Throws `user_group_not_found`. */
@@ -93,7 +93,7 @@ ${await integrations(call)}`;
 
 /** Each can mint for any group of its environment. */
 async function integrations({ context, caller }: PageCall): Promise<Html> {
-  const config = await configOf({ context, caller });
+  const config = await environmentConfig({ context, caller });
   const rows = [...config.ofKind('integration').keys()].map((id) => {
     const { type, ttlSeconds } = findIntegration(config, id).integration;
     return [integrationLink(caller, id), type, html`${ttlSeconds} seconds at most`];

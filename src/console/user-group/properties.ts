@@ -46,18 +46,18 @@ const JSON_HINT = 'As JSON, because the stored value is empty, has another type,
 
 export function typedProperties(schema: JsonText | null, properties: JsonText | null): TypedProperties {
   const stored = new Map(properties === null ? [] : (treeOf(properties) as JsonObject).members);
-  const inputs = [...definitionsOf(schema)].map(([key, definition]) => {
+  const inputs = [...propertyDefinitions(schema)].map(([key, definition]) => {
     const text = JSON.stringify(key);
     const value = stored.get(text);
     stored.delete(text);
-    return inputOf(key, definition, value);
+    return propertyInput(key, definition, value);
   });
   return { inputs, other: otherText(properties, stored) };
 }
 
 /** An absent input is that of a member which the schema does not have, or not any more. */
 export function readProperties(form: Form, schema: JsonText | null): TypedProperties {
-  const definitions = definitionsOf(schema);
+  const definitions = propertyDefinitions(schema);
   const inputs: Input[] = [];
   for (let index = 0; form.has(`property-${index}-key`); index++) {
     const name = `property-${index}`;
@@ -77,7 +77,7 @@ export function propertiesText(
   stored: JsonText | null,
   violations: Violation[],
 ): JsonText | null {
-  const text = jsonTextOf(other, ['properties'], violations);
+  const text = parseTypedJson(other, ['properties'], violations);
   if (inputs.length === 0) return text;
   if (text !== null && text[0] !== '{') {
     violations.push({ pointer: '/properties', detail: 'must be an object' });
@@ -85,7 +85,7 @@ export function propertiesText(
   }
   const typed = new Map<string, string>();
   for (const input of inputs) {
-    const value = valueTextOf(input, violations);
+    const value = inputJson(input, violations);
     if (value !== null) typed.set(JSON.stringify(input.key), value);
   }
   for (const [key, value] of text === null ? [] : (treeOf(text) as JsonObject).members) {
@@ -93,11 +93,15 @@ export function propertiesText(
     typed.set(key, textOf(value));
   }
   if (typed.size === 0) return text;
-  return objectOf(inOrderOf(stored, typed));
+  return membersJson(inStoredOrder(stored, typed));
 }
 
 /** The exact text of the JSON that a person typed, at `path` in the body; null if nothing was typed. Adds to `violations`. */
-export function jsonTextOf(typed: string, path: readonly string[], violations: Violation[]): JsonText | null {
+export function parseTypedJson(
+  typed: string,
+  path: readonly string[],
+  violations: Violation[],
+): JsonText | null {
   if (typed.trim() === '') return null;
   try {
     parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
@@ -120,7 +124,7 @@ export function propertyFields({ inputs, other }: TypedProperties, problem: Prob
     hint: 'A JSON object, or nothing.',
     value: other,
     rows: inputs.length === 0 ? 12 : 6,
-    problem: withoutErrorsOf(inputs, problem),
+    problem: withoutShownErrors(inputs, problem),
   });
   if (inputs.length === 0) return ofOther;
   return html`<fieldset><legend>Properties</legend>
@@ -130,28 +134,28 @@ ${ofOther}
 }
 
 /** The members of the schema that have one simple type, or that list their values. */
-function definitionsOf(schema: JsonText | null): Map<string, Definition> {
+function propertyDefinitions(schema: JsonText | null): Map<string, Definition> {
   const definitions = new Map<string, Definition>();
   const tree = schema === null ? null : treeOf(schema);
   const members = tree instanceof JsonObject ? tree.members.get('"properties"') : undefined;
   if (!(members instanceof JsonObject)) return definitions;
   for (const [text, member] of members.members) {
     const key = JSON.parse(text) as string;
-    const definition = member instanceof JsonObject ? definitionOf(key, member) : null;
+    const definition = member instanceof JsonObject ? propertyDefinition(key, member) : null;
     if (definition !== null) definitions.set(key, definition);
   }
   return definitions;
 }
 
-function definitionOf(key: string, { members }: JsonObject): Definition | null {
-  const label = stringOf(members.get('"title"')) || key;
-  const hint = stringOf(members.get('"description"'));
+function propertyDefinition(key: string, { members }: JsonObject): Definition | null {
+  const label = stringValue(members.get('"title"')) || key;
+  const hint = stringValue(members.get('"description"'));
   const values = members.get('"enum"');
   if (values instanceof JsonArray) {
     const choices = values.elements.filter((each) => typeof each === 'string');
     return choices.length < values.elements.length ? null : { kind: 'choice', label, hint, choices };
   }
-  switch (stringOf(members.get('"type"'))) {
+  switch (stringValue(members.get('"type"'))) {
     case 'string':
       return { kind: 'text', label, hint, choices: [] };
     case 'number':
@@ -165,11 +169,11 @@ function definitionOf(key: string, { members }: JsonObject): Definition | null {
 }
 
 /** Empty for anything but a string. */
-function stringOf(tree: JsonTree | undefined): string {
+function stringValue(tree: JsonTree | undefined): string {
   return typeof tree === 'string' && tree[0] === '"' ? (JSON.parse(tree) as string) : '';
 }
 
-function inputOf(key: string, definition: Definition, stored: JsonTree | undefined): Input {
+function propertyInput(key: string, definition: Definition, stored: JsonTree | undefined): Input {
   if (stored === undefined) return { ...definition, key, value: '' };
   const value = shownValue(definition, stored);
   if (value !== null) return { ...definition, key, value };
@@ -181,7 +185,7 @@ function shownValue({ kind, choices }: Definition, stored: JsonTree): string | n
   if (typeof stored !== 'string') return null;
   switch (kind) {
     case 'text': {
-      const text = stringOf(stored);
+      const text = stringValue(stored);
       return text.trim() === '' || CONTROL.test(text) ? null : text;
     }
     case 'number':
@@ -202,11 +206,11 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
 function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonTree>): string {
   // An empty object is not the same as none.
   if (properties === null || (other.size === 0 && properties !== '{}')) return '';
-  return editableJson(objectOf([...other].map(([key, value]) => [key, textOf(value)])));
+  return editableJson(membersJson([...other].map(([key, value]) => [key, textOf(value)])));
 }
 
 /** The text of JSON; null if the member is absent or not valid. */
-function valueTextOf({ key, kind, value }: Input, violations: Violation[]): string | null {
+function inputJson({ key, kind, value }: Input, violations: Violation[]): string | null {
   if (value.trim() === '') return null;
   switch (kind) {
     case 'text':
@@ -220,7 +224,7 @@ function valueTextOf({ key, kind, value }: Input, violations: Violation[]): stri
       return null;
     case 'choice':
     case 'json':
-      return jsonTextOf(value, ['properties', key], violations);
+      return parseTypedJson(value, ['properties', key], violations);
     default:
       return kind satisfies never;
   }
@@ -231,13 +235,13 @@ function inOther(key: string): Violation {
   return { pointer, detail: 'is also in the other properties: remove it there' };
 }
 
-function inOrderOf(stored: JsonText | null, typed: ReadonlyMap<string, string>): [string, string][] {
+function inStoredOrder(stored: JsonText | null, typed: ReadonlyMap<string, string>): [string, string][] {
   const before = stored === null ? [] : [...(treeOf(stored) as JsonObject).members.keys()];
   const keys = new Set([...before.filter((key) => typed.has(key)), ...typed.keys()]);
   return [...keys].map((key) => [key, typed.get(key)!]);
 }
 
-function objectOf(members: readonly (readonly [key: string, value: string])[]): JsonText {
+function membersJson(members: readonly (readonly [key: string, value: string])[]): JsonText {
   return `{${members.map(([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
 }
 
@@ -270,13 +274,13 @@ function control({ kind, choices }: Input, options: Parameters<typeof textField>
 
 /** Only strings lose their quotes, and only if nothing else reads the same. */
 function choiceText(value: string): string {
-  const text = stringOf(value as JsonText);
+  const text = stringValue(value as JsonText);
   return text === '' || text.trim() !== text || NUMBER.test(text) || /^(?:true|false|null)$/.test(text)
     ? value
     : text;
 }
 
-function withoutErrorsOf(inputs: readonly Input[], problem: Problem | undefined): Problem | undefined {
+function withoutShownErrors(inputs: readonly Input[], problem: Problem | undefined): Problem | undefined {
   if (problem === undefined) return undefined;
   const shown = inputs.map(({ key }) => pointerOf(['properties', key]));
   const errors = problem.errors.filter(

@@ -8,11 +8,18 @@ import type { Violation } from '../../problem.ts';
 import { changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
 import { type Html, html, link, NO_HTML, none, pathTo } from '../html.ts';
-import { configOf, type Page, type PageCall, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { retryEdit } from './edit.ts';
-import { changedFields, differences, fieldsOf, type GroupFields, hiddenFields, readGroup } from './form.ts';
+import {
+  changedFields,
+  differences,
+  type GroupFields,
+  hiddenFields,
+  readGroup,
+  readGroupFields,
+} from './form.ts';
 
 export interface Submission {
   stored: UserGroup;
@@ -26,7 +33,7 @@ export const review: Page = {
   purpose: 'update user groups',
   access: 'read',
   handle: async (call) => {
-    const { stored, fields } = await submissionOf(call);
+    const { stored, fields } = await readSubmission(call);
     if (versionIn(call.form) !== versionTag(stored)) return conflictView(call, stored, fields);
     await checkPolicies(call.context, call.caller, stored.providedId, changedFields(stored, fields));
     return reviewView(call, stored, fields);
@@ -35,12 +42,12 @@ export const review: Page = {
 };
 
 /** The stored group, and what was typed about it. Throws `user_group_not_found` and `invalid_request`. */
-export async function submissionOf({ context, caller, request, form }: PageCall): Promise<Submission> {
+export async function readSubmission({ context, caller, request, form }: PageCall): Promise<Submission> {
   const id = userGroupIdOf(request);
-  const config = await configOf({ context, caller });
+  const config = await environmentConfig({ context, caller });
   const stored = await findUserGroup(context, caller, id);
   await context.cpu.turn(form.size + sizeOf(stored));
-  return { stored, fields: fieldsOf(id, readGroup(form, config), stored.properties) };
+  return { stored, fields: readGroupFields(id, readGroup(form, config), stored.properties) };
 }
 
 function reviewView({ context, session }: PageCall, stored: UserGroup, fields: GroupFields): View {

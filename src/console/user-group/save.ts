@@ -7,7 +7,7 @@ import { isConflict, preconditionIn } from '../version.ts';
 import { conflictView } from './conflict.ts';
 import { retryEdit } from './edit.ts';
 import { changedFields } from './form.ts';
-import { submissionOf } from './review.ts';
+import { readSubmission } from './review.ts';
 
 /** Stores the fields that differ. A form that is sent twice finds nothing to change the second time. */
 export const save: Page = {
@@ -18,7 +18,7 @@ export const save: Page = {
   access: 'write',
   handle: async (call) => {
     const { context, caller, form } = call;
-    const { stored, fields } = await submissionOf(call);
+    const { stored, fields } = await readSubmission(call);
     const { providedId } = stored;
     const group = pathTo('user-groups', providedId);
     const changed = changedFields(stored, fields);

@@ -5,7 +5,7 @@ import type { Page as ListPage } from '../../operations/user-group/list.ts';
 import { withSeparators } from '../demo/chart.ts';
 import { type Html, html, none } from '../html.ts';
 import type { PageCall } from '../page.ts';
-import { nextPage, PAGE_SIZE, pageOf, pageUrl } from '../pagination.ts';
+import { nextPage, PAGE_SIZE, pageQuery, pageUrl } from '../pagination.ts';
 
 /** Time of a step after a click; shorter with JavaScript, where people watch the progress. */
 const CLICKED_STEP_MS = 500;
@@ -48,7 +48,7 @@ export function boundsOf(
   { shown, isContinued, isScripted }: Step,
 ): { limit: number; cursor?: string; scanMs: number | undefined } {
   const scanMs = isScripted ? SCRIPTED_STEP_MS : CLICKED_STEP_MS;
-  return { ...pageOf(query), limit: PAGE_SIZE - shown, scanMs: isContinued ? scanMs : undefined };
+  return { ...pageQuery(query), limit: PAGE_SIZE - shown, scanMs: isContinued ? scanMs : undefined };
 }
 
 /** Progress of a search after a step. */

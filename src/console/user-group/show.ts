@@ -5,13 +5,13 @@ import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
-import { dataSourceLink, nameOf } from '../catalogue/data-source.ts';
+import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
 import { badge, buttonTo, code, definitions, type Html, html, link, none, pathTo, time } from '../html.ts';
 import { prettyJson } from '../json.ts';
 import { notice } from '../notice.ts';
-import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import { confirmationProblem, versionField } from '../version.ts';
 import { mappedDataSources } from './data-sources.ts';
 import { groupIn } from './group.ts';
@@ -70,7 +70,7 @@ export async function showView(
 ): Promise<View> {
   const { context, caller, query } = call;
   const { providedId, name, properties } = userGroup;
-  const { catalogue } = await configOf({ context, caller });
+  const { catalogue } = await environmentConfig({ context, caller });
   const events = await lastEvents(call, providedId, EVENTS);
   const usage = await lastUsage(call, providedId);
   await context.cpu.turn(sizeOf(userGroup));
@@ -146,7 +146,7 @@ function dataSources(userGroup: UserGroup, catalogue: Catalogue): Html {
   if (!catalogue.isEmpty) {
     return mappedDataSources(catalogue, userGroup, 'Name', (dataSource) => [
       dataSourceLink(dataSource.providedId),
-      nameOf(dataSource),
+      dataSourceName(dataSource),
     ]);
   }
   return mapping === null

@@ -23,7 +23,7 @@ export async function lastUsage({ context, caller }: PageCall, userGroupId: stri
     return table(
       `Usage of the last ${DAYS} days`,
       columns,
-      entries.toReversed().map(cellsOf),
+      entries.toReversed().map(usageCells),
       `Not used in the last ${DAYS} days.`,
     );
   } catch (error) {
@@ -32,7 +32,7 @@ export async function lastUsage({ context, caller }: PageCall, userGroupId: stri
   }
 }
 
-function cellsOf({ date, resolves, introspections, forward_authentications, embedTokens }: UsageEntry) {
+function usageCells({ date, resolves, introspections, forward_authentications, embedTokens }: UsageEntry) {
   const tokens = [...embedTokens].map(([integration, count]) => `${count} for ${integration}`);
   return [
     html`<time datetime="${date}">${date}</time>`,

@@ -5,14 +5,14 @@ import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { violationsOfProperties } from '../../operations/user-group/violations.ts';
 import { badge, type Html, html } from '../html.ts';
-import { configOf, type PageCall } from '../page.ts';
+import { environmentConfig, type PageCall } from '../page.ts';
 
 /** Schemas that the sentence names. */
 const NAMED = 3;
 
 export async function verdict({ context, caller }: PageCall, userGroup: UserGroup): Promise<Html> {
-  const config = await configOf({ context, caller });
-  const faults = faultsOf(config, userGroup);
+  const config = await environmentConfig({ context, caller });
+  const faults = groupFaults(config, userGroup);
   const [violations = []] = await violationsOfProperties(context, caller, config, [userGroup]);
   if (violations.length > 0)
     faults.push(
@@ -26,7 +26,7 @@ export async function verdict({ context, caller }: PageCall, userGroup: UserGrou
   return html`<p class="verdict">${badge('good', 'as configured')} Dashboards of this customer ${seen}.</p>`;
 }
 
-function faultsOf({ catalogue }: EnvironmentConfig, userGroup: UserGroup): string[] {
+function groupFaults({ catalogue }: EnvironmentConfig, userGroup: UserGroup): string[] {
   const faults: string[] = [];
   if (userGroup.suspendedAt !== null) faults.push('nothing is shown, because the user group is suspended');
   if (catalogue.isEmpty) return faults;

@@ -16,14 +16,14 @@ import {
   viewAs,
 } from '../../operations/user-group/view-as.ts';
 import { Problem } from '../../problem.ts';
-import { dataSourceLink, nameOf } from '../catalogue/data-source.ts';
+import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
 import { dashboardSection } from '../demo/dashboard.ts';
 import { actionForm, hidden, problemSummary, submit } from '../fields.ts';
 import { jsonMember, readForm, textMember } from '../form.ts';
 import { badge, code, definitions, type Html, html, link, none, pathTo, table, time } from '../html.ts';
 import { integrationLink } from '../integration/integration.ts';
 import { prettyJson } from '../json.ts';
-import { configOf, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, READERS, type View, WRITERS } from '../page.ts';
 import type { Session } from '../session.ts';
 import { shownOnce } from '../shown-once.ts';
 import { mappedDataSources } from './data-sources.ts';
@@ -37,7 +37,7 @@ export const view: Page = {
   permissions: READERS,
   purpose: 'read user groups',
   access: 'read',
-  handle: (call) => pageOf(call),
+  handle: (call) => preparePage(call),
 };
 
 export const mintTest: Page = {
@@ -65,12 +65,12 @@ ${claims(minted)}
 <p class="actions">${link(pathTo('user-groups', userGroupId, 'view-as'), 'Back')}</p>`,
     };
   },
-  retry: pageOf,
+  retry: preparePage,
 };
 
-async function pageOf(call: PageCall, problem?: Problem): Promise<View> {
+async function preparePage(call: PageCall, problem?: Problem): Promise<View> {
   const { context, caller, session, request, demoDirectory } = call;
-  const { catalogue } = await configOf(call);
+  const { catalogue } = await environmentConfig(call);
   const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdOf(request));
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
@@ -100,12 +100,12 @@ function dataSources(userGroup: UserGroup, catalogue: Catalogue): Html {
     return html`<p class="hint">There is no catalogue: dashboards get the mapping as it is stored.</p>
 ${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
   return mappedDataSources(catalogue, userGroup, 'Attributes', (dataSource) => [
-    html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${nameOf(dataSource)}, number ${dataSource.dataSourceId}</span>`,
-    html`<code>${attributesOf(dataSource)}</code>`,
+    html`${dataSourceLink(dataSource.providedId)}<br><span class="none">${dataSourceName(dataSource)}, number ${dataSource.dataSourceId}</span>`,
+    html`<code>${dataSourceAttributes(dataSource)}</code>`,
   ]);
 }
 
-function attributesOf({ json }: DataSource): JsonText {
+function dataSourceAttributes({ json }: DataSource): JsonText {
   return textOf((treeOf(json) as JsonObject).members.get('"attributes"')!);
 }
 

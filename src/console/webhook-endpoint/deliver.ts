@@ -18,9 +18,9 @@ export const testEndpoint: Page = {
   path: '/webhooks/:webhook_endpoint_id/test',
   purpose: 'test webhook endpoints',
   handle: async (call) => {
-    const id = pages.idOf(call);
+    const id = pages.documentId(call);
     await testWebhookEndpoint(call.context, call.caller, id);
-    return { location: withNotice(pages.pathOf(id), 'tested') };
+    return { location: withNotice(pages.documentPath(id), 'tested') };
   },
 };
 
@@ -29,8 +29,8 @@ export const redeliverEvent: Page = {
   path: '/webhooks/:webhook_endpoint_id/deliveries/:event_id/redeliver',
   purpose: 'redeliver webhooks',
   handle: async (call) => {
-    const id = pages.idOf(call);
+    const id = pages.documentId(call);
     await redeliver(call.context, call.caller, id, pathIdOf(call.request, 'event_id'));
-    return { location: withNotice(pages.pathOf(id), 'redelivered') };
+    return { location: withNotice(pages.documentPath(id), 'redelivered') };
   },
 };

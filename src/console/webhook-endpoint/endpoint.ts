@@ -18,7 +18,7 @@ import { actionForm, checkField, choicesField, submit, textField } from '../fiel
 import { type Form, textMember } from '../form.ts';
 import { badge, buttonTo, type Html, html, type Insertion, pathTo, table, time } from '../html.ts';
 import { ADMINS, type PageCall } from '../page.ts';
-import { nextPage, pageOf } from '../pagination.ts';
+import { nextPage, pageQuery } from '../pagination.ts';
 
 export const WEBHOOKS = ['webhooks'] as const;
 
@@ -103,7 +103,7 @@ const stateBadges = {
 
 async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
   const { context, caller, session, query } = call;
-  const { deliveries, nextCursor } = await listDeliveries(context, caller, id, pageOf(query));
+  const { deliveries, nextCursor } = await listDeliveries(context, caller, id, pageQuery(query));
   const redelivery = ({ eventId }: Delivery) =>
     actionForm(
       session,
@@ -116,7 +116,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
     delivery.attempts,
     time(delivery.lastAttemptAt, 'none'),
     time(delivery.nextAttemptAt, 'none'),
-    responseOf(delivery),
+    deliveryResponse(delivery),
     redelivery(delivery),
   ]);
   const columns = ['Event', 'State', 'Attempts', 'Last attempt', 'Next attempt', 'Response', 'Action'];
@@ -125,7 +125,7 @@ ${table('Deliveries', columns, rows, 'None yet.')}
 ${nextPage(pathTo(...WEBHOOKS, id), nextCursor)}`;
 }
 
-function responseOf({ responseStatus, error }: Delivery): Insertion {
+function deliveryResponse({ responseStatus, error }: Delivery): Insertion {
   if (error !== null) return error;
   return responseStatus === null ? html`<span class="none">none</span>` : responseStatus;
 }

@@ -11,7 +11,7 @@ export const secretRotation = formPages({
   purpose: 'rotate the secrets of webhook endpoints',
   act: async (call) => {
     const { context, caller, form } = call;
-    const id = pages.idOf(call);
+    const id = pages.documentId(call);
     const { secrets } = await rotateWebhookSecret(context, caller, id, preconditionIn(form));
     return pages.secretView(id, secrets.current, 'Rotated.');
   },
@@ -22,11 +22,11 @@ export const secretRotation = formPages({
       title: `Rotate the secret of webhook endpoint ${id}?`,
       text: html`${confirmationProblem('webhook endpoint', problem)}
 <p>For a day, webhooks carry two signatures, of the new secret and of the replaced one: give the receiver the new one within that time. If the secret was rotated within the last day, the one that was replaced then ends now.</p>`,
-      action: pages.pathOf(id, 'rotate'),
+      action: pages.documentPath(id, 'rotate'),
       fields: keptVersionField(documentVersion(document), form, problem),
       button: 'Rotate',
       isDangerous: true,
-      back: pages.pathOf(id),
+      back: pages.documentPath(id),
     });
   },
 });
