@@ -141,7 +141,7 @@ async function generate({ databaseUrl }: SeededDatabase, count: number): Promise
 }
 
 async function bucketOfHistory(client: pg.Client): Promise<number> {
-  const { bucketOf } = await import('../src/domain/bucket.ts');
+  const { computeBucket } = await import('../src/domain/bucket.ts');
   const { rows } = await client.query('select min(workspace_id)::integer as id from workspaces');
-  return bucketOf(rows[0].id, 'Customer', 'history');
+  return computeBucket(rows[0].id, 'Customer', 'history');
 }

@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
-import { keyOf } from '../src/domain/user-group/user-group.ts';
+import { userGroupKey } from '../src/domain/user-group/user-group.ts';
 import { BodyAdmission } from '../src/http/limits/body-admission.ts';
 import { InFlight } from '../src/http/limits/in-flight.ts';
 import { UnreadResponses } from '../src/http/limits/response-backpressure.ts';
@@ -72,7 +72,7 @@ function unbatched(store: Store): BatchingStore {
     until: () => unbatched(store),
     of: () => unbatched(store),
     inTime: (promise) => promise,
-    keyOf: ({ workspaceId, environment }, providedId) => keyOf(workspaceId, environment, providedId),
+    keyOf: ({ workspaceId, environment }, providedId) => userGroupKey(workspaceId, environment, providedId),
     queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,

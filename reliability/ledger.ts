@@ -2,7 +2,7 @@
 // is independent of how the service was stopped.
 
 import { redact } from '../src/domain/secret.ts';
-import { digestOf } from '../src/domain/token.ts';
+import { digestToken } from '../src/domain/token.ts';
 import { type Exchange, type State, statesAfter } from './model.ts';
 
 /** The load pads properties with this character. */
@@ -16,7 +16,9 @@ export class PromiseBroken extends Error {
   constructor(message: string) {
     // Tokens are replaced by their digests, which are not secret.
     super(
-      redact(message.replace(TOKEN, (token) => `token-${digestOf(token).slice(0, 6)}`).replace(FILLER, 'x…')),
+      redact(
+        message.replace(TOKEN, (token) => `token-${digestToken(token).slice(0, 6)}`).replace(FILLER, 'x…'),
+      ),
     );
   }
 }

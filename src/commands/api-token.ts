@@ -1,5 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type ApiToken, operator, permissions, previousTextUntil, statusOf } from '../domain/api-token.ts';
+import {
+  type ApiToken,
+  apiTokenStatus,
+  operator,
+  permissions,
+  previousTextUntil,
+} from '../domain/api-token.ts';
 import { mintApiToken } from '../domain/token.ts';
 import {
   apiTokenPages,
@@ -141,7 +147,7 @@ function toRow(token: ApiTokenRow): string[] {
     token.workspaceName,
     token.environment,
     token.permission,
-    statusOf(token, Date.now()),
+    apiTokenStatus(token, Date.now()),
     formatInstant(token.createdAt),
     formatInstant(token.expiresAt),
     formatInstant(token.lastUsedAt),
@@ -157,7 +163,7 @@ function toJson(token: ApiTokenRow): object {
     environment: token.environment,
     permission: token.permission,
     name: token.name,
-    status: statusOf(token, now),
+    status: apiTokenStatus(token, now),
     created_at: instantOrNull(token.createdAt),
     expires_at: instantOrNull(token.expiresAt),
     revoked_at: instantOrNull(token.revokedAt),
@@ -203,7 +209,7 @@ async function rotate(
   { gracePeriod, json }: RotateOptions,
 ): Promise<void> {
   const stored = await existing(context.store, id);
-  const status = statusOf(stored, context.clock());
+  const status = apiTokenStatus(stored, context.clock());
   if (status !== 'active') throw new ApiTokenInactive(`API token ${id} is ${status}; create a new one`);
   const caller = operator(stored.workspaceId, stored.environment);
   const { apiToken, token } = await rotateApiToken(context, caller, id, gracePeriod / 1_000);

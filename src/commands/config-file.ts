@@ -20,9 +20,9 @@ import {
   JsonObject,
   type JsonTree,
   jsonText,
-  membersOf,
   objectText,
-  treeOf,
+  parseTree,
+  splitMembers,
 } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { ConfigFileInvalid } from './exit-code.ts';
@@ -127,7 +127,7 @@ function withSecrets(config: JsonText, folder: string): JsonText {
 function mapMembers(text: JsonText, change: (name: string, value: JsonText) => JsonText): JsonText {
   if (text[0] !== '{') return text;
   return objectText(
-    Array.from(membersOf(text), ([key, value]) => {
+    Array.from(splitMembers(text), ([key, value]) => {
       const name = JSON.parse(key) as string;
       return [name, change(name, value)] as const;
     }),
@@ -137,7 +137,7 @@ function mapMembers(text: JsonText, change: (name: string, value: JsonText) => J
 function readSecret(id: string, reference: JsonText, folder: string): JsonText {
   const place = `the secret of the integration ${id}`;
   const { environment, file } = (JSON.parse(reference) ?? {}) as { environment?: unknown; file?: unknown };
-  const members = reference[0] === '{' ? membersOf(reference).size : 0;
+  const members = reference[0] === '{' ? splitMembers(reference).size : 0;
   if (members !== 1 || (typeof environment !== 'string' && typeof file !== 'string'))
     throw new ConfigFileInvalid(
       `${place} must not be in the file: write {"environment": "NAME"} or {"file": "PATH"}, which contain it`,
@@ -180,7 +180,7 @@ export function toYaml(text: JsonText): string {
     aliasDuplicateObjects: false,
     compat: 'yaml-1.1',
   } as const;
-  return new Document(yamlNode(treeOf(text)), options).toString({ lineWidth: 0 });
+  return new Document(yamlNode(parseTree(text)), options).toString({ lineWidth: 0 });
 }
 
 function yamlNode(tree: JsonTree): unknown {
@@ -194,7 +194,7 @@ function yamlNode(tree: JsonTree): unknown {
 
 /** Indented JSON with the members in the same order. */
 export function indentedJson(text: JsonText): string {
-  return `${indented(treeOf(text), '\n')}\n`;
+  return `${indented(parseTree(text), '\n')}\n`;
 }
 
 function indented(tree: JsonTree, newLine: string): string {

@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import { configBody } from '../domain/config.ts';
-import { type ConfigPlan, planOf } from '../domain/config-plan.ts';
+import { type ConfigPlan, parsePlan } from '../domain/config-plan.ts';
 import { jsonText, withMember } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { applyConfig } from '../operations/config/apply.ts';
@@ -109,7 +109,7 @@ class ServiceTarget implements ConfigTarget {
     if (problem !== null)
       throw asFileError(Object.assign(this.#client.refusal(problem), { code: problem.code }));
     const memberText = (name: string) => members.get(name)!;
-    return planOf({
+    return parsePlan({
       changes: memberText('changes'),
       kept: memberText('kept'),
       config_version: memberText('config_version'),

@@ -4,7 +4,7 @@ import { type Caller, operator } from '../domain/api-token.ts';
 import { parseInstant } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Secret } from '../domain/secret.ts';
-import { environments, keyOf, type UserGroup } from '../domain/user-group/user-group.ts';
+import { environments, type UserGroup, userGroupKey } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
@@ -280,7 +280,7 @@ async function unknownUserGroup(
   { workspace, environment }: GroupOptions,
 ): Promise<NotFound> {
   const other = environments.find((each) => each !== environment)!;
-  const key = keyOf(caller.workspaceId, other, id);
+  const key = userGroupKey(caller.workspaceId, other, id);
   const isInOther = (await store.read({ kind: 'findUserGroup', key })) !== null;
   const suggestion = isInOther ? null : await suggestUserGroup(store, caller, id);
   const didYouMean = suggestion === null ? '' : ` (did you mean ${suggestion}?)`;

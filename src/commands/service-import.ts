@@ -1,6 +1,6 @@
 // An import through the API of a running service: each line is a read, and the calls that make the difference.
 
-import { jsonText, membersOf, NULL, objectText } from '../domain/json/json-tree.ts';
+import { jsonText, NULL, objectText, splitMembers } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import type { ImportedUserGroupBody } from '../domain/request-body.ts';
 import type { UserGroup } from '../domain/user-group/user-group.ts';
@@ -82,7 +82,7 @@ export class ServiceTarget implements ImportTarget {
   async #find(id: string): Promise<StoredFields | null> {
     const response = await this.#client.call('GET', userGroupPath(id));
     if (response.problem?.code === 'user_group_not_found') return null;
-    const members = membersOf(this.#require(response).get('user_group')!);
+    const members = splitMembers(this.#require(response).get('user_group')!);
     const field = (name: string) => members.get(JSON.stringify(name))!;
     const textOrNull = (name: string) => (field(name) === 'null' ? null : field(name));
     return {

@@ -2,8 +2,8 @@ import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import { operator } from '../domain/api-token.ts';
 import {
+  createPublicKeyObject,
   issuerUrl,
-  publicKeyOf,
   publishedKeys,
   publishedUntil,
   type SigningKey,
@@ -101,7 +101,8 @@ function print(stored: StoredKeySet | null, { publicUrl }: Config, { json }: Opt
     };
   };
   if (json) {
-    const pem = (key: SigningKey) => publicKeyOf(key).export({ format: 'pem', type: 'spki' }).toString();
+    const pem = (key: SigningKey) =>
+      createPublicKeyObject(key).export({ format: 'pem', type: 'spki' }).toString();
     const issuer = stored === null || publicUrl === '' ? null : issuerUrl(publicUrl, stored.keySet);
     printJson({ issuer, signing_keys: keys.map((key) => ({ ...describe(key), public_key: pem(key) })) });
     return;

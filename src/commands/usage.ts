@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Caller, operator } from '../domain/api-token.ts';
-import { type Day, dayOf, dayOfDate, type Grouping } from '../domain/usage.ts';
+import { type Day, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
 import { listUsage, rangeOf, type UsageEntry, type UsageQuery } from '../operations/usage/list.ts';
 import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
@@ -95,7 +95,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
 /** Throws `UsageError`. */
 function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } {
   try {
-    return rangeOf(days, dayOf(Date.now()));
+    return rangeOf(days, toDay(Date.now()));
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import { type Environment, environments } from '../domain/user-group/user-group.ts';
 import type { WebhookEndpointKey } from '../domain/webhook-endpoint/delivery.ts';
-import { type WebhookEndpoint, webhookEndpointOf } from '../domain/webhook-endpoint/webhook-endpoint.ts';
+import { parseWebhookEndpoint, type WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.ts';
 import { disableEndpoint, giveUpDeliveries } from '../operations/webhook-endpoint/delivery.ts';
 import { findWorkspace, workspacePages } from '../operations/workspace/workspace.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -201,7 +201,7 @@ async function matchingEndpoints(
     wanted.map(async (document) => {
       const of = { workspaceId, environment, endpointId: document.id };
       const health = await store.read({ kind: 'findEndpointHealth', of, atMost: MAX_COUNTED });
-      return { of, workspace: name, endpoint: webhookEndpointOf(document), ...health };
+      return { of, workspace: name, endpoint: parseWebhookEndpoint(document), ...health };
     }),
   );
 }

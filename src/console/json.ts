@@ -1,13 +1,13 @@
 // JSON as people read it. Numbers keep their digits.
 
-import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../domain/json/json-tree.ts';
+import { JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../domain/json/json-tree.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
 import { MAX_ENCODED_FIELD_BYTES } from './form.ts';
 
 const INDENTATION = '  ';
 
 export function prettyJson(text: JsonText): string {
-  return pretty(treeOf(text), '');
+  return pretty(parseTree(text), '');
 }
 
 /** The text for a field: with line breaks, unless the field would take more than its part of a form. */
@@ -27,5 +27,5 @@ function pretty(tree: JsonTree, margin: string): string {
     const elements = tree.elements.map((element) => inner + pretty(element, inner));
     return `[\n${elements.join(',\n')}\n${margin}]`;
   }
-  return textOf(tree);
+  return treeText(tree);
 }

@@ -1,7 +1,7 @@
 // API tokens: the caller, its workspace and environment, and its permission.
 
 import type { JsonText } from './json/strict-json.ts';
-import { digestOf, type TokenDigest } from './token.ts';
+import { digestToken, type TokenDigest } from './token.ts';
 import type { Environment } from './user-group/user-group.ts';
 
 export const permissions = ['admin', 'read-write', 'read-only', 'resolve', 'embed'] as const;
@@ -30,7 +30,7 @@ export type FoundApiToken = ApiToken & { configVersion: number };
 
 export type ApiTokenStatus = 'active' | 'expired' | 'revoked';
 
-export function statusOf(token: ApiToken, now: number): ApiTokenStatus {
+export function apiTokenStatus(token: ApiToken, now: number): ApiTokenStatus {
   if (token.revokedAt !== null) return 'revoked';
   return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
 }
@@ -39,14 +39,14 @@ export function statusOf(token: ApiToken, now: number): ApiTokenStatus {
 export function previousTextUntil(token: ApiToken, now: number): number | null {
   const { previousExpiresAt } = token;
   if (previousExpiresAt === null || previousExpiresAt <= now) return null;
-  return statusOf(token, now) === 'active' ? previousExpiresAt : null;
+  return apiTokenStatus(token, now) === 'active' ? previousExpiresAt : null;
 }
 
 const TEXT_TAG_LENGTH = 16;
 
 /** Identifies its text, like a version: not the digest, which finds the token. */
-export function textTagOf({ digest }: Pick<ApiToken, 'digest'>): string {
-  return digestOf(digest).slice(0, TEXT_TAG_LENGTH);
+export function apiTokenTextTag({ digest }: Pick<ApiToken, 'digest'>): string {
+  return digestToken(digest).slice(0, TEXT_TAG_LENGTH);
 }
 
 /** The fields of the event about its creation. The digest is not one of them. */

@@ -11,7 +11,7 @@ declare const bucketBrand: unique symbol;
 export type Bucket = number & { readonly [bucketBrand]: true };
 
 /** The first 14 bits of SHA-256 over workspace, environment and the caller's id of the group. */
-export function bucketOf(workspaceId: number, environment: string, providedId: string): Bucket {
+export function computeBucket(workspaceId: number, environment: string, providedId: string): Bucket {
   // Neither a workspace id nor an environment contains a slash, so different keys have different texts.
   const digest = hash('sha256', `${workspaceId}/${environment}/${providedId}`, 'latin1');
   return ((digest.charCodeAt(0) << 6) | (digest.charCodeAt(1) >> 2)) as Bucket;

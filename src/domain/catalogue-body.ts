@@ -2,7 +2,7 @@
 
 import { ATTRIBUTES_BYTES, dataSourceFields, schemaFields } from './catalogue.ts';
 import { findCredential } from './credential.ts';
-import { type JsonText, pointerOf } from './json/strict-json.ts';
+import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import { bodyType, invalidField } from './request-body.ts';
 
 export interface SchemaBody {
@@ -52,7 +52,7 @@ function checkAttributes(attributes: unknown, text: JsonText): void {
   const found = findCredential(attributes, ['attributes']);
   if (found === null) return;
   throw invalidField(
-    pointerOf(found.path),
+    jsonPointer(found.path),
     `${found.detail}, which must not be stored here: store the name of a secret in your secret store, such as secret_name`,
   );
 }

@@ -6,7 +6,7 @@
 
 import type { Document, DocumentDefinition } from './document.ts';
 import * as field from './field.ts';
-import { type JsonObject, textOf, treeOf } from './json/json-tree.ts';
+import { type JsonObject, parseTree, treeText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import type { UserGroup } from './user-group/user-group.ts';
 
@@ -98,7 +98,7 @@ export class Catalogue {
       if (document.kind === 'schema') this.#addSchema(document);
       if (document.kind === 'data_source') {
         this.#byProvidedId.set(document.id, document);
-        this.#byId.set(dataSourceIdOf(document), document);
+        this.#byId.set(readDataSourceId(document), document);
       }
     }
   }
@@ -109,8 +109,8 @@ export class Catalogue {
   }
 
   find(reference: Reference): DataSource | undefined {
-    const document = this.#documentOf(reference);
-    return document && this.#dataSourceOf(document);
+    const document = this.#findDocument(reference);
+    return document && this.#parseDataSource(document);
   }
 
   /** Whether a schema names the data source as its default. */
@@ -121,7 +121,7 @@ export class Catalogue {
 
   /** In the order of the caller's ids. */
   ofSchema(schemaId: string): DataSource[] {
-    const all = [...this.#byProvidedId.values()].map((document) => this.#dataSourceOf(document));
+    const all = [...this.#byProvidedId.values()].map((document) => this.#parseDataSource(document));
     return all.filter((dataSource) => dataSource.schemaId === schemaId);
   }
 
@@ -138,11 +138,11 @@ export class Catalogue {
    * exist: the text itself, as a string or a number.
    */
   referencesTo(idOrNumber: string): { references: ReadonlySet<Reference>; schemaIds: readonly string[] } {
-    const document = this.#documentOf(idOrNumber);
-    const number = document === undefined ? Number(idOrNumber) : dataSourceIdOf(document);
+    const document = this.#findDocument(idOrNumber);
+    const number = document === undefined ? Number(idOrNumber) : readDataSourceId(document);
     const texts = document === undefined ? [idOrNumber] : [document.id, String(number)];
     // A text of digits may be the id of another data source.
-    const references = new Set<Reference>(texts.filter((text) => this.#documentOf(text) === document));
+    const references = new Set<Reference>(texts.filter((text) => this.#findDocument(text) === document));
     if (document !== undefined || String(number) === idOrNumber) references.add(number);
     const defaults = this.#defaults.filter(([, reference]) => references.has(reference));
     return { references, schemaIds: defaults.map(([schemaId]) => schemaId) };
@@ -238,18 +238,18 @@ export class Catalogue {
 
   #addSchema(document: CatalogueDocument): void {
     this.#schemaIds.add(document.id);
-    const reference = defaultOf(document);
+    const reference = schemaDefault(document);
     if (reference === null) this.#withoutDefault.push(document.id);
     else this.#defaults.push([document.id, reference]);
   }
 
-  #dataSourceOf(document: CatalogueDocument): DataSource {
-    const dataSource = this.#parsed.get(document) ?? dataSourceOf(document);
+  #parseDataSource(document: CatalogueDocument): DataSource {
+    const dataSource = this.#parsed.get(document) ?? parseDataSource(document);
     this.#parsed.set(document, dataSource);
     return dataSource;
   }
 
-  #documentOf(reference: Reference): CatalogueDocument | undefined {
+  #findDocument(reference: Reference): CatalogueDocument | undefined {
     if (typeof reference === 'number') return this.#byId.get(reference);
     const named = this.#byProvidedId.get(reference);
     return named ?? (NUMBER.test(reference) ? this.#byId.get(Number(reference)) : undefined);
@@ -273,20 +273,20 @@ interface SchemaBody {
   default_data_source: Reference | null;
 }
 
-function defaultOf({ body }: CatalogueDocument): Reference | null {
+function schemaDefault({ body }: CatalogueDocument): Reference | null {
   return (JSON.parse(body) as SchemaBody).default_data_source;
 }
 
 const DATA_SOURCE_ID = /^\{"data_source_id":(\d+),/;
 
 /** The numbers of data sources are stored with them, as the first member. */
-export function dataSourceIdOf({ body }: Pick<Document, 'body'>): number {
+export function readDataSourceId({ body }: Pick<Document, 'body'>): number {
   return Number(DATA_SOURCE_ID.exec(body)![1]);
 }
 
-function dataSourceOf({ id, body }: CatalogueDocument): DataSource {
-  const { members } = treeOf(body) as JsonObject;
-  const text = (name: string) => textOf(members.get(JSON.stringify(name))!);
+function parseDataSource({ id, body }: CatalogueDocument): DataSource {
+  const { members } = parseTree(body) as JsonObject;
+  const text = (name: string) => treeText(members.get(JSON.stringify(name))!);
   const json =
     `{"data_source_id":${text('data_source_id')},"provided_id":${JSON.stringify(id)},` +
     `"name":${text('name')},"attributes":${text('attributes')}}`;
@@ -298,7 +298,7 @@ function dataSourceOf({ id, body }: CatalogueDocument): DataSource {
     schemaId: JSON.parse(schemaId) as string,
     json: json as JsonText,
     member: `${schemaId}:${json}`,
-    reservedFor: owner === undefined ? null : (JSON.parse(textOf(owner)) as string | null),
+    reservedFor: owner === undefined ? null : (JSON.parse(treeText(owner)) as string | null),
   };
 }
 

@@ -1,7 +1,15 @@
 // The difference between the stored and a sent configuration, as the API and the command line write it.
 
 import type { SectionName } from './config.ts';
-import { type JsonArray, jsonText, membersOf, NULL, objectText, textOf, treeOf } from './json/json-tree.ts';
+import {
+  type JsonArray,
+  jsonText,
+  NULL,
+  objectText,
+  parseTree,
+  splitMembers,
+  treeText,
+} from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 
 /** One difference between the stored and the sent configuration. */
@@ -54,18 +62,18 @@ function changeText({ section, id, action, before, after, replacesSecret }: Conf
 }
 
 /** The plan of these texts. */
-export function planOf({ changes, kept, config_version }: PlanTexts): ConfigPlan {
-  const { elements } = treeOf(changes) as JsonArray;
+export function parsePlan({ changes, kept, config_version }: PlanTexts): ConfigPlan {
+  const { elements } = parseTree(changes) as JsonArray;
   return {
     version: JSON.parse(config_version) as number,
-    changes: elements.map((element) => changeOf(textOf(element))),
+    changes: elements.map((element) => parseChange(treeText(element))),
     kept: JSON.parse(kept) as KeptEntry[],
   };
 }
 
-function changeOf(text: JsonText): ConfigChange {
+function parseChange(text: JsonText): ConfigChange {
   const { section, id, action, replaces_secret: replacesSecret } = JSON.parse(text) as Sent;
-  const members = membersOf(text);
+  const members = splitMembers(text);
   const entry = (name: string) => {
     const value = members.get(JSON.stringify(name));
     return value === undefined || value === NULL ? null : value;

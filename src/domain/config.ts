@@ -13,8 +13,8 @@ import type { Document, DocumentDefinition } from './document.ts';
 import { integrationBody } from './embed-token/mint.ts';
 import * as field from './field.ts';
 import { integrationDefinition, integrationFields } from './integration.ts';
-import { jsonText, membersOf, NULL, objectText, sameJson, withMember } from './json/json-tree.ts';
-import { type JsonText, pointerOf } from './json/strict-json.ts';
+import { jsonText, NULL, objectText, sameJson, splitMembers, withMember } from './json/json-tree.ts';
+import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import { mappingPolicyBody, mappingPolicyDefinition } from './mapping-policy.ts';
 import { SINGLETON_ID } from './policy-mode.ts';
 import { propertySchemaBody, propertySchemaDefinition, propertySchemaFields } from './property-schema.ts';
@@ -80,7 +80,7 @@ export type SectionName = keyof typeof configSections;
 /** In the order of the document. */
 export const sectionNames = Object.keys(configSections) as SectionName[];
 
-export function sectionOf(name: SectionName): ConfigSection {
+export function configSection(name: SectionName): ConfigSection {
   return configSections[name];
 }
 
@@ -113,7 +113,7 @@ const texts: Record<SectionName, string> = {
 export function sectionFields(schemaOfEntry: (section: ConfigSection) => object): Record<string, object> {
   return Object.fromEntries(
     sectionNames.map((name) => {
-      const section = sectionOf(name);
+      const section = configSection(name);
       const entry = schemaOfEntry(section);
       const schema = section.isSingleton
         ? { ...entry, type: section.absent === undefined ? ['object', 'null'] : 'object' }
@@ -178,18 +178,21 @@ export const configBody = bodyType<ConfigBody>({
     const { config_version: configVersion = null } = value as { config_version?: number };
     const sections = sectionNames.flatMap((name) => {
       const text = members.get(name);
-      return text === undefined ? [] : [[name, entriesOf(name, text)] as const];
+      return text === undefined ? [] : [[name, sectionEntries(name, text)] as const];
     });
     return { configVersion, sections: new Map(sections) };
   },
 });
 
-function entriesOf(name: SectionName, text: JsonText): ReadonlyMap<string, JsonText> {
-  if (sectionOf(name).isSingleton) return new Map(text === NULL ? [] : [[SINGLETON_ID, text]]);
-  const entries = Array.from(membersOf(text), ([key, entry]) => [JSON.parse(key) as string, entry] as const);
+function sectionEntries(name: SectionName, text: JsonText): ReadonlyMap<string, JsonText> {
+  if (configSection(name).isSingleton) return new Map(text === NULL ? [] : [[SINGLETON_ID, text]]);
+  const entries = Array.from(
+    splitMembers(text),
+    ([key, entry]) => [JSON.parse(key) as string, entry] as const,
+  );
   for (const [id] of entries) {
     const detail = checkId(id);
-    if (detail !== null) throw invalidField(pointerOf([name, id]), `is under an id that ${detail}`);
+    if (detail !== null) throw invalidField(jsonPointer([name, id]), `is under an id that ${detail}`);
   }
   return new Map(entries);
 }
@@ -198,12 +201,12 @@ function entriesOf(name: SectionName, text: JsonText): ReadonlyMap<string, JsonT
  * The entry of a stored body: without what the service assigns, and without members that have their default. Numbers of
  * data sources differ between environments: a reference by number becomes one by id.
  */
-export function entryOf(name: SectionName, body: JsonText, catalogue: Catalogue): JsonText {
-  const stored = membersOf(body);
+export function configEntry(name: SectionName, body: JsonText, catalogue: Catalogue): JsonText {
+  const stored = splitMembers(body);
   return objectText(
-    Object.entries(sectionOf(name).fields).map(([member, schema]) => {
+    Object.entries(configSection(name).fields).map(([member, schema]) => {
       const text = stored.get(JSON.stringify(member));
-      if (text === undefined || text === NULL || sameJson(text, defaultOf(schema)))
+      if (text === undefined || text === NULL || sameJson(text, fieldDefault(schema)))
         return [member, undefined];
       return [member, member === 'default_data_source' ? referenceById(text, catalogue) : text];
     }),
@@ -215,13 +218,13 @@ function referenceById(text: JsonText, catalogue: Catalogue): JsonText {
   return dataSource === undefined ? text : jsonText(dataSource.providedId);
 }
 
-function defaultOf(schema: object): JsonText | null {
+function fieldDefault(schema: object): JsonText | null {
   return 'default' in schema ? (JSON.stringify(schema.default) as JsonText) : null;
 }
 
 /** The place of a document in the configuration. */
 export function pathInConfig(name: SectionName, id: string): string[] {
-  return sectionOf(name).isSingleton ? [name] : [name, id];
+  return configSection(name).isSingleton ? [name] : [name, id];
 }
 
 /**
@@ -238,7 +241,7 @@ export class ConfigWriter {
   }
 
   add(name: SectionName, document: Document): void {
-    const entry = entryOf(name, document.body, this.#catalogue);
+    const entry = configEntry(name, document.body, this.#catalogue);
     const ofSection = this.#entries.get(name) ?? [];
     this.#entries.set(name, ofSection);
     ofSection.push([document.id, name === 'integrations' ? this.#withSecret(entry, document) : entry]);
@@ -246,7 +249,7 @@ export class ConfigWriter {
 
   get text(): JsonText {
     const sections = sectionNames.map((name): [string, JsonText] => {
-      const { isSingleton, absent = NULL } = sectionOf(name);
+      const { isSingleton, absent = NULL } = configSection(name);
       const entries = this.#entries.get(name) ?? [];
       return [name, isSingleton ? (entries[0]?.[1] ?? absent) : objectText(entries)];
     });

@@ -28,7 +28,7 @@ export type Position =
 const NEXT = '\u0001';
 const LAST_CODE_POINT = '\u{10ffff}';
 
-export function startOf({ search }: UserGroupList): Position {
+export function listStart({ search }: UserGroupList): Position {
   return { order: 'id', providedId: search };
 }
 
@@ -51,18 +51,18 @@ export function prefixUpperBound(search: string): string {
 }
 
 /** The size that a group adds to a page, without its short fields. */
-export function listedBytesOf({ mapping, properties }: UserGroup): number {
+export function listedBytes({ mapping, properties }: UserGroup): number {
   return Buffer.byteLength(mapping ?? '') + Buffer.byteLength(properties ?? '');
 }
 
-export function cursorOf(list: UserGroupList, position: Position): string {
+export function listCursor(list: UserGroupList, position: Position): string {
   const parts = position.order === 'id' ? [position.providedId] : [position.name, position.providedId];
-  return encodeCursor(nameOf(list), parts.join('\0'));
+  return encodeCursor(listName(list), parts.join('\0'));
 }
 
 /** The position that `cursorOf` encoded for this list; null for any other text. */
-export function positionOf(list: UserGroupList, cursor: string): Position | null {
-  const text = decodeCursor(nameOf(list), cursor);
+export function cursorPosition(list: UserGroupList, cursor: string): Position | null {
+  const text = decodeCursor(listName(list), cursor);
   if (text === null) return null;
   const parts = text.split('\0');
   const [first = '', second = ''] = parts;
@@ -70,6 +70,6 @@ export function positionOf(list: UserGroupList, cursor: string): Position | null
   return parts.length === 2 ? { order: 'name', name: first, providedId: second } : null;
 }
 
-function nameOf({ workspaceId, environment, search, filter }: UserGroupList): ListName {
+function listName({ workspaceId, environment, search, filter }: UserGroupList): ListName {
   return [workspaceId, environment, search, ...(filter ? [filter] : [])];
 }

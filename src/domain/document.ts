@@ -3,7 +3,7 @@
 
 import { Changes } from './event/changes.ts';
 import type { TargetType, Tenant } from './event/event.ts';
-import { type JsonObject, textOf, treeOf } from './json/json-tree.ts';
+import { type JsonObject, parseTree, treeText } from './json/json-tree.ts';
 import type { JsonText } from './json/strict-json.ts';
 import type { SealedToken, VersionTag } from './user-group/user-group.ts';
 
@@ -54,8 +54,8 @@ export function documentTag({ createdAt, version }: Pick<Document, 'createdAt' |
 
 /** The fields of an event about a change of the document. Secrets are never part of it. */
 export function documentFields({ body }: Pick<Document, 'body'>): Record<string, JsonText> {
-  const { members } = treeOf(body) as JsonObject;
-  return Object.fromEntries([...members].map(([key, tree]) => [JSON.parse(key) as string, textOf(tree)]));
+  const { members } = parseTree(body) as JsonObject;
+  return Object.fromEntries([...members].map(([key, tree]) => [JSON.parse(key) as string, treeText(tree)]));
 }
 
 /** The changes of an event: `before` is null for a new document; none for one that is deleted, whose `after` is null. */
@@ -77,7 +77,7 @@ export function exceededLimit(
   total: DocumentTotal,
   limit: DocumentTotal,
 ): keyof DocumentTotal | null {
-  const { documents, bytes } = totalOf(stored === null ? [] : [stored]);
+  const { documents, bytes } = documentTotal(stored === null ? [] : [stored]);
   const after = {
     documents: total.documents - documents + 1,
     bytes: total.bytes - bytes + documentBytes(document),
@@ -96,7 +96,7 @@ export function exceededTotal(
   return exceeds('bytes') ? 'bytes' : null;
 }
 
-export function totalOf(documents: readonly Pick<Document, 'id' | 'body'>[]): DocumentTotal {
+export function documentTotal(documents: readonly Pick<Document, 'id' | 'body'>[]): DocumentTotal {
   const bytes = documents.reduce((sum, document) => sum + documentBytes(document), 0);
   return { documents: documents.length, bytes };
 }

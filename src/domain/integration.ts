@@ -3,9 +3,9 @@
 import type { Violation } from '../problem.ts';
 import { Problem } from '../problem.ts';
 import type { Document, DocumentDefinition } from './document.ts';
-import { isEmpty, type Template, templateOf, templatesSchema } from './embed-token/template.ts';
-import { type JsonObject, treeOf } from './json/json-tree.ts';
-import { type JsonText, pointerOf } from './json/strict-json.ts';
+import { isEmpty, parseTemplate, type Template, templatesSchema } from './embed-token/template.ts';
+import { type JsonObject, parseTree } from './json/json-tree.ts';
+import { type JsonText, jsonPointer } from './json/strict-json.ts';
 import type { Secret } from './secret.ts';
 import { MAX_TTL_SECONDS } from './signing-key/key-set.ts';
 
@@ -98,8 +98,8 @@ export function integrationText(members: ReadonlyMap<string, JsonText>): JsonTex
 }
 
 /** `body` has valid fields. */
-export function integrationOf({ body }: Pick<Document, 'body'>): Integration {
-  const { members } = treeOf(body) as JsonObject;
+export function storedIntegration({ body }: Pick<Document, 'body'>): Integration {
+  const { members } = parseTree(body) as JsonObject;
   const { type, ttl_seconds, settings, unrestricted } = JSON.parse(body) as StoredIntegration;
   const claims = members.get('"claims"') as JsonObject;
   return {
@@ -109,7 +109,7 @@ export function integrationOf({ body }: Pick<Document, 'body'>): Integration {
     settingsTree: (members.get('"settings"') as JsonObject).members,
     claims: [...claims.members].map(([key, tree]) => {
       const name = JSON.parse(key) as string;
-      return { name, path: ['claims', name], template: templateOf(tree) };
+      return { name, path: ['claims', name], template: parseTemplate(tree) };
     }),
     isUnrestricted: unrestricted,
   };
@@ -123,7 +123,7 @@ interface StoredIntegration {
 }
 
 export function violation(path: readonly (string | number)[], detail: string): Violation {
-  return { pointer: pointerOf(path), detail };
+  return { pointer: jsonPointer(path), detail };
 }
 
 /** A property may only leave if `settings.properties` lists it; an empty constant restricts nothing. */

@@ -51,11 +51,11 @@ interface TokenKey {
 /** A line for the key ring: an id derived from the key, a colon, and 256 random bits. */
 export function generateKeyLine(): Secret {
   const bytes = randomBytes(KEY_BYTES);
-  return new Secret(`${idOf(bytes)}:${bytes.toString('base64url')}`);
+  return new Secret(`${computeKeyId(bytes)}:${bytes.toString('base64url')}`);
 }
 
 /** Identifies the key without revealing it, and detects a mistyped or truncated line. */
-function idOf(bytes: Buffer): string {
+function computeKeyId(bytes: Buffer): string {
   return hash('sha256', Buffer.concat([Buffer.from('user-group-service key id\0'), bytes]), 'hex').slice(
     0,
     8,
@@ -133,7 +133,7 @@ export class KeyRing {
       return new Secret(text);
     } catch {
       throw new TokenUnreadable(
-        `the encrypted token does not decrypt with key ${sealed.keyId} for this ${nounOf(owner)}`,
+        `the encrypted token does not decrypt with key ${sealed.keyId} for this ${ownerNoun(owner)}`,
       );
     }
   }
@@ -146,7 +146,7 @@ function additionalData(owner: SecretOwner): string {
   return `${owner.workspaceId}/${owner.environment}/${owner.teamId}/${owner.tokenDigest}/${owner.providedId}`;
 }
 
-function nounOf(owner: SecretOwner): string {
+function ownerNoun(owner: SecretOwner): string {
   if ('kind' in owner) return 'document';
   return 'session' in owner ? 'session' : 'user group';
 }
@@ -158,7 +158,7 @@ function parseLine(line: string, number: number): TokenKey {
   }
   const [, id = '', text = ''] = match;
   const bytes = Buffer.from(text, 'base64url');
-  if (idOf(bytes) !== id)
+  if (computeKeyId(bytes) !== id)
     throw new KeyRingInvalid(`key ${number} of the ring does not match its id ${id}: it is damaged`);
   return { id, key: createSecretKey(bytes) };
 }

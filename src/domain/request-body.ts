@@ -4,7 +4,13 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { Problem, type Violation } from '../problem.ts';
 import * as field from './field.ts';
 import { parseInstant } from './instant.ts';
-import { type JsonDocument, type JsonText, parseStrictJson, pathOf, pointerOf } from './json/strict-json.ts';
+import {
+  type JsonDocument,
+  type JsonText,
+  jsonPointer,
+  parsePointer,
+  parseStrictJson,
+} from './json/strict-json.ts';
 import { Secret } from './secret.ts';
 import { suggestField } from './suggest.ts';
 
@@ -71,7 +77,7 @@ export const userGroupBody = bodyType<UserGroupBody>({
   required: ['user_group_id'],
   convert: (document) => {
     const { user_group_id: userGroupId } = document.value as { user_group_id: string };
-    return { userGroupId, ...fieldsOf(document) };
+    return { userGroupId, ...userGroupFields(document) };
   },
 });
 
@@ -91,7 +97,7 @@ export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
     const { name, user_group_id: userGroupId, suspended, token } = document.value as ImportedMembers;
     return {
       userGroupId,
-      ...fieldsOf(document),
+      ...userGroupFields(document),
       name,
       ...(suspended !== undefined && { suspended }),
       token: token === undefined ? null : new Secret(token),
@@ -125,7 +131,7 @@ export const ignoredBody: BodyType<null> = {
 };
 
 /** The sent fields of a user group; `mapping` and `properties` as exact text. */
-export function fieldsOf({ value, members }: JsonDocument): UserGroupFields {
+export function userGroupFields({ value, members }: JsonDocument): UserGroupFields {
   const { name } = value as { name?: string };
   const fields: UserGroupFields = {};
   if (name !== undefined) fields.name = name;
@@ -152,7 +158,7 @@ export function invalidField(pointer: string, detail: string): Problem {
 /** A check of a single value, such as a parameter: returns what is wrong with it, or null. */
 export function valueCheck(schema: object): (value: unknown) => string | null {
   const check = ajv.compile(schema);
-  return (value) => (check(value) ? null : violationOf(check.errors!.find(isViolation)!).detail);
+  return (value) => (check(value) ? null : toViolation(check.errors!.find(isViolation)!).detail);
 }
 
 /** A check of a part of a body by another schema: returns what is wrong with the value at the path. */
@@ -160,8 +166,8 @@ export function partCheck(schema: object): (value: unknown, path: readonly strin
   const check = ajv.compile(schema);
   return (value, path) => {
     if (check(value)) return [];
-    const violations = check.errors!.filter(isViolation).slice(0, MAX_ERRORS).map(violationOf);
-    return violations.map(({ pointer, detail }) => ({ pointer: pointerOf(path) + pointer, detail }));
+    const violations = check.errors!.filter(isViolation).slice(0, MAX_ERRORS).map(toViolation);
+    return violations.map(({ pointer, detail }) => ({ pointer: jsonPointer(path) + pointer, detail }));
   };
 }
 
@@ -216,17 +222,17 @@ function refusal(
   errors: readonly ErrorObject[],
   unknown: readonly string[],
   value: unknown,
-  { fields, environmentSource, hint: hintOf }: BodyDefinition<unknown>,
+  { fields, environmentSource, hint: findHint }: BodyDefinition<unknown>,
 ): Problem {
   const known = Object.keys(fields);
-  const hint = typeof value === 'object' && value !== null ? hintOf?.(value) : undefined;
+  const hint = typeof value === 'object' && value !== null ? findHint?.(value) : undefined;
   const violations = errors.filter(isViolation);
   const ofBody = violations.filter(({ instancePath }) => instancePath === '');
   const ofFields = violations.filter(({ instancePath }) => instancePath !== '');
   const shown = [
-    ...ofBody.slice(0, MAX_ERRORS).map(violationOf),
+    ...ofBody.slice(0, MAX_ERRORS).map(toViolation),
     ...unknown.slice(0, MAX_ERRORS).map((key) => unknownField(key, known, environmentSource)),
-    ...ofFields.slice(0, MAX_ERRORS).map(violationOf),
+    ...ofFields.slice(0, MAX_ERRORS).map(toViolation),
   ].slice(0, MAX_ERRORS);
   const code = unknown.length > 0 && hint === undefined ? 'unknown_field' : 'invalid_request';
   return invalid(code, shown, { more: violations.length + unknown.length - shown.length, hint });
@@ -234,7 +240,7 @@ function refusal(
 
 function unknownField(key: string, known: readonly string[], environmentSource?: string): Violation {
   const detail = `is not a known field${suggestField(key, known, environmentSource)}`;
-  return { pointer: pointerOf([key]), detail };
+  return { pointer: jsonPointer([key]), detail };
 }
 
 /** Excludes errors that only accompany another, for an invalid key. */
@@ -261,20 +267,20 @@ function invalid(
   return new Problem(code, hint ?? `${details.join('; ')}.`, { errors });
 }
 
-function violationOf(error: ErrorObject): Violation {
-  const path = pathOf(error.instancePath);
-  const pointer = pointerOf(path);
+function toViolation(error: ErrorObject): Violation {
+  const path = parsePointer(error.instancePath);
+  const pointer = jsonPointer(path);
   const { params, schema, data, propertyName } = error;
   const parent = error.parentSchema as { type?: string | string[]; 'x-pattern-detail'?: string };
   if (propertyName !== undefined) {
     return {
-      pointer: pointerOf([...path, propertyName]),
+      pointer: jsonPointer([...path, propertyName]),
       detail: `must be a key of 1 to ${field.limits.textCodePoints} characters`,
     };
   }
   switch (error.keyword) {
     case 'required':
-      return { pointer: pointerOf([...path, params.missingProperty]), detail: 'is required' };
+      return { pointer: jsonPointer([...path, params.missingProperty]), detail: 'is required' };
     case 'type': {
       const wanted = [parent.type].flat().map(nameOfType).join(' or ');
       const quoted =
@@ -284,7 +290,7 @@ function violationOf(error: ErrorObject): Violation {
     case 'pattern':
       return { pointer, detail: parent['x-pattern-detail'] ?? 'is not of the expected form' };
     case 'enum':
-      return { pointer, detail: `must be ${choiceOf(schema as string[])}` };
+      return { pointer, detail: `must be ${choiceText(schema as string[])}` };
     case 'format':
       return {
         pointer,
@@ -309,7 +315,7 @@ function violationOf(error: ErrorObject): Violation {
     case 'uniqueItems':
       return { pointer, detail: 'must not have duplicate entries' };
     case 'additionalProperties':
-      return { pointer: pointerOf([...path, params.additionalProperty]), detail: 'is not a known member' };
+      return { pointer: jsonPointer([...path, params.additionalProperty]), detail: 'is not a known member' };
     case 'minimum':
       return { pointer, detail: `must be at least ${schema}` };
     case 'maximum':
@@ -319,7 +325,7 @@ function violationOf(error: ErrorObject): Violation {
   }
 }
 
-function choiceOf(values: readonly string[]): string {
+function choiceText(values: readonly string[]): string {
   return values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ');
 }
 

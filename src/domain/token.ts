@@ -55,7 +55,7 @@ export function mintApiToken(): Secret {
 export function addressOfUserGroupToken(text: string): TokenAddress | null {
   if (!isUserGroupToken(text) || !hasChecksum(text)) return null;
   const bucket = parseBucket(decodeBase62(text.slice(BUCKET_START, BUCKET_END)));
-  return bucket === null ? null : { bucket, digest: digestOf(text) };
+  return bucket === null ? null : { bucket, digest: digestToken(text) };
 }
 
 /** A token that a caller presents. The prefetch and the operation both need its address: it is computed once. */
@@ -76,7 +76,7 @@ export function isSameAddress(a: TokenAddress, b: TokenAddress): boolean {
 /** The marked digest of a token that may have been imported, or null if it cannot have been. */
 export function digestOfImportedToken(text: string): TokenDigest | null {
   if (!IMPORTED_TOKEN.test(text) || isApiToken(text) || isMistyped(text)) return null;
-  return `${IMPORTED_MARK}${digestOf(text)}` as TokenDigest;
+  return `${IMPORTED_MARK}${digestToken(text)}` as TokenDigest;
 }
 
 export function isImported(digest: TokenDigest): boolean {
@@ -90,10 +90,10 @@ function isMistyped(text: string): boolean {
 
 /** The digest of an API token, or null if the text is not a well-formed one. */
 export function digestOfApiToken(text: string): TokenDigest | null {
-  return isApiToken(text) && hasChecksum(text) ? digestOf(text) : null;
+  return isApiToken(text) && hasChecksum(text) ? digestToken(text) : null;
 }
 
-export function digestOf(token: string): TokenDigest {
+export function digestToken(token: string): TokenDigest {
   return hash('sha256', token, 'base64url') as TokenDigest;
 }
 

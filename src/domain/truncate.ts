@@ -7,11 +7,11 @@ const START = /^.{0,300}/su;
 
 /** Truncates a long text. */
 export function truncate(text: string): string {
-  if (startOf(text) === text) return text;
+  if (textStart(text) === text) return text;
   // Redact first: a truncated token might no longer be recognized.
-  return `${startOf(redact(text))}… (cut off)`;
+  return `${textStart(redact(text))}… (cut off)`;
 }
 
-function startOf(text: string): string {
+function textStart(text: string): string {
   return START.exec(text)![0];
 }

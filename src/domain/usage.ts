@@ -23,7 +23,7 @@ export type UsagePosition = Omit<UsageCount, 'bucket' | 'count'>;
 /** Days since 1970, in UTC. */
 export type Day = number;
 
-export function dayOf(instant: number): Day {
+export function toDay(instant: number): Day {
   return Math.floor(instant / DAY_MS);
 }
 
@@ -39,20 +39,20 @@ export interface Period {
 
 /** The period that starts on this day: a day, or the rest of its month up to `to`. */
 export function periodAt(start: Day, to: Day, grouping: Grouping): Period {
-  const date = dateOf(start);
+  const date = dayDate(start);
   if (grouping === 'day') return { start, end: start, date };
   const at = new Date(start * DAY_MS);
-  const nextMonth = dayOf(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
+  const nextMonth = toDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
   return { start, end: Math.min(nextMonth - 1, to), date: date.slice(0, 'YYYY-MM'.length) };
 }
 
 /** `YYYY-MM-DD` */
-export function dateOf(day: Day): string {
+export function dayDate(day: Day): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Returns null for a date that does not exist. */
 export function dayOfDate(date: string): Day | null {
-  const day = dayOf(Date.parse(`${date}T00:00:00Z`));
-  return Number.isNaN(day) || dateOf(day) !== date ? null : day;
+  const day = toDay(Date.parse(`${date}T00:00:00Z`));
+  return Number.isNaN(day) || dayDate(day) !== date ? null : day;
 }

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/api-token.ts';
 import type { BodyType } from '../domain/request-body.ts';
 import type { PresentedToken, TokenDigest } from '../domain/token.ts';
-import { keyOf } from '../domain/user-group/user-group.ts';
+import { userGroupKey } from '../domain/user-group/user-group.ts';
 import type { Context } from '../operations/context.ts';
 import { GRACE_MS } from '../operations/machinery/cpu-queue.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
@@ -36,7 +36,7 @@ export function groupOfPath(caller: Caller, _body: unknown, request: FastifyRequ
 }
 
 export function groupOfId({ workspaceId, environment }: Caller, userGroupId: string): PrefetchQuery {
-  return { kind: 'findUserGroup', key: keyOf(workspaceId, environment, userGroupId) };
+  return { kind: 'findUserGroup', key: userGroupKey(workspaceId, environment, userGroupId) };
 }
 
 export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null {

@@ -2,7 +2,13 @@
 
 import { isSameTenant, type Tenant } from '../domain/event/event.ts';
 import { isSameAddress } from '../domain/token.ts';
-import { isSameKey, keyOf, keyToString, sizeOf, type UserGroupKey } from '../domain/user-group/user-group.ts';
+import {
+  isSameKey,
+  keyToString,
+  type UserGroupKey,
+  userGroupKey,
+  valuesLength,
+} from '../domain/user-group/user-group.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { ThreadSum } from '../scheduling/thread-sum.ts';
 import { withDeadline } from '../scheduling/timeout.ts';
@@ -48,7 +54,7 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
 
 /** JSON that a command carries. */
 function charactersOf(command: Command): number {
-  return 'properties' in command ? sizeOf(command) : 0;
+  return 'properties' in command ? valuesLength(command) : 0;
 }
 
 /** Two transactions that change one group wait for each other, and one of them may have to start again. */
@@ -168,7 +174,7 @@ export class BatchingStore {
     const query = this.#prefetched?.query;
     const isPrefetched =
       query?.kind === 'findUserGroup' && isSameKey(query.key, { workspaceId, environment, providedId });
-    return isPrefetched ? query.key : keyOf(workspaceId, environment, providedId);
+    return isPrefetched ? query.key : userGroupKey(workspaceId, environment, providedId);
   }
 
   read<Kind extends QueryKind>(query: Query<Kind>): Promise<QueryResult<Kind>> {

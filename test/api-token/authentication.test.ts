@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { digestOf, mintApiToken } from '../../src/domain/token.ts';
+import { digestToken, mintApiToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import type { TestRequest, TestResponse } from '../support/http.ts';
 import { exchangeOne } from '../support/raw-connection.ts';
@@ -87,7 +87,7 @@ describeOnEachDatabase('authentication', (database) => {
           `Token ${token.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))}`,
         ),
         unknown: await callWith(`Token ${mintApiToken().reveal()}`),
-        'the digest of a token': await callWith(`Token ${digestOf(token)}`),
+        'the digest of a token': await callWith(`Token ${digestToken(token)}`),
         expired: await callWith(`Token ${expired.token}`),
         revoked: await callWith(`Token ${revoked.token}`),
         'a user group token': await callWith(`Token ${userGroup.token}`),
@@ -288,7 +288,7 @@ describe('the database (SQLite)', () => {
       const bytes = readdirSync(folder)
         .map((file) => readFileSync(join(folder, file), 'latin1'))
         .join('');
-      assert.ok(bytes.includes(digestOf(service.token)));
+      assert.ok(bytes.includes(digestToken(service.token)));
       for (const token of [service.token, first, second]) {
         assert.ok(!bytes.includes(token));
         assert.ok(!bytes.includes(token.slice(4, 40)));

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { exitCodes } from '../../src/commands/exit-code.ts';
-import { bucketOf } from '../../src/domain/bucket.ts';
-import { dayOf } from '../../src/domain/usage.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
+import { toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase, type TestDatabase } from '../support/database.ts';
 import { type Exit, type Folder, run, ServedDatabase, type Service } from '../support/process.ts';
 import { runSql } from '../support/sql.ts';
@@ -35,8 +35,8 @@ describeOnEachDatabase('usage export', (kind) => {
     counts: [id: string, date: string, kind: string, integration: string, count: number][],
   ) {
     const rows = counts.map(([id, date, kind, integration, count]) => {
-      const bucket = bucketOf(WORKSPACE_ID, 'Customer', id);
-      const day = dayOf(Date.parse(date));
+      const bucket = computeBucket(WORKSPACE_ID, 'Customer', id);
+      const day = toDay(Date.parse(date));
       return `(${bucket}, ${WORKSPACE_ID}, 'Customer', '${id}', ${day}, '${kind}', '${integration}', ${count})`;
     });
     await runSql(

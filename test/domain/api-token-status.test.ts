@@ -5,15 +5,15 @@ import { describe, it } from 'node:test';
 import {
   type ApiToken,
   apiTokenFields,
+  apiTokenStatus,
+  apiTokenTextTag,
   type Caller,
   isPermitted,
   operator,
   permissions,
   previousTextUntil,
-  statusOf,
-  textTagOf,
 } from '../../src/domain/api-token.ts';
-import { digestOf } from '../../src/domain/token.ts';
+import { digestToken } from '../../src/domain/token.ts';
 
 const apiToken: ApiToken = {
   apiTokenId: 1,
@@ -21,7 +21,7 @@ const apiToken: ApiToken = {
   environment: 'Customer',
   permission: 'read-only',
   name: 'proxy',
-  digest: digestOf('a'),
+  digest: digestToken('a'),
   previousDigest: null,
   previousExpiresAt: null,
   createdAt: 0,
@@ -33,14 +33,14 @@ const NOW = 1_000;
 
 describe('an API token', () => {
   it('is active until it expires', () => {
-    assert.equal(statusOf(apiToken, NOW), 'active');
-    assert.equal(statusOf({ ...apiToken, expiresAt: NOW + 1 }, NOW), 'active');
-    assert.equal(statusOf({ ...apiToken, expiresAt: NOW }, NOW), 'expired');
+    assert.equal(apiTokenStatus(apiToken, NOW), 'active');
+    assert.equal(apiTokenStatus({ ...apiToken, expiresAt: NOW + 1 }, NOW), 'active');
+    assert.equal(apiTokenStatus({ ...apiToken, expiresAt: NOW }, NOW), 'expired');
   });
 
   it('is revoked even before it expires, and from the start of 1970', () => {
-    for (const revokedAt of [0, 5]) assert.equal(statusOf({ ...apiToken, revokedAt }, NOW), 'revoked');
-    assert.equal(statusOf({ ...apiToken, revokedAt: 5, expiresAt: 6 }, NOW), 'revoked');
+    for (const revokedAt of [0, 5]) assert.equal(apiTokenStatus({ ...apiToken, revokedAt }, NOW), 'revoked');
+    assert.equal(apiTokenStatus({ ...apiToken, revokedAt: 5, expiresAt: 6 }, NOW), 'revoked');
   });
 
   it('keeps its replaced text until the end of the grace period, while it is active', () => {
@@ -53,10 +53,10 @@ describe('an API token', () => {
   });
 
   it('has a tag of its text that is not the start of its digest', () => {
-    const tag = textTagOf(apiToken);
+    const tag = apiTokenTextTag(apiToken);
     assert.match(tag, /^[\w-]{16}$/);
     assert.notEqual(tag, apiToken.digest.slice(0, 16));
-    assert.notEqual(textTagOf({ digest: digestOf('b') }), tag);
+    assert.notEqual(apiTokenTextTag({ digest: digestToken('b') }), tag);
   });
 
   it('writes its name, permission and expiry into its event, and not its digest', () => {

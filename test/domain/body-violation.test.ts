@@ -5,12 +5,12 @@ import { describe, it } from 'node:test';
 import { limits } from '../../src/domain/field.ts';
 import {
   bodyType,
-  fieldsOf,
   importedUserGroupBody,
   noBody,
   partCheck,
   refuseFields,
   userGroupBody,
+  userGroupFields,
   valueCheck,
 } from '../../src/domain/request-body.ts';
 import { Problem } from '../../src/problem.ts';
@@ -189,7 +189,7 @@ describe('The body of a user group', () => {
     assert.deepEqual(errors, [
       { pointer: '/properties', detail: 'must be at most 65536 bytes of JSON and has 65537' },
     ]);
-    assert.deepEqual(fieldsOf({ value: {}, members: new Map() }), {});
+    assert.deepEqual(userGroupFields({ value: {}, members: new Map() }), {});
   });
 
   it('has at most 16 levels of properties', () => {

@@ -4,19 +4,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  cursorOf,
-  listedBytesOf,
+  cursorPosition,
+  listCursor,
+  listedBytes,
+  listStart,
   type Position,
   positionAfter,
-  positionOf,
   prefixUpperBound,
-  startOf,
   startOfNextOrder,
   type UserGroupList,
 } from '../../src/domain/cursor.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { encodeCursor } from '../../src/domain/user-group/list-cursor.ts';
-import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 const list: UserGroupList = { workspaceId: 7, environment: 'Customer', search: 'a' };
@@ -36,17 +36,17 @@ describe('a cursor', () => {
   it('decodes to the position that it encodes', () => {
     fc.assert(
       fc.property(anyPosition, (any) => {
-        assert.deepEqual(positionOf(list, cursorOf(list, any)), any);
+        assert.deepEqual(cursorPosition(list, listCursor(list, any)), any);
       }),
     );
   });
 
   it('has only characters that need no encoding in a URL', () => {
-    fc.assert(fc.property(anyPosition, (any) => assert.match(cursorOf(list, any), /^[\w-]+$/)));
+    fc.assert(fc.property(anyPosition, (any) => assert.match(listCursor(list, any), /^[\w-]+$/)));
   });
 
   it('is invalid for another workspace, environment or search', () => {
-    const cursor = cursorOf(list, position);
+    const cursor = listCursor(list, position);
     const others: UserGroupList[] = [
       { ...list, workspaceId: 8 },
       { ...list, workspaceId: 77 },
@@ -55,42 +55,42 @@ describe('a cursor', () => {
       { ...list, search: 'A' },
       { ...list, search: 'ab' },
     ];
-    for (const other of others) assert.equal(positionOf(other, cursor), null);
+    for (const other of others) assert.equal(cursorPosition(other, cursor), null);
   });
 
   it('is invalid for the same list with a filter, or with another one', () => {
     const filter = { contains: 'a', dataSource: null, suspended: null, seenBefore: null };
     const filtered = { ...list, filter };
-    const cursor = cursorOf(filtered, position);
-    assert.deepEqual(positionOf(filtered, cursor), position);
-    assert.equal(positionOf(list, cursor), null);
-    assert.equal(positionOf({ ...list, filter: { ...filter, contains: 'b' } }, cursor), null);
+    const cursor = listCursor(filtered, position);
+    assert.deepEqual(cursorPosition(filtered, cursor), position);
+    assert.equal(cursorPosition(list, cursor), null);
+    assert.equal(cursorPosition({ ...list, filter: { ...filter, contains: 'b' } }, cursor), null);
   });
 
   it('is invalid with the checksum of a text that is not a position', () => {
-    assert.equal(positionOf(list, encodeCursor([7, 'Customer', 'a'], 'a\0b\0c')), null);
-    assert.deepEqual(positionOf(list, encodeCursor([7, 'Customer', 'a'], 'a')), {
+    assert.equal(cursorPosition(list, encodeCursor([7, 'Customer', 'a'], 'a\0b\0c')), null);
+    assert.deepEqual(cursorPosition(list, encodeCursor([7, 'Customer', 'a'], 'a')), {
       order: 'id',
       providedId: 'a',
     });
   });
 
   it('is invalid with any character changed, removed, doubled or added', () => {
-    const cursor = cursorOf(list, position);
+    const cursor = listCursor(list, position);
     for (let at = 0; at <= cursor.length; at++) {
       const [before, after] = [cursor.slice(0, at), cursor.slice(at)];
       const changed = ['A', 'B', '-', '_', '9', '=', '+', '%', 'é'].map(
         (inserted) => before + inserted + after.slice(1),
       );
       for (const each of [...changed, before + after.slice(1), before + (after[0] ?? 'A') + after]) {
-        if (each !== cursor) assert.equal(positionOf(list, each), null, each);
+        if (each !== cursor) assert.equal(cursorPosition(list, each), null, each);
       }
     }
   });
 
   it('is not an arbitrary text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: codePoint }), (any) => assert.equal(positionOf(list, any), null)),
+      fc.property(fc.string({ unit: codePoint }), (any) => assert.equal(cursorPosition(list, any), null)),
     );
   });
 });
@@ -98,7 +98,7 @@ describe('a cursor', () => {
 describe('the order of a list', () => {
   const bytes = (any: string): Buffer => Buffer.from(any);
   const groupOf = (providedId: string): UserGroup =>
-    ({ ...keyOf(1, 'Customer', providedId), name: 'Acme' }) as UserGroup;
+    ({ ...userGroupKey(1, 'Customer', providedId), name: 'Acme' }) as UserGroup;
 
   it('has no id between that of a group and the position after it', () => {
     fc.assert(
@@ -133,15 +133,15 @@ describe('the order of a list', () => {
   it('ends a page by the bytes of the mappings and properties', () => {
     const mapping = '{"é":1}' as JsonText;
     const properties = '{"a":12}' as JsonText;
-    assert.equal(listedBytesOf({ ...groupOf('a'), mapping, properties }), 8 + 8);
-    assert.equal(listedBytesOf({ ...groupOf('a'), mapping: null, properties }), 8);
-    assert.equal(listedBytesOf({ ...groupOf('a'), mapping, properties: null }), 8);
+    assert.equal(listedBytes({ ...groupOf('a'), mapping, properties }), 8 + 8);
+    assert.equal(listedBytes({ ...groupOf('a'), mapping: null, properties }), 8);
+    assert.equal(listedBytes({ ...groupOf('a'), mapping, properties: null }), 8);
   });
 
   it('has exactly the texts with the search as prefix between its bounds', () => {
     fc.assert(
       fc.property(text, text, (search, any) => {
-        const start = bytes(startOf({ ...list, search }).providedId);
+        const start = bytes(listStart({ ...list, search }).providedId);
         const isWithin =
           start.compare(bytes(any)) <= 0 && bytes(any).compare(bytes(prefixUpperBound(search))) <= 0;
         assert.equal(isWithin, any.startsWith(search));

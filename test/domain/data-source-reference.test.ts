@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Catalogue, type CatalogueDocument, dataSourceIdOf } from '../../src/domain/catalogue.ts';
+import { Catalogue, type CatalogueDocument, readDataSourceId } from '../../src/domain/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const json = (value: unknown) => JSON.stringify(value) as JsonText;
@@ -70,7 +70,7 @@ describe('A reference', () => {
       member: `"orders":${expected}`,
       reservedFor: null,
     });
-    assert.equal(dataSourceIdOf(dataSource('us', 2, 'orders')), 2);
+    assert.equal(readDataSourceId(dataSource('us', 2, 'orders')), 2);
   });
 });
 

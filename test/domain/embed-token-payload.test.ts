@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  allowedResources,
   checkLength,
+  embedTokenPayload,
+  embedTokenType,
+  integrationSignature,
   parseIntegration,
-  payloadOf,
-  resourceOf,
-  resourcesOf,
-  signatureOf,
-  typeOf,
+  selectResource,
 } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import type { Integration } from '../../src/domain/integration.ts';
@@ -71,11 +71,11 @@ function payloadText(
   viewer: string | null = null,
 ) {
   const values = new GroupValues({ ...acme, ...changes });
-  return payloadOf({
+  return embedTokenPayload({
     integration,
     values,
     narrow: null,
-    resource: resourcesOf(integration, values)[0] ?? null,
+    resource: allowedResources(integration, values)[0] ?? null,
     viewer,
     issuer: 'https://issuer.example.com',
     issuedAt: 100,
@@ -124,12 +124,12 @@ describe('An integration', () => {
   });
 
   it('names the key that signs its tokens', () => {
-    assert.equal(signatureOf(integrationOf('jwt')), 'ES256');
-    assert.equal(signatureOf(settingsOf('jwt', { algorithm: 'RS256' })), 'RS256');
+    assert.equal(integrationSignature(integrationOf('jwt')), 'ES256');
+    assert.equal(integrationSignature(settingsOf('jwt', { algorithm: 'RS256' })), 'RS256');
     for (const type of ['metabase', 'lightdash', 'superset'] as const)
-      assert.equal(signatureOf(integrationOf(type)), 'secret');
-    assert.equal(signatureOf(settingsOf('superset', { algorithm: 'HS256' })), 'secret');
-    assert.equal(signatureOf(settingsOf('superset', { algorithm: 'RS256' })), 'RS256');
+      assert.equal(integrationSignature(integrationOf(type)), 'secret');
+    assert.equal(integrationSignature(settingsOf('superset', { algorithm: 'HS256' })), 'secret');
+    assert.equal(integrationSignature(settingsOf('superset', { algorithm: 'RS256' })), 'RS256');
   });
 
   it('uses only properties that its settings list', () => {
@@ -309,21 +309,21 @@ describe('The resource of a token', () => {
   const values = new GroupValues(acme);
 
   it('is the only one, or one of several that the request names', () => {
-    assert.equal(resourceOf(integrationOf('lightdash'), null, values), '{"dashboardSlug":"revenue"}');
+    assert.equal(selectResource(integrationOf('lightdash'), null, values), '{"dashboardSlug":"revenue"}');
     const other = json({ dashboardSlug: 'other' });
     assert.match(
-      problemOf(() => resourceOf(integrationOf('lightdash'), other, values)).message,
+      problemOf(() => selectResource(integrationOf('lightdash'), other, values)).message,
       /is not one of/,
     );
     const metabase = integrationOf('metabase');
-    assert.deepEqual(resourcesOf(metabase, values), ['{"dashboard":7}', '{"question":"abc"}']);
-    assert.equal(resourceOf(metabase, json({ question: 'abc' }), values), '{"question":"abc"}');
-    assert.match(problemOf(() => resourceOf(metabase, null, values)).message, /is required/);
+    assert.deepEqual(allowedResources(metabase, values), ['{"dashboard":7}', '{"question":"abc"}']);
+    assert.equal(selectResource(metabase, json({ question: 'abc' }), values), '{"question":"abc"}');
+    assert.match(problemOf(() => selectResource(metabase, null, values)).message, /is required/);
     for (const other of [{ question: 7 }, { dashboard: '7' }, {}])
-      assert.match(problemOf(() => resourceOf(metabase, json(other), values)).message, /is not one of/);
+      assert.match(problemOf(() => selectResource(metabase, json(other), values)).message, /is not one of/);
     const superset = integrationOf('superset');
     assert.equal(
-      resourceOf(superset, json({ id: 'd', type: 'dashboard' }), values),
+      selectResource(superset, json({ id: 'd', type: 'dashboard' }), values),
       '{"type":"dashboard","id":"d"}',
     );
   });
@@ -335,15 +335,15 @@ describe('The resource of a token', () => {
     });
     const withBoards = (boards: unknown) => new GroupValues({ ...acme, properties: json({ boards, p: 1 }) });
     const some = withBoards([{ dashboard: 7 }, { question: 'abc' }]);
-    assert.deepEqual(resourcesOf(metabase, some), ['{"dashboard":7}', '{"question":"abc"}']);
-    assert.equal(resourceOf(metabase, json({ question: 'abc' }), some), '{"question":"abc"}');
+    assert.deepEqual(allowedResources(metabase, some), ['{"dashboard":7}', '{"question":"abc"}']);
+    assert.equal(selectResource(metabase, json({ question: 'abc' }), some), '{"question":"abc"}');
     assert.match(
-      problemOf(() => resourceOf(metabase, json({ dashboard: 8 }), some)).message,
+      problemOf(() => selectResource(metabase, json({ dashboard: 8 }), some)).message,
       /is not one of/,
     );
-    assert.equal(resourceOf(metabase, null, withBoards([{ dashboard: 7 }])), '{"dashboard":7}');
+    assert.equal(selectResource(metabase, null, withBoards([{ dashboard: 7 }])), '{"dashboard":7}');
     for (const boards of [undefined, null, [], {}, [{ dashboard: 7 }, null], ''])
-      assert.equal(problemOf(() => resourcesOf(metabase, withBoards(boards))).code, 'claim_missing');
+      assert.equal(problemOf(() => allowedResources(metabase, withBoards(boards))).code, 'claim_missing');
     const many = Array.from({ length: 101 }, (_, dashboard) => ({ dashboard }));
     for (const boards of [
       '7',
@@ -355,12 +355,12 @@ describe('The resource of a token', () => {
       many,
     ])
       assert.equal(
-        problemOf(() => resourcesOf(metabase, withBoards(boards))).code,
+        problemOf(() => allowedResources(metabase, withBoards(boards))).code,
         'claim_invalid',
         json(boards),
       );
     assert.deepEqual(
-      errorsOf(() => resourcesOf(metabase, withBoards([{ dashboard: 7 }, { dashboard: [] }]))),
+      errorsOf(() => allowedResources(metabase, withBoards([{ dashboard: 7 }, { dashboard: [] }]))),
       ['/properties/boards/1/dashboard'],
     );
   });
@@ -374,10 +374,10 @@ describe('The resource of a token', () => {
 
   it('is absent for a JWT', () => {
     const jwt = integrationOf('jwt');
-    assert.deepEqual(resourcesOf(jwt, values), []);
-    assert.equal(resourceOf(jwt, null, values), null);
+    assert.deepEqual(allowedResources(jwt, values), []);
+    assert.equal(selectResource(jwt, null, values), null);
     assert.deepEqual(
-      errorsOf(() => resourceOf(jwt, json({}), values)),
+      errorsOf(() => selectResource(jwt, json({}), values)),
       ['/resource'],
     );
   });
@@ -440,7 +440,7 @@ describe('A token for Metabase', () => {
   it('is opened at the URL of its resource', () => {
     const integration = integrationOf('metabase');
     const url = (resource: string) =>
-      typeOf(integration).url!(integration.settings, resource as JsonText, 'TOKEN');
+      embedTokenType(integration).url!(integration.settings, resource as JsonText, 'TOKEN');
     assert.equal(url('{"dashboard":7}'), 'https://m.example.com/embed/dashboard/TOKEN');
     assert.equal(url('{"question":"abc"}'), 'https://m.example.com/embed/question/TOKEN');
   });

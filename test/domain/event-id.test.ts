@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bucketOf } from '../../src/domain/bucket.ts';
-import { type EventList, eventCursorOf, eventPositionOf, START } from '../../src/domain/event/cursor.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
+import { type EventList, eventCursor, eventCursorPosition, START } from '../../src/domain/event/cursor.ts';
 import { bucketOfTarget, firstEventIdAt, isSameTenant, newEventId } from '../../src/domain/event/event.ts';
 import { encodeCursor } from '../../src/domain/user-group/list-cursor.ts';
 
@@ -51,7 +51,7 @@ describe('the tenant of an event', () => {
 
   it('determines its bucket, together with the id of its target', () => {
     const tenant = { workspaceId: 1, environment: 'Customer' } as const;
-    assert.equal(bucketOfTarget(tenant, { type: 'schema', id: 'a' }), bucketOf(1, 'Customer', 'a'));
+    assert.equal(bucketOfTarget(tenant, { type: 'schema', id: 'a' }), computeBucket(1, 'Customer', 'a'));
   });
 });
 
@@ -66,11 +66,11 @@ describe('a cursor of events', () => {
 
   it('decodes to the position that it encodes', () => {
     for (const each of [START, position, { position: 9_007_199_254_740_991, eventId: '' }])
-      assert.deepEqual(eventPositionOf(list, eventCursorOf(list, each)), each);
+      assert.deepEqual(eventCursorPosition(list, eventCursor(list, each)), each);
   });
 
   it('is invalid for any other list of events', () => {
-    const cursor = eventCursorOf(list, position);
+    const cursor = eventCursor(list, position);
     const others: EventList[] = [
       { ...list, of: { ...list.of, workspaceId: 2 } },
       { ...list, of: { ...list.of, environment: 'Testing' } },
@@ -80,14 +80,14 @@ describe('a cursor of events', () => {
       { ...list, target: { type: 'schema', id: 'a' } },
       { ...list, target: { type: 'user_group', id: 'b' } },
     ];
-    for (const other of others) assert.equal(eventPositionOf(other, cursor), null);
-    assert.equal(eventPositionOf(list, `${cursor}A`), null);
+    for (const other of others) assert.equal(eventCursorPosition(other, cursor), null);
+    assert.equal(eventCursorPosition(list, `${cursor}A`), null);
   });
 
   it('is invalid with the checksum of a text that is not a position', () => {
     const name = ['events', 1, 'Customer', 'newest', 'user_group.created', 'user_group', 'a'];
     for (const text of ['', '1', '-1 a', 'x1 a', '1 a b', '1  a', `${'1'.repeat(17)} a`, '1.5 a', '1 é'])
-      assert.equal(eventPositionOf(list, encodeCursor(name, text)), null, text);
-    assert.notEqual(eventPositionOf(list, encodeCursor(name, '1 a')), null);
+      assert.equal(eventCursorPosition(list, encodeCursor(name, text)), null, text);
+    assert.notEqual(eventCursorPosition(list, encodeCursor(name, '1 a')), null);
   });
 });

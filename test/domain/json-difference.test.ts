@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pairsOf, smallestPair } from '../../src/domain/json/json-difference.ts';
-import { membersOf, sameTree, treeOf } from '../../src/domain/json/json-tree.ts';
+import { memberPairs, smallestPair } from '../../src/domain/json/json-difference.ts';
+import { parseTree, sameTree, splitMembers } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
-const pairOf = (from: string, to: string) => smallestPair(treeOf(from as JsonText), treeOf(to as JsonText));
+const pairOf = (from: string, to: string) =>
+  smallestPair(parseTree(from as JsonText), parseTree(to as JsonText));
 
 describe('The difference between two values', () => {
   it('is none if they are equal, regardless of the order of keys at any depth', () => {
@@ -40,7 +41,7 @@ describe('The difference between two values', () => {
   });
 
   it('has one side if the other is absent', () => {
-    assert.deepEqual(smallestPair(undefined, treeOf('{"a":1}' as JsonText)), {
+    assert.deepEqual(smallestPair(undefined, parseTree('{"a":1}' as JsonText)), {
       from: undefined,
       to: '{"a":1}',
     });
@@ -53,12 +54,12 @@ describe('The difference between two values', () => {
       { name: '"a"', from: '{"b":1}', to: '{"b":2}' },
       { name: '"e"', from: undefined, to: 'null' },
     ];
-    assert.deepEqual(pairsOf(membersOf(from!), membersOf(to!)), pairs);
+    assert.deepEqual(memberPairs(splitMembers(from!), splitMembers(to!)), pairs);
   });
 });
 
 describe('Two values are the same', () => {
-  const same = (a: string, b: string) => sameTree(treeOf(a as JsonText), treeOf(b as JsonText));
+  const same = (a: string, b: string) => sameTree(parseTree(a as JsonText), parseTree(b as JsonText));
 
   it('only if each has all members and elements of the other', () => {
     for (const [small, large] of [
@@ -86,7 +87,7 @@ describe('Stored JSON that is damaged', () => {
       ['{"a":}', 6],
     ] as const) {
       const error = { message: `stored JSON is not valid at character ${character}` };
-      assert.throws(() => treeOf(text as JsonText), error, text);
+      assert.throws(() => parseTree(text as JsonText), error, text);
     }
   });
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { narrowed, withNarrowed } from '../../src/domain/embed-token/narrow.ts';
-import { sameJson, treeOf } from '../../src/domain/json/json-tree.ts';
+import { parseTree, sameJson } from '../../src/domain/json/json-tree.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { Problem } from '../../src/problem.ts';
@@ -114,7 +114,7 @@ describe('A narrowed user group', () => {
     const text = '{"regions":["APAC"]}' as JsonText;
     const once = narrowed(stored, text, ['regions']);
     assert.ok(sameJson(withNarrowed(stored, text).properties, once.properties));
-    assert.ok(treeOf(once.properties!));
+    assert.ok(parseTree(once.properties!));
   });
 });
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/domain/field.ts';
-import { examplesOf } from '../../src/domain/json-schema/example.ts';
+import { schemaExamples } from '../../src/domain/json-schema/example.ts';
 
 const string = { type: 'string' };
 const schemas: object[] = [
@@ -33,7 +33,7 @@ const depthOf = (value: unknown): number =>
 describe('The examples of a schema', () => {
   for (const schema of schemas) {
     it(`are the empty object, then large ones within the limits, for ${JSON.stringify(schema)}`, () => {
-      const [first, ...others] = [...examplesOf(schema)];
+      const [first, ...others] = [...schemaExamples(schema)];
       assert.deepEqual(first, {});
       assert.ok(others.length >= 4);
       const sizes = others.map((example) => JSON.stringify(example).length);
@@ -49,7 +49,7 @@ describe('The examples of a schema', () => {
       required: ['seats'],
       patternProperties: { '^k_\\d$': { type: 'number' } },
     };
-    const [, example] = [...examplesOf(schema)] as [unknown, Record<string, unknown>];
+    const [, example] = [...schemaExamples(schema)] as [unknown, Record<string, unknown>];
     assert.equal(example.plan, 'gold');
     assert.match(String(example.note), /^x-yx-y/);
     for (const name of ['plan', 'note', 'on', 'seats', 'k_']) assert.ok(Object.hasOwn(example, name), name);

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { format, inspect } from 'node:util';
 import { pino } from 'pino';
-import { bucketOf } from '../../src/domain/bucket.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
 import { generateKeyLine } from '../../src/domain/key-ring.ts';
 import { redact, Secret } from '../../src/domain/secret.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
@@ -53,7 +53,7 @@ describe('a secret', () => {
 
 describe('redact', () => {
   const secrets: Record<string, () => string> = {
-    'a user group token': () => mintUserGroupToken(bucketOf(1, 'Customer', 'acme')).reveal(),
+    'a user group token': () => mintUserGroupToken(computeBucket(1, 'Customer', 'acme')).reveal(),
     'an API token': () => mintApiToken().reveal(),
     'a webhook secret': () => mintWebhookSecrets().current.reveal(),
     'a key ring line': () => generateKeyLine().reveal(),

@@ -14,21 +14,21 @@ import {
   signWithSecret,
 } from '../../src/domain/signing-key/json-web-token.ts';
 import {
+  createPublicKeyObject,
+  createSigner,
   generateSigningKeys,
   issuerUrl,
   jsonWebKeySet,
   type KeySet,
   keySetKey,
-  keySetOf,
   keySetText,
   MAX_AGE_SECONDS,
   newIssuerId,
   PUBLISHED_BEFORE_MS,
+  parseKeySet,
   parsePrivateKeys,
-  privateKeyOf,
   privateKeysText,
   publicationTag,
-  publicKeyOf,
   publishedKeys,
   publishedUntil,
   type SigningKey,
@@ -96,7 +96,7 @@ describe('a new key', () => {
 describe('a stored key set', () => {
   it('is read in the order in which its keys sign', () => {
     const stored = { ...keySet, keys: [third, second, first, other] };
-    assert.deepEqual(keySetOf({ body: keySetText(stored) }), {
+    assert.deepEqual(parseKeySet({ body: keySetText(stored) }), {
       ...keySet,
       keys: [first, other, second, third],
     });
@@ -168,22 +168,22 @@ describe('a token', async () => {
     );
     const published = JSON.parse(jsonWebKeySet(generated)).keys;
     for (const [index, each] of generated.entries()) {
-      const token = await signWithKey(payload, privateKeyOf(each, privateKeys));
+      const token = await signWithKey(payload, createSigner(each, privateKeys));
       const { alg, use, kid, ...jwk } = published[index];
       assert.deepEqual([alg, use, kid], [each.algorithm, 'sig', await calculateJwkThumbprint(each.jwk)]);
       assert.equal('d' in jwk, false);
       const { protectedHeader } = await jwtVerify(token, await importJWK({ ...jwk, alg }));
       assert.deepEqual(protectedHeader, { alg, typ: 'JWT', kid });
       assert.equal(Buffer.from(token.split('.')[1]!, 'base64url').toString(), payload);
-      assert.deepEqual(await exportJWK(publicKeyOf(each)), jwk);
+      assert.deepEqual(await exportJWK(createPublicKeyObject(each)), jwk);
     }
   });
 
   it('is verified only with the key and the algorithm that signed it', async () => {
     const [ec, rsa] = [generated[0]!, generated[1]!];
-    const publicKey = publicKeyOf(ec);
-    const parsed = parseJwt(await signWithKey(payload, privateKeyOf(ec, privateKeys)))!;
-    const anotherKey = publicKeyOf((await generateSigningKeys(0))[0]!);
+    const publicKey = createPublicKeyObject(ec);
+    const parsed = parseJwt(await signWithKey(payload, createSigner(ec, privateKeys)))!;
+    const anotherKey = createPublicKeyObject((await generateSigningKeys(0))[0]!);
     assert.deepEqual([parsed.kid, parsed.algorithm, parsed.payload.sub], [ec.kid, 'ES256', 'a']);
     assert.equal(isSignedBy(parsed, { algorithm: 'ES256', publicKey }), true);
     assert.equal(isSignedBy(parsed, { algorithm: 'RS256', publicKey }), false);
@@ -193,8 +193,8 @@ describe('a token', async () => {
       isSignedBy({ ...parsed, input: `${parsed.input}A` }, { algorithm: 'ES256', publicKey }),
       false,
     );
-    const byRsa = parseJwt(await signWithKey(payload, privateKeyOf(rsa, privateKeys)))!;
-    assert.equal(isSignedBy(byRsa, { algorithm: 'RS256', publicKey: publicKeyOf(rsa) }), true);
+    const byRsa = parseJwt(await signWithKey(payload, createSigner(rsa, privateKeys)))!;
+    assert.equal(isSignedBy(byRsa, { algorithm: 'RS256', publicKey: createPublicKeyObject(rsa) }), true);
   });
 
   it('is signed with a secret by HS256', async () => {

@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   type ClauseColumn,
-  clauseOf,
   isReserved,
   NotQuotable,
+  sqlClause,
 } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 
 const text: ClauseColumn = { column: 'customer', type: 'text', escapes: 'standard' };
 
 function clause(value: unknown, column: Partial<ClauseColumn> = {}): string {
-  return clauseOf({ ...text, ...column }, JSON.stringify(value) as JsonText);
+  return sqlClause({ ...text, ...column }, JSON.stringify(value) as JsonText);
 }
 
 describe('The condition of a row-level security rule', () => {
@@ -26,12 +26,12 @@ describe('The condition of a row-level security rule', () => {
 
   it('writes a number for a text column as text: MySQL compares them by their first digits', () => {
     assert.equal(clause(213), "customer = '213'");
-    assert.equal(clauseOf(text, '1.10' as JsonText), "customer = '1.10'");
+    assert.equal(sqlClause(text, '1.10' as JsonText), "customer = '1.10'");
   });
 
   it('writes a number for a number column, with its digits', () => {
     assert.equal(
-      clauseOf({ ...text, type: 'number' }, '9007199254740993' as JsonText),
+      sqlClause({ ...text, type: 'number' }, '9007199254740993' as JsonText),
       'customer = 9007199254740993',
     );
     assert.equal(clause('-213', { type: 'number' }), 'customer = -213');
@@ -74,7 +74,7 @@ describe('The condition of a row-level security rule', () => {
     assert.equal(clause(['EMEA']), "customer IN ('EMEA')");
     assert.equal(clause(["O'Brien", 7, "') or (1 = 1"]), "customer IN ('O''Brien', '7', ''') or (1 = 1')");
     assert.equal(
-      clauseOf({ ...text, type: 'number' }, '[1,"2",9007199254740993]' as JsonText),
+      sqlClause({ ...text, type: 'number' }, '[1,"2",9007199254740993]' as JsonText),
       'customer IN (1, 2, 9007199254740993)',
     );
     for (const value of [[], ['a', null], ['a', ['b']], [{}], ['a', '{{ x }}'], ['a ', 'b'], [true]])

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sameJson } from '../../src/domain/json/json-tree.ts';
-import { type JsonText, MAX_ELEMENTS, MAX_MEMBERS, pointerOf } from '../../src/domain/json/strict-json.ts';
+import { type JsonText, jsonPointer, MAX_ELEMENTS, MAX_MEMBERS } from '../../src/domain/json/strict-json.ts';
 import { errorOf, parse, parseByPlatform, parserProperties } from '../support/domain/strict-json-property.ts';
 
 /** The pointer of the error; fails if the document is accepted. */
@@ -314,6 +314,6 @@ describe('pointerOf', () => {
       [['~1'], '/~01'],
       [['c%d', ' ', '"'], '/c%d/ /"'],
     ];
-    for (const [path, pointer] of table) assert.equal(pointerOf(path), pointer);
+    for (const [path, pointer] of table) assert.equal(jsonPointer(path), pointer);
   });
 });

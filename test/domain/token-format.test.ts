@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { BUCKETS, parseBucket } from '../../src/domain/bucket.ts';
 import {
   addressOfUserGroupToken,
-  digestOf,
   digestOfApiToken,
   digestOfImportedToken,
+  digestToken,
   isImported,
   isSameAddress,
   mintApiToken,
@@ -46,7 +46,7 @@ describe('a user group token', () => {
       fc.property(bucket, (of) => {
         const text = mintUserGroupToken(of).reveal();
         assert.match(text, /^ugt_[0-9A-Za-z]{52}$/);
-        assert.deepEqual(addressOfUserGroupToken(text), { bucket: of, digest: digestOf(text) });
+        assert.deepEqual(addressOfUserGroupToken(text), { bucket: of, digest: digestToken(text) });
       }),
     );
   });
@@ -84,7 +84,7 @@ describe('a user group token', () => {
     'another prefix': OF_LAST_BUCKET.replace('ugt', 'ugx'),
     'a character that is not a digit': OF_LAST_BUCKET.replace('M', '-'),
     'an API token': API_TOKEN,
-    'a digest': digestOf(OF_LAST_BUCKET),
+    'a digest': digestToken(OF_LAST_BUCKET),
   };
   for (const [what, text] of Object.entries(junk)) {
     it(`is not: ${what}`, () => assert.equal(addressOfUserGroupToken(text), null));
@@ -100,7 +100,7 @@ describe('an API token', () => {
     assert.equal(digestOfApiToken(API_TOKEN), 'n_Aq7xNVGGopG9-JlTxAwRmQHIOrF9TvaRNsPbguH48');
     const text = mintApiToken().reveal();
     assert.match(text, /^uga_[0-9A-Za-z]{49}$/);
-    assert.equal(digestOfApiToken(text), digestOf(text));
+    assert.equal(digestOfApiToken(text), digestToken(text));
   });
 
   it('is invalid with any single digit changed', () => {
@@ -163,15 +163,15 @@ describe('a digest', () => {
   it('is SHA-256 in base64url', () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint }), (text) => {
-        assert.equal(digestOf(text), createHash('sha256').update(text).digest('base64url'));
+        assert.equal(digestToken(text), createHash('sha256').update(text).digest('base64url'));
       }),
     );
   });
 
   it('equals only the same digest', () => {
-    const digest = digestOf('a');
-    assert.equal(sameDigest(digest, digestOf('a')), true);
-    assert.equal(sameDigest(digest, digestOf('b')), false);
+    const digest = digestToken('a');
+    assert.equal(sameDigest(digest, digestToken('a')), true);
+    assert.equal(sameDigest(digest, digestToken('b')), false);
     assert.equal(sameDigest(digest, digest.slice(1) as typeof digest), false);
   });
 });
@@ -183,20 +183,20 @@ describe('a token that can be imported', () => {
     fc.assert(
       fc.property(fc.string({ unit: visible, minLength: 16, maxLength: 200 }), (text) => {
         const digest = digestOfImportedToken(text)!;
-        assert.equal(digest, `~${digestOf(text)}`);
+        assert.equal(digest, `~${digestToken(text)}`);
         assert.equal(isImported(digest), true);
-        assert.equal(isImported(digestOf(text)), false);
+        assert.equal(isImported(digestToken(text)), false);
       }),
     );
   });
 
   it('may have the length or the start of one that this service issues', () => {
     for (const text of ['x'.repeat(56), 'x'.repeat(53), `ugt_${'x'.repeat(20)}`, `uga_${'x'.repeat(20)}`])
-      assert.equal(digestOfImportedToken(text), `~${digestOf(text)}`, text);
+      assert.equal(digestOfImportedToken(text), `~${digestToken(text)}`, text);
   });
 
   it('may be one that this service issued to another group', () => {
-    assert.equal(digestOfImportedToken(OF_LAST_BUCKET), `~${digestOf(OF_LAST_BUCKET)}`);
+    assert.equal(digestOfImportedToken(OF_LAST_BUCKET), `~${digestToken(OF_LAST_BUCKET)}`);
   });
 
   const invalid: Record<string, string> = {

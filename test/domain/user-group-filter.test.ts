@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Catalogue } from '../../src/domain/catalogue.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
-import { matcherOf, type UserGroupFilter } from '../../src/domain/user-group/user-group-filter.ts';
+import { compileFilter, type UserGroupFilter } from '../../src/domain/user-group/user-group-filter.ts';
 
 const none: UserGroupFilter = { contains: null, dataSource: null, suspended: null, seenBefore: null };
 const group = {
@@ -17,7 +17,7 @@ const group = {
   lastSeenAt: 1_000,
 };
 const isMatch = (filter: Partial<UserGroupFilter>, changes: Partial<typeof group> | object = {}) =>
-  matcherOf({ ...none, ...filter }, new Catalogue([]))({ ...group, ...changes });
+  compileFilter({ ...none, ...filter }, new Catalogue([]))({ ...group, ...changes });
 
 describe('a filter of user groups', () => {
   it('without a condition has every group', () => {
@@ -71,7 +71,7 @@ describe('a filter of user groups', () => {
       document('data_source', 'us', '{"data_source_id":7,"schema_id":"40","name":"US","attributes":{}}'),
     ]);
     const uses = (dataSource: string, mapping: string | null) =>
-      matcherOf({ ...none, dataSource }, catalogue)({ ...group, mapping: mapping as JsonText | null });
+      compileFilter({ ...none, dataSource }, catalogue)({ ...group, mapping: mapping as JsonText | null });
     for (const dataSource of ['eu', '213']) {
       for (const mapping of ['{"40":"eu"}', '{"40":213}', '{"40":"213"}', '{"41":1}', '{}', null])
         assert.equal(uses(dataSource, mapping), true, `${dataSource} ${mapping}`);

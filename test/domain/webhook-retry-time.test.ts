@@ -10,9 +10,9 @@ import {
   startOfWorkspace,
 } from '../../src/domain/webhook-endpoint/delivery.ts';
 import {
-  documentKeyOf,
+  endpointDocumentKey,
+  parseWebhookEndpoint,
   type WebhookEndpointBody,
-  webhookEndpointOf,
   webhookEndpointText,
 } from '../../src/domain/webhook-endpoint/webhook-endpoint.ts';
 
@@ -52,7 +52,7 @@ describe('a webhook endpoint', () => {
     enabled: true,
   };
   const endpoint = (changes: Partial<WebhookEndpointBody> = {}) =>
-    webhookEndpointOf({ id: 'a', body: webhookEndpointText({ ...body, ...changes }) });
+    parseWebhookEndpoint({ id: 'a', body: webhookEndpointText({ ...body, ...changes }) });
 
   it('is read as it was stored, and stores nothing else', () => {
     const { receives: _, ...stored } = endpoint();
@@ -75,7 +75,7 @@ describe('a webhook endpoint', () => {
 
   it('has a key in its environment', () => {
     assert.equal(endpointKeyToString(key), '1/Testing/a/b');
-    assert.deepEqual(documentKeyOf(key), {
+    assert.deepEqual(endpointDocumentKey(key), {
       workspaceId: 1,
       environment: 'Testing',
       kind: 'webhook_endpoint',

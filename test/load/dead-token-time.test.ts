@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
-import { keyOf } from '../../src/domain/user-group/user-group.ts';
+import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
 
@@ -31,7 +31,7 @@ describeOnEachDatabase('The time of a response', (kind) => {
     tokens.deleted = await create('deleted');
     tokens.replaced = await create('replaced');
     tokens['of another workspace'] = await create('foreign', other.token);
-    tokens.unknown = mintUserGroupToken(keyOf(1, 'Customer', 'unknown').bucket).reveal();
+    tokens.unknown = mintUserGroupToken(userGroupKey(1, 'Customer', 'unknown').bucket).reveal();
     await service.post({ current_token: tokens.replaced });
     for (const id of ['suspended', 'imported-suspended'])
       await service.call('POST', `/v1/user-groups/${id}/suspend`);

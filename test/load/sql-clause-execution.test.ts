@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { clauseOf, NotQuotable } from '../../src/domain/embed-token/sql-clause.ts';
+import { NotQuotable, sqlClause } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
@@ -90,7 +90,7 @@ describe('Conditions of row-level security rules on PostgreSQL', () => {
     const clauses = values.flatMap((text, id) => {
       try {
         const column = { column: 'customer', type: 'text', escapes: 'standard' } as const;
-        const clause = clauseOf(column, JSON.stringify(text) as JsonText);
+        const clause = sqlClause(column, JSON.stringify(text) as JsonText);
         assert.equal(refused(text), false, JSON.stringify(text));
         return { id, clause };
       } catch (error) {

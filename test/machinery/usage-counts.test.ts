@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DAY_MS } from '../../src/domain/usage.ts';
-import { keyOf } from '../../src/domain/user-group/user-group.ts';
+import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { Usage } from '../../src/operations/machinery/usage.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
 import { type Command, StoreUnavailable } from '../../src/store/port.ts';
@@ -24,7 +24,7 @@ class Counter {
   } as unknown as BatchingStore;
 }
 
-const acme = { ...keyOf(1, 'Customer', 'acme'), teamId: 1 };
+const acme = { ...userGroupKey(1, 'Customer', 'acme'), teamId: 1 };
 
 describe('Usage', () => {
   it('keeps what could not be written, and adds later uses', async () => {
@@ -52,7 +52,7 @@ describe('Usage', () => {
     const counter = new Counter();
     const usage = new Usage(counter.store, true);
     const groups = Array.from({ length: 1_000 }, (_, teamId) => ({
-      ...keyOf(1, 'Customer', `group-${teamId}`),
+      ...userGroupKey(1, 'Customer', `group-${teamId}`),
       teamId,
     }));
     for (const group of groups) usage.count(group, 'resolves', 0);

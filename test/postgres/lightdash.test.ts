@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { parseIntegration, payloadOf } from '../../src/domain/embed-token/mint.ts';
+import { embedTokenPayload, parseIntegration } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import { parseStrictJson } from '../../src/domain/json/strict-json.ts';
-import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { Problem } from '../../src/problem.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { textWith } from '../support/domain/text-with.ts';
@@ -31,11 +31,11 @@ interface Customer {
 /** Attributes of a token; null if it is refused. */
 function mint({ id, region }: Customer, viewer: string | null = null): UserAttributes | null {
   const properties = parse({ region: { region } }).members.get('region')!;
-  const userGroup = { ...keyOf(1, 'Customer', id), name: 'N', mapping: null, properties } as UserGroup;
+  const userGroup = { ...userGroupKey(1, 'Customer', id), name: 'N', mapping: null, properties } as UserGroup;
   const values = new GroupValues(userGroup);
   const resource = JSON.stringify({ dashboardUuid: 'd' }) as typeof properties;
   try {
-    const payload = payloadOf({
+    const payload = embedTokenPayload({
       narrow: null,
       integration,
       values,

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import { keyOf } from '../../src/domain/user-group/user-group.ts';
+import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { Command, LeasedIds, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
@@ -19,7 +19,7 @@ const PROCESSES = 3;
 const ROUNDS = 200;
 const IMPORTS = 40;
 const IMPORTED = 200;
-const KEYS = Array.from({ length: 20 }, (_, index) => keyOf(1, 'Customer', `group-${index}`));
+const KEYS = Array.from({ length: 20 }, (_, index) => userGroupKey(1, 'Customer', `group-${index}`));
 
 describe('updates of the same user groups', () => {
   let database: TestDatabase;
@@ -182,7 +182,7 @@ function create(
 
 function importOf(providedId: string, index: number, leased: LeasedIds): Command<'importUserGroup'> {
   const claim = `~digest-${providedId}` as TokenDigest;
-  const group = create(keyOf(1, 'Customer', providedId), index, leased);
+  const group = create(userGroupKey(1, 'Customer', providedId), index, leased);
   return { ...group, kind: 'importUserGroup', tokenDigest: claim, claim, issued: null };
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bucket } from '../../src/domain/bucket.ts';
-import { startOf } from '../../src/domain/cursor.ts';
+import { listStart } from '../../src/domain/cursor.ts';
 import type { TokenDigest } from '../../src/domain/token.ts';
 import type { Query } from '../../src/store/port.ts';
 import { ConnectionPool } from '../../src/store/postgres/client/pool.ts';
@@ -137,5 +137,5 @@ function findByUnknownToken(): Query {
 }
 
 function search(): Query {
-  return { kind: 'listUserGroups', list: LIST, from: startOf(LIST), limit: 10, maxBytes: 1_000 };
+  return { kind: 'listUserGroups', list: LIST, from: listStart(LIST), limit: 10, maxBytes: 1_000 };
 }

@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { clauseOf, NotQuotable } from '../../src/domain/embed-token/sql-clause.ts';
+import { NotQuotable, sqlClause } from '../../src/domain/embed-token/sql-clause.ts';
 import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import { textWith } from '../support/domain/text-with.ts';
 import { eventually, Folder } from '../support/process.ts';
@@ -48,7 +48,7 @@ describe('Conditions of row-level security rules on MariaDB', {
 
   function select(table: string, customer: string): string[] {
     const column = { column: 'customer', type: 'text', escapes: 'backslash' } as const;
-    const clause = clauseOf(column, JSON.stringify(customer) as JsonText);
+    const clause = sqlClause(column, JSON.stringify(customer) as JsonText);
     return server.run(`select id from ${table} where (${clause}) order by id`);
   }
 
@@ -58,7 +58,7 @@ describe('Conditions of row-level security rules on MariaDB', {
       const inserted = `insert into exact values (${id}, convert(x'${Buffer.from(text).toString('hex')}' using utf8mb4));`;
       try {
         const column = { column: 'customer', type: 'text', escapes: 'backslash' } as const;
-        return { inserted, id, clause: clauseOf(column, JSON.stringify(text) as JsonText) };
+        return { inserted, id, clause: sqlClause(column, JSON.stringify(text) as JsonText) };
       } catch (error) {
         assert.ok(error instanceof NotQuotable);
         return { inserted, id, clause: null };

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Bucket } from '../../src/domain/bucket.ts';
-import { type Position, startOf, startOfNextOrder, type UserGroupList } from '../../src/domain/cursor.ts';
-import { digestOf, digestOfImportedToken, type TokenDigest } from '../../src/domain/token.ts';
+import { listStart, type Position, startOfNextOrder, type UserGroupList } from '../../src/domain/cursor.ts';
+import { digestOfImportedToken, digestToken, type TokenDigest } from '../../src/domain/token.ts';
 import {
   type Environment,
   type SealedToken,
@@ -78,7 +78,7 @@ describeOnEachDatabase('A store', (kind) => {
       mapping: null,
       properties: null,
       suspendedAt: null,
-      tokenDigest: digestOf(`token ${number}`),
+      tokenDigest: digestToken(`token ${number}`),
       sealedToken: { keyId: 'old', ciphertext: `ciphertext ${number}` },
       now: CREATED_AT,
     };
@@ -246,9 +246,9 @@ describeOnEachDatabase('A store', (kind) => {
       for (const environment of environments) {
         const own = expected[environment].map((id) => `${workspaceId} ${environment} ${id}`);
         const all = listOf(environment, '');
-        assert.deepEqual(await search(all, startOf(all)), own);
+        assert.deepEqual(await search(all, listStart(all)), own);
         const some = listOf(environment, 'a');
-        assert.deepEqual(await search(some, startOf(some)), own.slice(0, 1));
+        assert.deepEqual(await search(some, listStart(some)), own.slice(0, 1));
       }
     });
 
@@ -264,7 +264,7 @@ describeOnEachDatabase('A store', (kind) => {
       const key = keyOf('large', { environment: 'Testing' });
       await write({ ...newGroup(key), name: 'Name', properties: `"${'x'.repeat(1_000)}"` as never });
       const list = listOf('Customer', 'Name');
-      for (const from of [startOf({ ...list, search: '' }), startOfNextOrder('id', list)!]) {
+      for (const from of [listStart({ ...list, search: '' }), startOfNextOrder('id', list)!]) {
         const of = from.order === 'id' ? { ...list, search: '' } : list;
         const found = await read({ kind: 'listUserGroups', list: of, from, limit: 10, maxBytes: 500 });
         assert.deepEqual([found.userGroups.length, found.isEnd], [2, true]);
@@ -320,7 +320,7 @@ describeOnEachDatabase('A store', (kind) => {
       });
       const results = await store.read([
         by(missing(1)),
-        byToken(a, digestOf('unknown')),
+        byToken(a, digestToken('unknown')),
         by(b),
         byToken(b, b.tokenDigest),
         { kind: 'findImportedToken', digest: importedDigest('unknown') },
@@ -348,7 +348,7 @@ describeOnEachDatabase('A store', (kind) => {
         environment: 'Customer' as const,
         permission: 'read-only' as const,
         name: null,
-        digest: digestOf(`API token ${workspaceId} ${number}`),
+        digest: digestToken(`API token ${workspaceId} ${number}`),
         previousDigest: null,
         previousExpiresAt: null,
         createdAt: CREATED_AT,
@@ -358,7 +358,7 @@ describeOnEachDatabase('A store', (kind) => {
       }));
       for (const token of tokens) await write({ kind: 'createApiToken', ...token });
       const [first, second] = tokens;
-      const digests = [digestOf('unknown'), second!.digest, first!.digest, second!.digest];
+      const digests = [digestToken('unknown'), second!.digest, first!.digest, second!.digest];
       const results = await store.read(digests.map((digest) => ({ kind: 'findApiToken', digest })));
       const [found, foundSecond] = [first, second].map((token) => ({ ...token, configVersion: 0 }));
       assert.deepEqual(results, [null, foundSecond, found, foundSecond]);
@@ -447,7 +447,7 @@ describeOnEachDatabase('A store', (kind) => {
       ]);
       assert.deepEqual(resealed, [false, true, true]);
       const rotated = await store.write([
-        { ...rotation(b), currentDigest: digestOf('another') },
+        { ...rotation(b), currentDigest: digestToken('another') },
         rotation(a),
         rotation(c),
       ]);
@@ -477,7 +477,7 @@ describeOnEachDatabase('A store', (kind) => {
     });
 
     const outdatedRotations: Record<string, (command: Command<'rotateToken'>) => Command<'rotateToken'>> = {
-      'another token': (command) => ({ ...command, currentDigest: digestOf('another') }),
+      'another token': (command) => ({ ...command, currentDigest: digestToken('another') }),
       'another version': (command) => ({
         ...command,
         precondition: { ifMatch: [versionTag({ teamId: command.teamId, version: 2 })] },

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { TokenDigest } from '../../src/domain/token.ts';
-import { keyOf, type UserGroup } from '../../src/domain/user-group/user-group.ts';
+import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../src/store/batching-store.ts';
 
 const BATCH = 1_000;
@@ -25,7 +25,7 @@ export async function storeUserGroups(
 function userGroup(workspaceId: number, providedId: string, fields: Partial<UserGroup>): UserGroup {
   teamId++;
   return {
-    ...keyOf(workspaceId, 'Customer', providedId),
+    ...userGroupKey(workspaceId, 'Customer', providedId),
     teamId,
     name: `Name of ${providedId}`,
     mapping: null,

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { bucketOf } from '../../src/domain/bucket.ts';
-import { DAY_MS, dateOf, dayOf } from '../../src/domain/usage.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
+import { DAY_MS, dayDate, toDay } from '../../src/domain/usage.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite } from '../support/embed-token/site.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -37,7 +37,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
   });
   after(() => service.end());
 
-  const today = () => dayOf(Date.now() + service.clockAheadMs);
+  const today = () => toDay(Date.now() + service.clockAheadMs);
 
   /** All pages. */
   async function list(query: string, token = service.token): Promise<Entry[]> {
@@ -56,7 +56,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     counts: readonly (readonly [id: string, day: number, count: number])[],
   ): Promise<void> {
     const rows = counts.map(([id, day, count]) => {
-      const bucket = bucketOf(WORKSPACE_ID, 'Customer', id);
+      const bucket = computeBucket(WORKSPACE_ID, 'Customer', id);
       return `(${bucket}, ${WORKSPACE_ID}, 'Customer', '${id}', ${day}, 'resolves', '', ${count})`;
     });
     await runSql(
@@ -86,7 +86,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     assert.deepEqual(others, []);
     assert.deepEqual(entry, {
       user_group_id: 'counted',
-      date: dateOf(today()),
+      date: dayDate(today()),
       resolves: 4,
       introspections: 2,
       forward_authentications: 1,
@@ -98,7 +98,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     const token = await site.createGroup({ user_group_id: 'restarted', name: 'R' });
     const dates: string[] = [];
     for (const count of [1, 2]) {
-      dates.push(dateOf(today()));
+      dates.push(dayDate(today()));
       for (let times = 0; times < count; times++) {
         await service.resolve(token);
         await service.restart();
@@ -128,10 +128,10 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     const expected = counts.map(([user_group_id, day, resolves]) => ({
       ...NONE,
       user_group_id,
-      date: dateOf(day),
+      date: dayDate(day),
       resolves,
     }));
-    const range = `from=${dateOf(first)}&to=${dateOf(first + 5)}`;
+    const range = `from=${dayDate(first)}&to=${dayDate(first + 5)}`;
     for (const limit of [1, 4, 6, 7, 1_000])
       assert.deepEqual(await list(`${range}&limit=${limit}`), expected);
     assert.deepEqual(
@@ -139,13 +139,13 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
       expected.filter(({ user_group_id }) => user_group_id === 'ab'),
     );
     assert.deepEqual(
-      await list(`from=${dateOf(first + 1)}&to=${dateOf(first + 1)}`),
-      expected.filter(({ date }) => date === dateOf(first + 1)),
+      await list(`from=${dayDate(first + 1)}&to=${dayDate(first + 1)}`),
+      expected.filter(({ date }) => date === dayDate(first + 1)),
     );
   });
 
   it('adds up the days of a month within the range', async () => {
-    const start = dayOf(Date.UTC(2021, 0, 1));
+    const start = toDay(Date.UTC(2021, 0, 1));
     const days = [-1, 0, 14, 30, 31, 58, 59].map((offset) => start + offset);
     await insert(days.flatMap((day) => [['m1', day, 1] as const, ['m2', day, 10] as const]));
     const months = await list('from=2021-01-01&to=2021-02-28&group_by=month&limit=1');
@@ -163,7 +163,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
   });
 
   it('has every group of a day once, however many they are', async () => {
-    const day = dayOf(Date.UTC(2022, 5, 1));
+    const day = toDay(Date.UTC(2022, 5, 1));
     const counts = Array.from({ length: 2_500 }, (_, index): [string, number, number] => [
       `many-${index}`,
       day,
@@ -182,9 +182,9 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     await site.createGroup({ user_group_id: 'minted', name: 'M', properties });
     await site.mint({ integration: 'jwt', user_group_id: 'minted' });
     await service.writeUsage();
-    const found = await list(`integration=jwt&from=${dateOf(today())}`);
+    const found = await list(`integration=jwt&from=${dayDate(today())}`);
     assert.deepEqual(found, [
-      { ...NONE, user_group_id: 'minted', date: dateOf(today()), embed_tokens: { jwt: 1 } },
+      { ...NONE, user_group_id: 'minted', date: dayDate(today()), embed_tokens: { jwt: 1 } },
     ]);
     assert.deepEqual(await list('integration=nothing'), []);
   });
@@ -198,7 +198,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     for (const other of [{ workspaceName: 'elsewhere' }, { environment: 'Testing' }] as const) {
       const { token: apiToken } = await service.apiToken(other);
       assert.deepEqual(await list('user_group_id=deleted', apiToken), []);
-      assert.deepEqual(await list(`from=${dateOf(today() - 300)}`, apiToken), []);
+      assert.deepEqual(await list(`from=${dayDate(today() - 300)}`, apiToken), []);
     }
   });
 
@@ -220,7 +220,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     }
     const { json } = await service.call(
       'GET',
-      `/v1/usage?limit=1&from=${dateOf(18_000)}&to=${dateOf(18_005)}`,
+      `/v1/usage?limit=1&from=${dayDate(18_000)}&to=${dayDate(18_005)}`,
     );
     const cursor = encodeURIComponent(json.next_cursor);
     assertProblem(await service.call('GET', `/v1/usage?cursor=${cursor}`), 'invalid_request');
@@ -230,7 +230,7 @@ describeOnEachDatabase('GET /v1/usage', (database) => {
     const token = await site.createGroup({ user_group_id: 'kept', name: 'K' });
     await service.resolve(token);
     await service.writeUsage();
-    const from = dateOf(today());
+    const from = dayDate(today());
     service.clockAheadMs += 89 * DAY_MS;
     await service.app.eventRetention.run();
     assert.equal((await list(`from=${from}&user_group_id=kept`)).length, 1);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, it } from 'node:test';
-import { keyOf } from '../../src/domain/user-group/user-group.ts';
+import { userGroupKey } from '../../src/domain/user-group/user-group.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
 import { TestService } from '../support/service.ts';
@@ -110,7 +110,7 @@ describeOnEachDatabase('last_seen_at', (database) => {
     await write();
     assert.equal(await lastSeen('forwards'), seen);
     // A write of another process that arrives late.
-    const key = keyOf(1, 'Customer', 'forwards');
+    const key = userGroupKey(1, 'Customer', 'forwards');
     const { team_id: teamId } = (await read('forwards')).json.user_group;
     const { store } = service.app.context;
     await store.write({ kind: 'markSeen', userGroups: [{ key, teamId }], at: HOUR_MS });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { permissions } from '../../src/domain/api-token.ts';
-import { bucketOf } from '../../src/domain/bucket.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -88,7 +88,7 @@ describeOnEachDatabase('POST /v1/resolve', (database) => {
     const other = await service.apiToken({ workspaceName: 'other' });
     const testing = await service.apiToken({ environment: 'Testing' });
     const responses = {
-      unknown: await service.resolve(mintUserGroupToken(bucketOf(1, 'Customer', 'missing')).reveal()),
+      unknown: await service.resolve(mintUserGroupToken(computeBucket(1, 'Customer', 'missing')).reveal()),
       replaced: await service.resolve(token),
       malformed: await service.resolve('not a token'),
       'in lower case': await service.resolve(current.toLowerCase()),

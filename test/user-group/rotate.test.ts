@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { bucketOf } from '../../src/domain/bucket.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
 import { mintApiToken, mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase, postgres, sqlite } from '../support/database.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -243,7 +243,7 @@ describeOnEachDatabase('POST /api/user', (database) => {
       };
       const post = (current_token: string) => service.post({ current_token });
       return {
-        unknown: await post(mintUserGroupToken(bucketOf(1, 'Customer', 'missing')).reveal()),
+        unknown: await post(mintUserGroupToken(computeBucket(1, 'Customer', 'missing')).reveal()),
         replaced: await post(token),
         malformed: await post('not a token'),
         mistyped: await post(third.slice(0, -1) + (third.endsWith('0') ? '1' : '0')),

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { bucketOf } from '../../src/domain/bucket.ts';
+import { computeBucket } from '../../src/domain/bucket.ts';
 import { memberChanges } from '../../src/domain/event/changes.ts';
 import { mintUserGroupToken } from '../../src/domain/token.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
@@ -82,7 +82,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     const { json } = await service.post({ current_token: retiring, grace_period_seconds: 3_600 });
     const current: string = json.user_group.token;
     await change('suspend', 'rejected');
-    const unknown = mintUserGroupToken(bucketOf(1, 'Customer', 'missing')).reveal();
+    const unknown = mintUserGroupToken(computeBucket(1, 'Customer', 'missing')).reveal();
     const responses = await Promise.all([current, retiring, unknown].map((token) => service.resolve(token)));
     for (const response of responses) assertProblem(response, 'user_group_token_not_found');
     const texts = responses.map((response) => JSON.stringify({ ...response.json, request_id: '' }));

@@ -1,5 +1,5 @@
 import type { ApiToken } from '../../domain/api-token.ts';
-import { statusOf } from '../../domain/api-token.ts';
+import { apiTokenStatus } from '../../domain/api-token.ts';
 import { limits } from '../../domain/field.ts';
 import { listApiTokens, revokeApiToken } from '../../operations/api-token/api-token.ts';
 import { formPages, formView } from '../form-pages.ts';
@@ -44,6 +44,7 @@ async function isLastAdmin({ context, caller }: PageCall, { apiTokenId }: ApiTok
   const { apiTokens, nextCursor } = await listApiTokens(context, caller, page);
   const now = context.clock();
   const others = apiTokens.filter((each) => each.apiTokenId !== apiTokenId);
-  const isOtherAdmin = (each: ApiToken) => each.permission === 'admin' && statusOf(each, now) === 'active';
+  const isOtherAdmin = (each: ApiToken) =>
+    each.permission === 'admin' && apiTokenStatus(each, now) === 'active';
   return nextCursor === null && !others.some(isOtherAdmin);
 }

@@ -1,4 +1,4 @@
-import { type ApiToken, textTagOf } from '../../domain/api-token.ts';
+import { type ApiToken, apiTokenTextTag } from '../../domain/api-token.ts';
 import { apiTokenGracePeriodSeconds } from '../../domain/field.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { apiTokenRotationBody } from '../../http/endpoints/api-token/rotate.ts';
@@ -41,7 +41,7 @@ export const apiTokenRotation = formPages({
       text: html`${confirmationProblem('API token', problem)}
 ${effect(call, apiToken)}`,
       action: `${path}/rotate`,
-      fields: html`${keptVersionField(textTagOf(apiToken), form, problem)}
+      fields: html`${keptVersionField(apiTokenTextTag(apiToken), form, problem)}
 ${choiceField({
   ...form.field('grace_period_seconds'),
   label: 'How long the present text stays valid',

@@ -1,4 +1,9 @@
-import { type ApiToken, type ApiTokenStatus, previousTextUntil, statusOf } from '../../domain/api-token.ts';
+import {
+  type ApiToken,
+  type ApiTokenStatus,
+  apiTokenStatus,
+  previousTextUntil,
+} from '../../domain/api-token.ts';
 import { apiTokenIdOf } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, buttonTo, definitions, type Html, html, pathTo, time } from '../html.ts';
@@ -32,7 +37,7 @@ ${definitions([
   ...(apiToken.revokedAt === null ? [] : [['Revoked', time(apiToken.revokedAt)] as const]),
   ...(until === null ? [] : [['Replaced text valid until', time(until)] as const]),
 ])}
-${statusOf(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
+${apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
     };
   },
 };
@@ -56,7 +61,7 @@ const statusBadges = {
 } as const satisfies Record<ApiTokenStatus, Html>;
 
 export function statusBadge(call: PageCall, apiToken: ApiToken): Html {
-  const status = statusBadges[statusOf(apiToken, call.context.clock())];
+  const status = statusBadges[apiTokenStatus(apiToken, call.context.clock())];
   return isOfSession(call, apiToken) ? html`${status} ${badge('neutral', 'of this session')}` : status;
 }
 

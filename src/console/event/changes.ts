@@ -1,6 +1,6 @@
 // Changes as people read them: each changed field or member with its value before and after.
 
-import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { code, type Html, html, joined, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
@@ -19,7 +19,7 @@ const SHORT_CHARACTERS = 120;
 
 /** `changes` is in the form of events, see `memberChanges`. */
 export function changeList(changes: JsonText): Change[] {
-  return [...(treeOf(changes) as JsonObject).members].flatMap(([field, tree]) => {
+  return [...(parseTree(changes) as JsonObject).members].flatMap(([field, tree]) => {
     const change = tree as JsonObject;
     if (isPair(change)) return parseChange([field], change);
     return [...change.members].map(([member, pair]) => parseChange([field, member], pair as JsonObject));
@@ -59,7 +59,7 @@ function isPair({ members }: JsonObject): boolean {
 function parseChange(keys: readonly string[], { members }: JsonObject): Change {
   const text = (name: string) => {
     const value: JsonTree | undefined = members.get(name);
-    return value === undefined ? undefined : textOf(value);
+    return value === undefined ? undefined : treeText(value);
   };
   return {
     path: keys.map((key) => JSON.parse(key) as string),

@@ -2,7 +2,7 @@
 
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event/event.ts';
-import { type JsonObject, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
 import { ADMINS } from '../page.ts';
@@ -53,7 +53,7 @@ function eventRows(
 }
 
 function parsed(text: JsonText): { event: EventFields; changes: JsonText } {
-  const changes = textOf((treeOf(text) as JsonObject).members.get('"changes"')!);
+  const changes = treeText((parseTree(text) as JsonObject).members.get('"changes"')!);
   return { event: JSON.parse(text) as EventFields, changes };
 }
 

@@ -1,11 +1,11 @@
 import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import {
+  embedTokenType,
   integrationBody,
   integrationExamples,
+  integrationSignature,
   settingsSchemas,
-  signatureOf,
-  typeOf,
 } from '../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
@@ -77,7 +77,7 @@ const KEYS_OF_SERVICE = html`none: tokens are signed with the signing keys of th
 
 export const typeTexts: readonly (readonly [IntegrationType, string])[] = integrationTypes.map((type) => [
   type,
-  typeOf({ type }).label,
+  embedTokenType({ type }).label,
 ]);
 
 /** Only admins may open its page. */
@@ -128,7 +128,7 @@ function exampleFields(type: IntegrationType): Record<string, string> {
 function fields(form: Form, problem: Problem | undefined, document: Document | null): Html {
   const type = typeIn(form.text('type'));
   return html`${hidden('type', type)}
-<p>Type: <strong>${type}</strong>, ${typeOf({ type }).label}</p>
+<p>Type: <strong>${type}</strong>, ${embedTokenType({ type }).label}</p>
 ${needsSecret(type, form.text('settings')) ? secretField(problem, document) : ''}
 ${textField({
   ...form.field('ttl_seconds'),
@@ -158,7 +158,7 @@ ${checkField({
 
 /** Whether integrations of the type with these settings have a secret; those that are not JSON may have one. */
 function needsSecret(type: IntegrationType, settings: string): boolean {
-  return signatureOf({ type, settings: settingsIn(settings) }) === 'secret';
+  return integrationSignature({ type, settings: settingsIn(settings) }) === 'secret';
 }
 
 function settingsIn(text: string): object {

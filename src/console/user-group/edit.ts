@@ -1,6 +1,6 @@
 // The form that edits a group. Its button leads to the review; nothing is stored before.
 
-import { sizeOf, versionTag } from '../../domain/user-group/user-group.ts';
+import { valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
 import { problemSummary } from '../fields.ts';
@@ -24,7 +24,7 @@ export const edit: Page = {
   method: 'GET',
   handle: async (call) => {
     const userGroup = await groupIn(call);
-    await call.context.cpu.turn(sizeOf(userGroup));
+    await call.context.cpu.turn(valuesLength(userGroup));
     return editView(call, typedGroup(await environmentConfig(call), userGroup), versionTag(userGroup));
   },
 };

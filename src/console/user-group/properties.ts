@@ -4,8 +4,8 @@
 // form was shown. Values are texts of JSON throughout: numbers keep their digits.
 
 import { limits } from '../../domain/field.ts';
-import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
-import { type JsonText, parseStrictJson, pointerOf } from '../../domain/json/strict-json.ts';
+import { JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/strict-json.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
@@ -45,7 +45,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const JSON_HINT = 'As JSON, because the stored value is empty, has another type, or has several lines.';
 
 export function typedProperties(schema: JsonText | null, properties: JsonText | null): TypedProperties {
-  const stored = new Map(properties === null ? [] : (treeOf(properties) as JsonObject).members);
+  const stored = new Map(properties === null ? [] : (parseTree(properties) as JsonObject).members);
   const inputs = [...propertyDefinitions(schema)].map(([key, definition]) => {
     const text = JSON.stringify(key);
     const value = stored.get(text);
@@ -88,9 +88,9 @@ export function propertiesText(
     const value = inputJson(input, violations);
     if (value !== null) typed.set(JSON.stringify(input.key), value);
   }
-  for (const [key, value] of text === null ? [] : (treeOf(text) as JsonObject).members) {
+  for (const [key, value] of text === null ? [] : (parseTree(text) as JsonObject).members) {
     if (typed.has(key)) violations.push(inOther(key));
-    typed.set(key, textOf(value));
+    typed.set(key, treeText(value));
   }
   if (typed.size === 0) return text;
   return membersJson(inStoredOrder(stored, typed));
@@ -107,7 +107,7 @@ export function parseTypedJson(
     parseStrictJson(Buffer.from(typed), limits.propertiesLevels);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const at = pointerOf(path);
+    const at = jsonPointer(path);
     violations.push(...error.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
     return null;
   }
@@ -136,7 +136,7 @@ ${ofOther}
 /** The members of the schema that have one simple type, or that list their values. */
 function propertyDefinitions(schema: JsonText | null): Map<string, Definition> {
   const definitions = new Map<string, Definition>();
-  const tree = schema === null ? null : treeOf(schema);
+  const tree = schema === null ? null : parseTree(schema);
   const members = tree instanceof JsonObject ? tree.members.get('"properties"') : undefined;
   if (!(members instanceof JsonObject)) return definitions;
   for (const [text, member] of members.members) {
@@ -177,7 +177,7 @@ function propertyInput(key: string, definition: Definition, stored: JsonTree | u
   if (stored === undefined) return { ...definition, key, value: '' };
   const value = shownValue(definition, stored);
   if (value !== null) return { ...definition, key, value };
-  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(textOf(stored)) };
+  return { ...definition, key, kind: 'json', hint: JSON_HINT, value: editableJson(treeText(stored)) };
 }
 
 /** null if the control would not send it back unchanged. */
@@ -206,7 +206,7 @@ function typedInput(key: string, kind: Kind, value: string, definition: Definiti
 function otherText(properties: JsonText | null, other: ReadonlyMap<string, JsonTree>): string {
   // An empty object is not the same as none.
   if (properties === null || (other.size === 0 && properties !== '{}')) return '';
-  return editableJson(membersJson([...other].map(([key, value]) => [key, textOf(value)])));
+  return editableJson(membersJson([...other].map(([key, value]) => [key, treeText(value)])));
 }
 
 /** The text of JSON; null if the member is absent or not valid. */
@@ -218,7 +218,7 @@ function inputJson({ key, kind, value }: Input, violations: Violation[]): string
     case 'number':
       if (NUMBER.test(value.trim())) return value.trim();
       violations.push({
-        pointer: pointerOf(['properties', key]),
+        pointer: jsonPointer(['properties', key]),
         detail: 'must be a number, such as 25 or 0.5',
       });
       return null;
@@ -231,12 +231,12 @@ function inputJson({ key, kind, value }: Input, violations: Violation[]): string
 }
 
 function inOther(key: string): Violation {
-  const pointer = pointerOf(['properties', JSON.parse(key) as string]);
+  const pointer = jsonPointer(['properties', JSON.parse(key) as string]);
   return { pointer, detail: 'is also in the other properties: remove it there' };
 }
 
 function inStoredOrder(stored: JsonText | null, typed: ReadonlyMap<string, string>): [string, string][] {
-  const before = stored === null ? [] : [...(treeOf(stored) as JsonObject).members.keys()];
+  const before = stored === null ? [] : [...(parseTree(stored) as JsonObject).members.keys()];
   const keys = new Set([...before.filter((key) => typed.has(key)), ...typed.keys()]);
   return [...keys].map((key) => [key, typed.get(key)!]);
 }
@@ -248,7 +248,7 @@ function membersJson(members: readonly (readonly [key: string, value: string])[]
 function inputField(input: Input, index: number, problem: Problem | undefined): Html {
   const { key, kind, label, hint, value } = input;
   const name = `property-${index}`;
-  const pointer = pointerOf(['properties', key]);
+  const pointer = jsonPointer(['properties', key]);
   const options = { name, label, value, problem, pointer, ...(hint !== '' && { hint }) };
   return html`${hidden(`${name}-key`, key)}${hidden(`${name}-kind`, kind)}
 ${control(input, options)}`;
@@ -282,7 +282,7 @@ function choiceText(value: string): string {
 
 function withoutShownErrors(inputs: readonly Input[], problem: Problem | undefined): Problem | undefined {
   if (problem === undefined) return undefined;
-  const shown = inputs.map(({ key }) => pointerOf(['properties', key]));
+  const shown = inputs.map(({ key }) => jsonPointer(['properties', key]));
   const errors = problem.errors.filter(
     ({ pointer }) => !shown.some((each) => pointer === each || pointer.startsWith(`${each}/`)),
   );

@@ -1,6 +1,6 @@
 // Review of a change before it is stored.
 
-import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { checkPolicies } from '../../operations/user-group/violations.ts';
@@ -46,7 +46,7 @@ export async function readSubmission({ context, caller, request, form }: PageCal
   const id = userGroupIdOf(request);
   const config = await environmentConfig({ context, caller });
   const stored = await findUserGroup(context, caller, id);
-  await context.cpu.turn(form.size + sizeOf(stored));
+  await context.cpu.turn(form.size + valuesLength(stored));
   return { stored, fields: readGroupFields(id, readGroup(form, config), stored.properties) };
 }
 

@@ -1,7 +1,7 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { sizeOf, type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdOf } from '../../http/request/path-parameter.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
@@ -73,7 +73,7 @@ export async function showView(
   const { catalogue } = await environmentConfig({ context, caller });
   const events = await lastEvents(call, providedId, EVENTS);
   const usage = await lastUsage(call, providedId);
-  await context.cpu.turn(sizeOf(userGroup));
+  await context.cpu.turn(valuesLength(userGroup));
   return {
     title: name,
     main: html`<h1>${name}</h1>

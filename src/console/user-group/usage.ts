@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf } from '../../domain/usage.ts';
+import { DAY_MS, toDay } from '../../domain/usage.ts';
 import { listUsage, type UsageEntry } from '../../operations/usage/list.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { type Html, html, none, table } from '../html.ts';
@@ -9,7 +9,7 @@ const DAYS = 14;
 /** How often the tokens of a user group were used on its last days. Like lists, it is left out under load. */
 export async function lastUsage({ context, caller }: PageCall, userGroupId: string): Promise<Html> {
   try {
-    const from = dayOf(context.clock() - (DAYS - 1) * DAY_MS);
+    const from = toDay(context.clock() - (DAYS - 1) * DAY_MS);
     const query = {
       from,
       to: undefined,

@@ -3,7 +3,7 @@
 import { sampleDashboard } from '../../demo/dashboard.ts';
 import { isPermitted } from '../../domain/api-token.ts';
 import type { Catalogue, DataSource } from '../../domain/catalogue.ts';
-import { JsonObject, type JsonTree, textOf, treeOf } from '../../domain/json/json-tree.ts';
+import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
@@ -106,16 +106,16 @@ ${mapping === null ? none('No mapping.') : code(prettyJson(mapping))}`;
 }
 
 function dataSourceAttributes({ json }: DataSource): JsonText {
-  return textOf((treeOf(json) as JsonObject).members.get('"attributes"')!);
+  return treeText((parseTree(json) as JsonObject).members.get('"attributes"')!);
 }
 
 /** The first level of the properties. */
 function variables({ properties }: UserGroup): Html {
-  const tree = properties === null ? null : treeOf(properties);
+  const tree = properties === null ? null : parseTree(properties);
   if (!(tree instanceof JsonObject) || tree.members.size === 0) return none('No properties.');
   const rows = [...tree.members].map(([key, value]) => [
     html`<code>${JSON.parse(key) as string}</code>`,
-    html`<code>${textOf(value)}</code>`,
+    html`<code>${treeText(value)}</code>`,
     typeName(value),
   ]);
   return html`<p class="hint">The properties, for queries to bind as parameters: never as text within SQL.</p>
@@ -124,7 +124,7 @@ ${table('Variables', ['Name', 'Value', 'Type'], rows)}`;
 
 function typeName(value: JsonTree): string {
   if (value instanceof JsonObject) return 'object';
-  const text = textOf(value);
+  const text = treeText(value);
   if (text[0] === '[') return 'list';
   if (text[0] === '"') return 'text';
   if (text === 'null') return 'null';

@@ -3,10 +3,10 @@ import { eventTypes } from '../../domain/event/event.ts';
 import type { Delivery, DeliveryState } from '../../domain/webhook-endpoint/delivery.ts';
 import {
   ALL_EVENTS,
+  parseWebhookEndpoint,
   type WebhookEndpointBody,
   webhookEndpointBody,
   webhookEndpointDefinition,
-  webhookEndpointOf,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import {
   deleteWebhookEndpoint,
@@ -41,7 +41,7 @@ export const webhookEndpointPages = new DocumentPages<WebhookEndpointBody>({
     enabled: String(form.has('enabled')),
   }),
   typed: (document) => {
-    const { url, event_types, enabled } = webhookEndpointOf(document);
+    const { url, event_types, enabled } = parseWebhookEndpoint(document);
     return {
       url,
       ...Object.fromEntries(event_types.map((type) => [`${EVENT_TYPES}.${type}`, 'on'])),
@@ -67,7 +67,7 @@ ${checkField({ name: 'enabled', label: 'Enabled', isChecked: form.has('enabled')
   put,
   remove: deleteWebhookEndpoint,
   rows: (document) => {
-    const { url, event_types, enabled } = webhookEndpointOf(document);
+    const { url, event_types, enabled } = parseWebhookEndpoint(document);
     return [
       ['URL', url],
       ['Events', event_types.map((type) => (type === ALL_EVENTS ? 'all' : type)).join(', ')],
@@ -82,7 +82,7 @@ ${actionForm(session, pathTo(...WEBHOOKS, id, 'test'), submit('Send a test', 'pl
     redelivered: 'The event is delivered again: see the deliveries.',
   },
   consequences: async (document) => {
-    const { url } = webhookEndpointOf(document);
+    const { url } = parseWebhookEndpoint(document);
     return html`<p>Events are no longer delivered to ${url}. Its secret and its deliveries are deleted, including those that are still pending.</p>`;
   },
 });

@@ -1,8 +1,8 @@
 import type { Document } from '../../domain/document.ts';
 import {
   ALL_EVENTS,
+  parseWebhookEndpoint,
   webhookEndpointDefinition,
-  webhookEndpointOf,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { documentList } from '../document-pages.ts';
 import { type Html, link, pathTo, table, time } from '../html.ts';
@@ -23,7 +23,7 @@ function endpointTable(documents: readonly Document[]): Html {
     'Webhook endpoints',
     ['Id', 'URL', 'Events', 'Status', 'Updated'],
     documents.map((document) => {
-      const { id, url, event_types, enabled } = webhookEndpointOf(document);
+      const { id, url, event_types, enabled } = parseWebhookEndpoint(document);
       const events = event_types.includes(ALL_EVENTS) ? 'all' : `${event_types.length}`;
       return [
         link(pathTo(...WEBHOOKS, id), id),

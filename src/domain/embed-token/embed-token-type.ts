@@ -2,8 +2,8 @@
 
 import type { Problem, Violation } from '../../problem.ts';
 import { claimInvalid, type Integration, type PlacedTemplate } from '../integration.ts';
-import { type JsonArray, objectText, textOf, treeOf } from '../json/json-tree.ts';
-import { type JsonText, pointerOf } from '../json/strict-json.ts';
+import { type JsonArray, objectText, parseTree, treeText } from '../json/json-tree.ts';
+import { type JsonText, jsonPointer } from '../json/strict-json.ts';
 import type { SignatureAlgorithm } from '../signing-key/json-web-token.ts';
 import { brokenRule, type TextRule } from './plain-text.ts';
 import type { GroupValues } from './template.ts';
@@ -113,8 +113,8 @@ export function scalarsText(claims: readonly ClaimValue[], convert: ScalarConver
 
 function scalarOrList(value: JsonText, path: ValuePath, convert: ScalarConversion): JsonText {
   if (value[0] !== '[') return scalar(value, path, convert);
-  const { elements } = treeOf(value) as JsonArray;
-  const texts = elements.map((element, index) => scalar(textOf(element), [...path, index], convert));
+  const { elements } = parseTree(value) as JsonArray;
+  const texts = elements.map((element, index) => scalar(treeText(element), [...path, index], convert));
   return `[${texts.join(',')}]` as JsonText;
 }
 
@@ -125,7 +125,7 @@ function scalar(text: JsonText, path: ValuePath, convert: ScalarConversion): Jso
 }
 
 export function refused(path: ValuePath, detail: string): Problem {
-  return claimInvalid([{ pointer: pointerOf(path), detail }]);
+  return claimInvalid([{ pointer: jsonPointer(path), detail }]);
 }
 
 /** Throws `claim_invalid` for a text that breaks one of the rules. */

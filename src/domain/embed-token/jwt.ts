@@ -2,7 +2,7 @@
 // secret of the tool, with the claims that it defines, for Tableau, Sigma and others.
 
 import { type Integration, violation } from '../integration.ts';
-import { type JsonArray, textOf } from '../json/json-tree.ts';
+import { type JsonArray, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import { type SignatureAlgorithm, signatureAlgorithms } from '../signing-key/json-web-token.ts';
@@ -98,7 +98,7 @@ export const jwt: EmbedTokenType<JwtSettings> = {
     const { settings, settingsTree } = integration;
     const { large_numbers: mode = 'refuse', flat = false, header } = settings;
     const providedId = JSON.stringify(values.userGroup.providedId);
-    const audience = textOf(settingsTree.get('"audience"')!);
+    const audience = treeText(settingsTree.get('"audience"')!);
     const properties = settingsTree.get('"properties"') as JsonArray | undefined;
     const viewerText = viewer === null ? '' : `,"viewer":${JSON.stringify(viewer)}`;
     let claimsText = '';
@@ -132,7 +132,7 @@ function userGroupText(
   const { teamId, providedId, environment, version, mapping } = values.userGroup;
   let propertiesText = '';
   for (const property of properties) {
-    const name = textOf(property);
+    const name = treeText(property);
     const value = values.propertyByText(name);
     if (value === null) continue;
     const text = withLargeNumbers(value, mode, ['properties', JSON.parse(name) as string]);

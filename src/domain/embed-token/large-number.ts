@@ -1,6 +1,6 @@
 // Numbers that JavaScript and other readers of JSON round: 9007199254740993, an id, becomes that of another tenant.
 
-import { JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json/json-tree.ts';
+import { JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { type LargeNumbers, refused, type ValuePath } from './embed-token-type.ts';
 
@@ -10,7 +10,7 @@ const CANDIDATE = /\d{16}|\d[eE]/;
 /** The value with its large numbers as the mode says. Throws `claim_invalid`. */
 export function withLargeNumbers(value: JsonText, mode: LargeNumbers, path: ValuePath): JsonText {
   if (mode === 'number' || !CANDIDATE.test(value)) return value;
-  return converted(treeOf(value), mode, path) as JsonText;
+  return converted(parseTree(value), mode, path) as JsonText;
 }
 
 function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): string {
@@ -22,7 +22,7 @@ function converted(tree: JsonTree, mode: 'refuse' | 'text', path: ValuePath): st
     });
     return `{${members.join()}}`;
   }
-  const text = textOf(tree);
+  const text = treeText(tree);
   if (text[0] === '"' || !(Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER)) return text;
   if (mode === 'text') return `"${text}"`;
   throw refused(

@@ -109,14 +109,14 @@ export const lightdash: EmbedTokenType<LightdashSettings> = {
   signature: () => 'secret',
   payload: ({ integration: { settings }, values, claims, resource, viewer, expiresAt }) =>
     objectText([
-      ['content', jsonText(contentOf(resource!, settings))],
+      ['content', jsonText(resourceContent(resource!, settings))],
       ['userAttributes', scalarsText(claims, attributeText)],
-      ['user', jsonText({ externalId: externalIdOf(viewer, values) })],
+      ['user', jsonText({ externalId: viewerExternalId(viewer, values) })],
       ['exp', jsonText(expiresAt)],
     ]),
 };
 
-function contentOf(resource: JsonText, { options = {} }: LightdashSettings): object {
+function resourceContent(resource: JsonText, { options = {} }: LightdashSettings): object {
   const id = JSON.parse(resource) as Record<string, string>;
   const { type, options: names } = contents[Object.keys(id)[0]!]!;
   const ofType = Object.entries(options).filter(([name]) => names?.includes(name) ?? true);
@@ -144,7 +144,7 @@ const attributeText: ScalarConversion = (scalar, path) => {
 };
 
 /** Lightdash writes it into the SQL that tags queries. */
-function externalIdOf(viewer: string | null, { userGroup }: GroupValues): string {
+function viewerExternalId(viewer: string | null, { userGroup }: GroupValues): string {
   const externalId = viewer ?? userGroup.providedId;
   refuseAttribute(externalId, [viewer === null ? 'provided_id' : 'viewer']);
   return externalId;

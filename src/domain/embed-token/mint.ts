@@ -10,15 +10,15 @@ import {
   type IntegrationBody,
   type IntegrationType,
   integrationFields,
-  integrationOf,
   integrationText,
   type PlacedTemplate,
   secretField,
+  storedIntegration,
   templateViolations,
   violation,
 } from '../integration.ts';
-import { JsonArray, sameJson, textOf, treeOf } from '../json/json-tree.ts';
-import { type JsonDocument, type JsonText, pointerOf } from '../json/strict-json.ts';
+import { JsonArray, parseTree, sameJson, treeText } from '../json/json-tree.ts';
+import { type JsonDocument, type JsonText, jsonPointer } from '../json/strict-json.ts';
 import { bodyType, partCheck, refuseFields } from '../request-body.ts';
 import { Secret } from '../secret.ts';
 import {
@@ -34,12 +34,12 @@ import { jwt } from './jwt.ts';
 import { lightdash } from './lightdash.ts';
 import { metabase } from './metabase.ts';
 import { superset } from './superset.ts';
-import { type GroupValues, isOfGroup, pathOfValue, templateOf } from './template.ts';
+import { type GroupValues, isOfGroup, parseTemplate, pathOfValue } from './template.ts';
 
 const types = { jwt, metabase, superset, lightdash } as const satisfies Record<IntegrationType, unknown>;
 
 /** The type, as one whose settings are not known. */
-export function typeOf({ type }: Pick<Integration, 'type'>): EmbedTokenType<unknown> {
+export function embedTokenType({ type }: Pick<Integration, 'type'>): EmbedTokenType<unknown> {
   return types[type] as EmbedTokenType<unknown>;
 }
 
@@ -73,11 +73,11 @@ export function parseIntegration({ value, members }: JsonDocument): IntegrationB
   } = value as { type: IntegrationType; settings?: object; secret?: string };
   refuseFields(settingsChecks[type](settings, ['settings']));
   const text = integrationText(members);
-  const integration = integrationOf({ body: text });
-  const isSigned = signatureOf(integration) !== 'secret';
-  const { secretCharacters = 0 } = typeOf(integration);
+  const integration = storedIntegration({ body: text });
+  const isSigned = integrationSignature(integration) !== 'secret';
+  const { secretCharacters = 0 } = embedTokenType(integration);
   refuseFields([
-    ...violationsOf(integration),
+    ...integrationViolations(integration),
     ...(isSigned && secret !== undefined
       ? [violation(['secret'], 'must be absent: these tokens are signed with a key of the service')]
       : []),
@@ -88,9 +88,9 @@ export function parseIntegration({ value, members }: JsonDocument): IntegrationB
   return { integration, text, secret: secret === undefined ? null : new Secret(secret) };
 }
 
-function violationsOf(integration: Integration): Violation[] {
-  const type = typeOf(integration);
-  const templates = templatesOf(integration);
+function integrationViolations(integration: Integration): Violation[] {
+  const type = embedTokenType(integration);
+  const templates = placedTemplates(integration);
   const { properties = [] } = integration.settings as CommonSettings;
   const isRestricted =
     type.namesGroup?.(integration) || templates.some(({ template }) => isOfGroup(template));
@@ -108,24 +108,24 @@ function violationsOf(integration: Integration): Violation[] {
   ];
 }
 
-function templatesOf(integration: Integration): PlacedTemplate[] {
-  const resources = resourcesTemplateOf(integration);
+function placedTemplates(integration: Integration): PlacedTemplate[] {
+  const resources = resourcesTemplate(integration);
   return [
     ...integration.claims,
-    ...(typeOf(integration).templates?.(integration) ?? []),
+    ...(embedTokenType(integration).templates?.(integration) ?? []),
     ...(resources === null ? [] : [resources]),
   ];
 }
 
 /** null if the resources are in the integration. */
-function resourcesTemplateOf({ settingsTree }: Integration): PlacedTemplate | null {
+function resourcesTemplate({ settingsTree }: Integration): PlacedTemplate | null {
   const resources = settingsTree.get('"resources"');
   if (resources === undefined || resources instanceof JsonArray) return null;
-  return { path: ['settings', 'resources'], template: templateOf(resources) };
+  return { path: ['settings', 'resources'], template: parseTemplate(resources) };
 }
 
-export function signatureOf(integration: Pick<Integration, 'type' | 'settings'>): Signature {
-  return typeOf(integration).signature(integration.settings);
+export function integrationSignature(integration: Pick<Integration, 'type' | 'settings'>): Signature {
+  return embedTokenType(integration).signature(integration.settings);
 }
 
 const resourceChecks = new Map(
@@ -138,15 +138,15 @@ const resourceChecks = new Map(
  * The texts of the resources that tokens for the user group may be for; none for a type without resources. Throws
  * `claim_missing` and `claim_invalid` if they come from a property that is absent, or is not a list of them.
  */
-export function resourcesOf(integration: Integration, values: GroupValues): JsonText[] {
-  if (typeOf(integration).resource === undefined) return [];
-  const placed = resourcesTemplateOf(integration);
-  if (placed === null) return elementsOf(integration.settingsTree.get('"resources"') as JsonArray);
+export function allowedResources(integration: Integration, values: GroupValues): JsonText[] {
+  if (embedTokenType(integration).resource === undefined) return [];
+  const placed = resourcesTemplate(integration);
+  if (placed === null) return elementTexts(integration.settingsTree.get('"resources"') as JsonArray);
   const { template } = placed;
   const path = pathOfValue(template);
-  const value = values.valueOf(template);
+  const value = values.fill(template);
   if (value === null) throw claimMissing([missingValue(placed)]);
-  const tree = treeOf(value);
+  const tree = parseTree(value);
   if (!(tree instanceof JsonArray) || tree.elements.length > MAX_RESOURCES)
     throw refused(path, `must be a list of at most ${MAX_RESOURCES} resources`);
   const check = resourceChecks.get(integration.type)!;
@@ -154,27 +154,27 @@ export function resourcesOf(integration: Integration, values: GroupValues): Json
     check(each, [...path, String(index)]),
   );
   if (errors.length > 0) throw claimInvalid(errors);
-  return elementsOf(tree);
+  return elementTexts(tree);
 }
 
-function elementsOf({ elements }: JsonArray): JsonText[] {
-  return elements.map(textOf);
+function elementTexts({ elements }: JsonArray): JsonText[] {
+  return elements.map(treeText);
 }
 
 /**
  * The resource of a token: the requested one if the user group may see it; the only one if the request has none. Throws
  * `invalid_request`, and as `resourcesOf`.
  */
-export function resourceOf(
+export function selectResource(
   integration: Integration,
   requested: JsonText | null,
   values: GroupValues,
 ): JsonText | null {
-  if (typeOf(integration).resource === undefined) {
+  if (embedTokenType(integration).resource === undefined) {
     if (requested === null) return null;
     throw invalidResource(`must be absent: a token of the type ${integration.type} is for no resource`);
   }
-  const resources = resourcesOf(integration, values);
+  const resources = allowedResources(integration, values);
   if (requested === null && resources.length === 1) return resources[0]!;
   if (requested === null) throw invalidResource('is required: the integration allows several');
   const allowed = resources.find((resource) => sameJson(resource, requested));
@@ -189,19 +189,19 @@ function invalidResource(detail: string): Problem {
 }
 
 /** The payload of a token. Throws `claim_missing` for every value that the group lacks, and `claim_invalid`. */
-export function payloadOf(minting: Omit<Minting, 'claims'>): JsonText {
+export function embedTokenPayload(minting: Omit<Minting, 'claims'>): JsonText {
   const { integration, values } = minting;
-  const missing = templatesOf(integration).filter(({ template }) => values.valueOf(template) === null);
+  const missing = placedTemplates(integration).filter(({ template }) => values.fill(template) === null);
   if (missing.length > 0) throw claimMissing(missing.map(missingValue));
   const claims = integration.claims.map(({ name, path, template }: Claim): ClaimValue => {
-    return [name, values.valueOf(template)!, isOfGroup(template) ? pathOfValue(template) : path];
+    return [name, values.fill(template)!, isOfGroup(template) ? pathOfValue(template) : path];
   });
-  return typeOf(integration).payload({ ...minting, claims });
+  return embedTokenType(integration).payload({ ...minting, claims });
 }
 
 function missingValue({ path, template }: PlacedTemplate): Violation {
-  const pointer = pointerOf(pathOfValue(template));
-  return { pointer, detail: `is missing or empty; ${pointerOf(path)} of the integration requires it` };
+  const pointer = jsonPointer(pathOfValue(template));
+  return { pointer, detail: `is missing or empty; ${jsonPointer(path)} of the integration requires it` };
 }
 
 /** Tokens are part of URLs and headers. */

@@ -3,7 +3,7 @@
 
 import type { Violation } from '../../problem.ts';
 import { claimInvalid, violation } from '../integration.ts';
-import { JsonArray, JsonObject, type JsonTree, membersOf, treeOf } from '../json/json-tree.ts';
+import { JsonArray, JsonObject, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
@@ -12,11 +12,11 @@ import type { UserGroup } from '../user-group/user-group.ts';
  * `properties`, and a part of the stored list that is not empty, or equal to the stored value.
  */
 export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: readonly string[]): UserGroup {
-  const stored = treesOf(userGroup.properties ?? NONE);
-  const errors = [...treesOf(narrow)].flatMap(([key, value]): Violation[] => {
+  const stored = memberTrees(userGroup.properties ?? NONE);
+  const errors = [...memberTrees(narrow)].flatMap(([key, value]): Violation[] => {
     const name = JSON.parse(key) as string;
     const detail = properties.includes(name)
-      ? faultOf(value, stored.get(key))
+      ? narrowingFault(value, stored.get(key))
       : 'is not one of settings.properties of the integration';
     return detail === null ? [] : [violation(['narrow', name], detail)];
   });
@@ -26,14 +26,14 @@ export function narrowed(userGroup: UserGroup, narrow: JsonText, properties: rea
 
 /** The same for a narrowing that was checked when the token was minted, for this version of the group. */
 export function withNarrowed(userGroup: UserGroup, narrow: JsonText): UserGroup {
-  const members = new Map([...membersOf(userGroup.properties ?? NONE), ...membersOf(narrow)]);
+  const members = new Map([...splitMembers(userGroup.properties ?? NONE), ...splitMembers(narrow)]);
   const texts = Array.from(members, ([key, value]) => `${key}:${value}`);
   return { ...userGroup, properties: `{${texts.join(',')}}` as JsonText };
 }
 
 const NONE = '{}' as JsonText;
 
-function faultOf(value: JsonTree, stored: JsonTree | undefined): string | null {
+function narrowingFault(value: JsonTree, stored: JsonTree | undefined): string | null {
   if (stored === undefined || stored === 'null') return 'is not a property of the user group';
   if (!(stored instanceof JsonArray))
     return orderedText(value) === orderedText(stored) ? null : 'is not equal to the stored value';
@@ -53,6 +53,6 @@ function orderedText(tree: JsonTree): string {
   return `{${members.sort().join()}}`;
 }
 
-function treesOf(text: JsonText): JsonObject['members'] {
-  return (treeOf(text) as JsonObject).members;
+function memberTrees(text: JsonText): JsonObject['members'] {
+  return (parseTree(text) as JsonObject).members;
 }

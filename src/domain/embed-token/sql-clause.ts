@@ -1,7 +1,7 @@
 // The condition of a row-level security rule: `column = value`, or `column IN (…)` for a list, where the value is data of a
 // user group. It is built here so that no caller has to quote SQL; a value that cannot be quoted safely is rejected.
 
-import { JsonArray, textOf, treeOf } from '../json/json-tree.ts';
+import { JsonArray, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { CONTROL, TEMPLATE_SYNTAX, type TextRule } from './plain-text.ts';
 
@@ -54,15 +54,15 @@ const OUTER_SPACE: TextRule = { pattern: /^\s|\s$/u, detail: 'must not start or 
 const literalRules: readonly TextRule[] = [CONTROL, TEMPLATE_SYNTAX, OUTER_SPACE];
 
 /** Throws `NotQuotable`, also for a list without elements, which would have to select no row. */
-export function clauseOf(column: ClauseColumn, value: JsonText): string {
-  const tree = treeOf(value);
-  if (!(tree instanceof JsonArray)) return `${column.column} = ${literalOf(column, value)}`;
+export function sqlClause(column: ClauseColumn, value: JsonText): string {
+  const tree = parseTree(value);
+  if (!(tree instanceof JsonArray)) return `${column.column} = ${sqlLiteral(column, value)}`;
   if (tree.elements.length === 0) throw new NotQuotable('must not be an empty list');
-  const literals = tree.elements.map((element) => literalOf(column, textOf(element)));
+  const literals = tree.elements.map((element) => sqlLiteral(column, treeText(element)));
   return `${column.column} IN (${literals.join(', ')})`;
 }
 
-function literalOf({ type, escapes }: ClauseColumn, value: JsonText): string {
+function sqlLiteral({ type, escapes }: ClauseColumn, value: JsonText): string {
   const decoded: unknown = JSON.parse(value);
   if (typeof decoded !== 'string' && typeof decoded !== 'number')
     throw new NotQuotable('must be a text, a number, or a list of these');

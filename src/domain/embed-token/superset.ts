@@ -20,13 +20,13 @@ import { quotedRules } from './plain-text.ts';
 import {
   type ClauseColumn,
   COLUMN_PATTERN,
-  clauseOf,
   columnTypes,
   isReserved,
   NotQuotable,
+  sqlClause,
   stringEscapes,
 } from './sql-clause.ts';
-import { isOfGroup, pathOfValue, type Template, templateOf, templateSchema } from './template.ts';
+import { isOfGroup, parseTemplate, pathOfValue, type Template, templateSchema } from './template.ts';
 
 interface Rule {
   dataset?: number;
@@ -128,7 +128,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
   resource,
   signature: ({ algorithm }) => (algorithm === 'RS256' ? 'RS256' : 'secret'),
   templates: (integration) =>
-    rulesOf(integration).map(({ template }, index) => ({
+    ruleTemplates(integration).map(({ template }, index) => ({
       path: ['settings', 'row_level_security', index, 'value'],
       template,
     })),
@@ -149,7 +149,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
     return objectText([
       ['user', user],
       ['resources', `[${resource!}]` as JsonText],
-      ['rls_rules', jsonText(clausesOf(minting))],
+      ['rls_rules', jsonText(rowLevelClauses(minting))],
       ['iat', jsonText(issuedAt)],
       ['exp', jsonText(expiresAt)],
       ['aud', jsonText(integration.settings.audience)],
@@ -176,7 +176,7 @@ function nameOfGuest({ values }: Minting): string {
 /** Data sets need not read attributes, and versions before the macro have none: only a rule is a restriction. */
 function attributeViolations(integration: Integration<SupersetSettings>) {
   const hasAttributes = integration.claims.some(({ template }) => isOfGroup(template));
-  const hasRule = rulesOf(integration).some(({ template }) => isOfGroup(template));
+  const hasRule = ruleTemplates(integration).some(({ template }) => isOfGroup(template));
   if (!hasAttributes || hasRule || integration.isUnrestricted) return [];
   return [
     violation(
@@ -197,25 +197,25 @@ function ruleViolations({ dataset, all_datasets, column }: Rule, index: number) 
 }
 
 /** The rules with their templates, whose constants are exact. */
-function rulesOf({
+function ruleTemplates({
   settings,
   settingsTree,
 }: Integration<SupersetSettings>): (Rule & { template: Template })[] {
   const trees = (settingsTree.get('"row_level_security"') as JsonArray | undefined)?.elements ?? [];
   return trees.map((tree, index) => ({
     ...settings.row_level_security![index]!,
-    template: templateOf((tree as JsonObject).members.get('"value"')!),
+    template: parseTemplate((tree as JsonObject).members.get('"value"')!),
   }));
 }
 
-function clausesOf({
+function rowLevelClauses({
   integration,
   values,
 }: Minting<SupersetSettings>): { dataset?: number; clause: string }[] {
   const { string_escapes: escapes = null } = integration.settings;
-  return rulesOf(integration).map(({ dataset, column, type = 'text', template }) => {
+  return ruleTemplates(integration).map(({ dataset, column, type = 'text', template }) => {
     try {
-      const clause = clauseOf({ column, type, escapes }, values.valueOf(template)!);
+      const clause = sqlClause({ column, type, escapes }, values.fill(template)!);
       return dataset === undefined ? { clause } : { dataset, clause };
     } catch (error) {
       if (!(error instanceof NotQuotable)) throw error;

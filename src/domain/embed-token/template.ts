@@ -1,7 +1,7 @@
 // Templates of the values in embed tokens. A template names a stored value of the one group that the token is for: there
 // is no way to write another group, an expression, or text that is combined with a value.
 
-import { type JsonArray, JsonObject, type JsonTree, textOf, treeOf } from '../json/json-tree.ts';
+import { type JsonArray, JsonObject, type JsonTree, parseTree, treeText } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 
@@ -42,11 +42,11 @@ export const templatesSchema = {
 } as const;
 
 /** `tree` is valid by `templateSchema`. */
-export function templateOf(tree: JsonTree): Template {
+export function parseTemplate(tree: JsonTree): Template {
   const [[key, value]] = [...(tree as JsonObject).members] as [[string, JsonTree]];
   const source = JSON.parse(key) as Template['source'];
-  if (source === 'constant') return { source, value: textOf(value) };
-  return { source, name: JSON.parse(textOf(value)) } as Template;
+  if (source === 'constant') return { source, value: treeText(value) };
+  return { source, name: JSON.parse(treeText(value)) } as Template;
 }
 
 /** Whether the value depends on the user group. */
@@ -60,8 +60,8 @@ export function isOfGroup({ source }: Template): boolean {
  */
 export function isEmpty(value: JsonText): boolean {
   if (value[0] !== '[') return EMPTY.has(value);
-  const { elements } = treeOf(value) as JsonArray;
-  return elements.length === 0 || elements.some((element) => isEmpty(textOf(element)));
+  const { elements } = parseTree(value) as JsonArray;
+  return elements.length === 0 || elements.some((element) => isEmpty(treeText(element)));
 }
 
 const EMPTY: ReadonlySet<string> = new Set(['null', '""', '{}']);
@@ -84,7 +84,7 @@ export class GroupValues {
   }
 
   /** The exact stored value; null if the group has none, or an empty one. */
-  valueOf(template: Template): JsonText | null {
+  fill(template: Template): JsonText | null {
     const value = this.#find(template);
     return value === null || isEmpty(value) ? null : value;
   }
@@ -95,8 +95,8 @@ export class GroupValues {
 
   /** The same by the text of the name. */
   propertyByText(name: JsonText): JsonText | null {
-    this.#properties ??= membersOf(this.userGroup.properties);
-    return memberOf(this.#properties, name);
+    this.#properties ??= objectMembers(this.userGroup.properties);
+    return memberText(this.#properties, name);
   }
 
   #find(template: Template): JsonText | null {
@@ -104,27 +104,27 @@ export class GroupValues {
       case 'property':
         return this.property(template.name);
       case 'mapping':
-        this.#mapping ??= membersOf(this.userGroup.mapping);
-        return memberOf(this.#mapping, JSON.stringify(template.name));
+        this.#mapping ??= objectMembers(this.userGroup.mapping);
+        return memberText(this.#mapping, JSON.stringify(template.name));
       case 'field':
-        return fieldOf(this.userGroup, template.name);
+        return fieldJson(this.userGroup, template.name);
       case 'constant':
         return template.value;
     }
   }
 }
 
-function membersOf(text: JsonText | null): JsonObject['members'] {
-  const tree = text === null ? null : treeOf(text);
+function objectMembers(text: JsonText | null): JsonObject['members'] {
+  const tree = text === null ? null : parseTree(text);
   return tree instanceof JsonObject ? tree.members : new Map();
 }
 
-function memberOf(members: JsonObject['members'], name: string): JsonText | null {
+function memberText(members: JsonObject['members'], name: string): JsonText | null {
   const tree = members.get(name);
-  return tree === undefined ? null : textOf(tree);
+  return tree === undefined ? null : treeText(tree);
 }
 
-function fieldOf(userGroup: UserGroup, name: TemplateField): JsonText {
+function fieldJson(userGroup: UserGroup, name: TemplateField): JsonText {
   const fields = {
     provided_id: userGroup.providedId,
     name: userGroup.name,

@@ -6,16 +6,16 @@
 //
 // The form that callers see: `{"properties": {"plan": {"from": …, "to": …}, "report": {"truncated": true}}}`.
 
-import { objectOf } from '../json/json-difference.ts';
-import { membersOf, NULL } from '../json/json-tree.ts';
+import { joinMembers } from '../json/json-difference.ts';
+import { NULL, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
 import {
   type Difference,
-  differencesOf,
+  listDifferences,
+  memberTexts,
   objectOfFields,
   type Texts,
-  textsOf,
   truncated,
 } from './difference.ts';
 import { fitted } from './fit.ts';
@@ -46,7 +46,7 @@ export class Changes {
   within(maxBytes: number): JsonText | null {
     if (this.#names.length === 0) return null;
     if (this.#storesWhole(maxBytes)) return this.whole;
-    const differences = differencesOf(this.#textsOf(this.#before), this.#textsOf(this.#after));
+    const differences = listDifferences(this.#fieldTexts(this.#before), this.#fieldTexts(this.#after));
     return storedForm(this.#before === null, fitted(differences, maxBytes));
   }
 
@@ -63,7 +63,7 @@ export class Changes {
     return this.#whole;
   }
 
-  #textsOf(fields: Fields | null): Texts {
+  #fieldTexts(fields: Fields | null): Texts {
     return new Map(fields === null ? [] : this.#names.map((name) => [`"${name}"`, fields[name] ?? NULL]));
   }
 }
@@ -71,25 +71,25 @@ export class Changes {
 /** The changes between two versions of a group; `before` is null for a new one. */
 export function userGroupChanges(before: GroupFields | null, after: GroupFields): Changes {
   return before === null
-    ? new Changes(null, fieldsOf(after))
+    ? new Changes(null, changedFields(after))
     : new Changes(withSuspension(before), withSuspension(after));
 }
 
-function fieldsOf({ name, mapping, properties }: Pick<UserGroup, 'name' | 'mapping' | 'properties'>) {
+function changedFields({ name, mapping, properties }: Pick<UserGroup, 'name' | 'mapping' | 'properties'>) {
   return { name: JSON.stringify(name) as JsonText, mapping, properties };
 }
 
 function withSuspension(group: GroupFields): Fields {
-  return { ...fieldsOf(group), suspended: (group.suspendedAt === null ? 'false' : 'true') as JsonText };
+  return { ...changedFields(group), suspended: (group.suspendedAt === null ? 'false' : 'true') as JsonText };
 }
 
 function wholeSide(names: readonly string[], fields: Fields | null): JsonText {
-  return fields === null ? NULL : objectOf(names.map((name) => `"${name}":${fields[name] ?? NULL}`));
+  return fields === null ? NULL : joinMembers(names.map((name) => `"${name}":${fields[name] ?? NULL}`));
 }
 
 function storedForm(isNew: boolean, differences: readonly Difference[]): JsonText {
   const marked = differences.filter(({ isTruncated }) => isTruncated);
-  return objectOf([
+  return joinMembers([
     `"from":${isNew ? NULL : objectOfFields(differences, ({ from }) => from)}`,
     `"to":${objectOfFields(differences, ({ to }) => to)}`,
     ...(marked.length === 0 ? [] : [`"truncated":${objectOfFields(marked, () => TRUE)}`]),
@@ -98,23 +98,23 @@ function storedForm(isNew: boolean, differences: readonly Difference[]): JsonTex
 
 /** The stored changes as callers see them. A member that is absent before or after has no `from` or `to`. */
 export function memberChanges(changes: JsonText): JsonText {
-  const parts = membersOf(changes);
-  const [from, to, marks] = ['"from"', '"to"', '"truncated"'].map((part) => textsOf(parts.get(part)));
-  return objectOfFields([...differencesOf(from!, to!), ...truncatedBy(marks!)], changeText);
+  const parts = splitMembers(changes);
+  const [from, to, marks] = ['"from"', '"to"', '"truncated"'].map((part) => memberTexts(parts.get(part)));
+  return objectOfFields([...listDifferences(from!, to!), ...truncatedBy(marks!)], changeText);
 }
 
 function truncatedBy(marks: Texts): Difference[] {
   return [...marks].flatMap(([field, mark]) =>
     mark === TRUE
       ? truncated({ field, member: null })
-      : [...membersOf(mark).keys()].map((member) => truncated({ field, member })),
+      : [...splitMembers(mark).keys()].map((member) => truncated({ field, member })),
   );
 }
 
 /** `{"truncated":true}` cannot be a pair: that has only `from` and `to`. */
 function changeText({ isTruncated, from, to }: Difference): JsonText {
   if (isTruncated) return `{"truncated":true}` as JsonText;
-  return objectOf([
+  return joinMembers([
     ...(from === undefined ? [] : [`"from":${from}`]),
     ...(to === undefined ? [] : [`"to":${to}`]),
   ]);

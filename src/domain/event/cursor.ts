@@ -18,16 +18,16 @@ export const START: EventPosition = { position: 0, eventId: '' };
 
 const POSITION = /^(\d{1,16}) ([\w-]*)$/;
 
-export function eventCursorOf(list: EventList, { position, eventId }: EventPosition): string {
-  return encodeCursor(nameOf(list), `${position} ${eventId}`);
+export function eventCursor(list: EventList, { position, eventId }: EventPosition): string {
+  return encodeCursor(eventListName(list), `${position} ${eventId}`);
 }
 
 /** The position that `eventCursorOf` encoded for this list; null for any other text. */
-export function eventPositionOf(list: EventList, cursor: string): EventPosition | null {
-  const parts = POSITION.exec(decodeCursor(nameOf(list), cursor) ?? '');
+export function eventCursorPosition(list: EventList, cursor: string): EventPosition | null {
+  const parts = POSITION.exec(decodeCursor(eventListName(list), cursor) ?? '');
   return parts && { position: Number(parts[1]), eventId: parts[2]! };
 }
 
-function nameOf({ of, order, type, target }: EventList): ListName {
+function eventListName({ of, order, type, target }: EventList): ListName {
   return ['events', of.workspaceId, of.environment, order, type, target?.type, target?.id];
 }

@@ -1,7 +1,7 @@
 // The difference between two versions of the fields of a user group or a document: a list of members and fields.
 
-import { objectOf, type Pair, pairsOf, smallestPair } from '../json/json-difference.ts';
-import { membersOf } from '../json/json-tree.ts';
+import { joinMembers, memberPairs, type Pair, smallestPair } from '../json/json-difference.ts';
+import { splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 
 /** Names include their quotes. */
@@ -19,14 +19,15 @@ export type Texts = ReadonlyMap<string, JsonText>;
 const NO_TEXTS: Texts = new Map();
 
 /** The fields in the order of `from`, then new ones. */
-export function differencesOf(from: Texts, to: Texts): Difference[] {
+export function listDifferences(from: Texts, to: Texts): Difference[] {
   return [...new Set([...from.keys(), ...to.keys()])].flatMap((field) =>
     fieldDifferences(field, from.get(field), to.get(field)),
   );
 }
 
 function fieldDifferences(field: string, from: JsonText | undefined, to: JsonText | undefined): Difference[] {
-  const members = isComparable(from) && isComparable(to) ? pairsOf(textsOf(from), textsOf(to)) : [];
+  const members =
+    isComparable(from) && isComparable(to) ? memberPairs(memberTexts(from), memberTexts(to)) : [];
   if (members.length > 0)
     return members.map(({ name, ...pair }) => ({ field, member: name, ...pair, isTruncated: false }));
   // An empty object has no members that differ from those of null.
@@ -44,8 +45,8 @@ function isObject(value: JsonText): boolean {
 }
 
 /** The members of an object; none of any other value. */
-export function textsOf(value: JsonText | undefined): Texts {
-  return value !== undefined && isObject(value) ? membersOf(value) : NO_TEXTS;
+export function memberTexts(value: JsonText | undefined): Texts {
+  return value !== undefined && isObject(value) ? splitMembers(value) : NO_TEXTS;
 }
 
 export function truncated({ field, member }: Pick<Difference, 'field' | 'member'>): Difference {
@@ -55,12 +56,12 @@ export function truncated({ field, member }: Pick<Difference, 'field' | 'member'
 /** `{field: text}` and `{field: {member: text}}`, without differences that have no text. */
 export function objectOfFields(
   differences: readonly Difference[],
-  textOf: (difference: Difference) => JsonText | undefined,
+  pickText: (difference: Difference) => JsonText | undefined,
 ): JsonText {
   const fields = new Map<string, string | string[]>();
   for (const difference of differences) {
     const { field, member } = difference;
-    const text = textOf(difference);
+    const text = pickText(difference);
     if (member === null) {
       if (text !== undefined) fields.set(field, text);
       continue;
@@ -69,7 +70,7 @@ export function objectOfFields(
     if (text !== undefined) members.push(`${member}:${text}`);
     fields.set(field, members);
   }
-  return objectOf(
-    [...fields].map(([field, value]) => `${field}:${typeof value === 'string' ? value : objectOf(value)}`),
+  return joinMembers(
+    [...fields].map(([field, value]) => `${field}:${typeof value === 'string' ? value : joinMembers(value)}`),
   );
 }

@@ -1,6 +1,6 @@
 // Events: what changed, who changed it, and when. An event is written in the transaction of its change.
 
-import { type Bucket, bucketOf } from '../bucket.ts';
+import { type Bucket, computeBucket } from '../bucket.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import { takeRandomText } from '../random-bytes.ts';
 import type { Environment } from '../user-group/user-group.ts';
@@ -117,7 +117,7 @@ export interface EventPosition {
 export type EventKey = Pick<StoredEvent, 'bucket' | 'workspaceId' | 'environment' | 'target' | 'position'>;
 
 export function bucketOfTarget({ workspaceId, environment }: Tenant, { id }: EventTarget): Bucket {
-  return bucketOf(workspaceId, environment, id);
+  return computeBucket(workspaceId, environment, id);
 }
 
 let lastInstant = 0;

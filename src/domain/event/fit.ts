@@ -61,11 +61,11 @@ function extraBytes(difference: Difference): number {
 
 function valueBytes({ member, from, to }: Difference): number {
   const nameBytes = Buffer.byteLength(member ?? '') + VALUE_BYTES;
-  const bytesOf = (value: string | undefined) =>
+  const memberBytes = (value: string | undefined) =>
     value === undefined ? 0 : nameBytes + Buffer.byteLength(value);
-  return bytesOf(from) + bytesOf(to);
+  return memberBytes(from) + memberBytes(to);
 }
 
-function sum<Item>(items: readonly Item[], bytesOf: (item: Item) => number): number {
-  return items.reduce((total, item) => total + bytesOf(item), 0);
+function sum<Item>(items: readonly Item[], measureBytes: (item: Item) => number): number {
+  return items.reduce((total, item) => total + measureBytes(item), 0);
 }

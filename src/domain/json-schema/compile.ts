@@ -27,7 +27,7 @@ interface Place {
 /** Throws `SchemaInvalid`. The result returns the first violations of a value. Both call `step` at every step. */
 export function compileSchema(schema: unknown, limits: EvaluationLimits): (value: unknown) => Violation[] {
   const compiled = new CompiledSchema(schema, limits);
-  return (value) => compiled.violationsOf(value);
+  return (value) => compiled.listViolations(value);
 }
 
 class CompiledSchema {
@@ -36,7 +36,7 @@ class CompiledSchema {
   /** Whether a schema asks for what others have evaluated. */
   #tracks = false;
   readonly #compiled = new Map<unknown, Assertion>();
-  readonly #resourceOf = new Map<unknown, Resource>();
+  readonly #resources = new Map<unknown, Resource>();
   /** References are resolved when all anchors are known. */
   readonly #unresolved: (() => void)[] = [];
   /** The resources of the schemas that are being evaluated, from the outermost: the dynamic scope. */
@@ -49,7 +49,7 @@ class CompiledSchema {
       resolve();
   }
 
-  violationsOf(value: unknown): Violation[] {
+  listViolations(value: unknown): Violation[] {
     const evaluation = new Evaluation(this.#tracks, this.#limits);
     // A stack overflow may have left it as it was.
     this.#scope = [];
@@ -79,7 +79,7 @@ class CompiledSchema {
       }
     };
     this.#compiled.set(schema, scoped);
-    assertion = conjunction(this.#assertionsOf(schema, path, resource));
+    assertion = conjunction(this.#compileKeywords(schema, path, resource));
     return scoped;
   }
 
@@ -91,7 +91,7 @@ class CompiledSchema {
     if ($id !== undefined && typeof $id !== 'string')
       throw new SchemaInvalid([...path, '$id'], 'must be a string');
     const resource = $id === undefined || schema === outer.root ? outer : newResource(schema, path);
-    this.#resourceOf.set(schema, resource);
+    this.#resources.set(schema, resource);
     const place = { schema, path, resource };
     addAnchor(resource.anchors, $anchor, place, '$anchor');
     addAnchor(resource.anchors, $dynamicAnchor, place, '$dynamicAnchor');
@@ -99,7 +99,7 @@ class CompiledSchema {
     return resource;
   }
 
-  #assertionsOf(schema: JsonObject, path: SchemaPath, resource: Resource): Assertion[] {
+  #compileKeywords(schema: JsonObject, path: SchemaPath, resource: Resource): Assertion[] {
     const assertions: Assertion[] = [];
     for (const [keyword, compile] of Object.entries(keywords)) {
       if (!Object.hasOwn(schema, keyword)) continue;
@@ -160,7 +160,7 @@ class CompiledSchema {
       place = {
         schema,
         path: [...place.path, key],
-        resource: this.#resourceOf.get(schema) ?? place.resource,
+        resource: this.#resources.get(schema) ?? place.resource,
       };
     }
     return place;

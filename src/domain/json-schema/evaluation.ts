@@ -1,7 +1,7 @@
 // One evaluation of a value: where it is, and what is wrong with it.
 
 import type { Violation } from '../../problem.ts';
-import { pointerOf } from '../json/strict-json.ts';
+import { jsonPointer } from '../json/strict-json.ts';
 import { truncate } from '../truncate.ts';
 
 /** Names of members and indexes of items that a schema has evaluated; null if no schema asks for them. */
@@ -39,7 +39,7 @@ export class Evaluation {
   /** Records a violation, of a member if `keys` are given. Returns false. */
   fail(detail: string, ...keys: (string | number)[]): false {
     if (!this.isDecided)
-      this.violations.push({ pointer: pointerOf([...this.#path, ...keys]), detail: truncate(detail) });
+      this.violations.push({ pointer: jsonPointer([...this.#path, ...keys]), detail: truncate(detail) });
     return false;
   }
 

@@ -116,7 +116,7 @@ export class ExactNumber {
 export function parseExactly(text: string): unknown {
   if (!mayHaveLongNumber(text) || !LONG_NUMBER.test(text)) return JSON.parse(text);
   return parseWithSource(text, (_key, value, { source }) =>
-    typeof value === 'number' && LONG_NUMBER.test(source) ? numberOf(source) : value,
+    typeof value === 'number' && LONG_NUMBER.test(source) ? parseNumber(source) : value,
   );
 }
 
@@ -168,7 +168,7 @@ function isDigitOrPoint(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2e;
 }
 
-function numberOf(text: string): JsonNumber {
+function parseNumber(text: string): JsonNumber {
   const number = new ExactNumber(text);
   return number.isShort ? Number(text) : number;
 }

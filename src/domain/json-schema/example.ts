@@ -29,7 +29,7 @@ const REPEATED_BYTES = 14;
 const TEXT = 'ab1 ';
 
 /** The empty object first, then from the most plausible to the least. */
-export function* examplesOf(schema: unknown): Generator<unknown> {
+export function* schemaExamples(schema: unknown): Generator<unknown> {
   yield {};
   const examples = new Examples(schema);
   for (const only of [null, ...examples.longestMembers()])
@@ -89,7 +89,10 @@ class Examples {
     const prefix = schemas.flatMap(({ prefixItems }) => (Array.isArray(prefixItems) ? prefixItems : []));
     const share = within(place, prefix.length + 1);
     const first = prefix.slice(0, MAX_ENTRIES).map((schema) => this.#value(schema, share));
-    return [...first, ...this.#repeated(valuesOf(schemas, ['items', 'contains', 'unevaluatedItems']), share)];
+    return [
+      ...first,
+      ...this.#repeated(keywordValues(schemas, ['items', 'contains', 'unevaluatedItems']), share),
+    ];
   }
 
   #object(schemas: readonly JsonObject[], { only, ...place }: Place): Record<string, unknown> {
@@ -97,7 +100,7 @@ class Examples {
     const share = within({ ...place, only: null }, described.length + (only === null ? 1 : 0));
     const members = described.map(({ name, schema }) => [name, this.#value(schema, share)] as const);
     if (only !== null) return Object.fromEntries(members);
-    const additional = valuesOf(schemas, ['additionalProperties', 'unevaluatedProperties']);
+    const additional = keywordValues(schemas, ['additionalProperties', 'unevaluatedProperties']);
     const values = this.#repeated(additional, share);
     return Object.fromEntries([...members, ...values.map((value, index) => [`k${index}`, value] as const)]);
   }
@@ -105,7 +108,7 @@ class Examples {
   /** Fits as many values as possible. */
   #repeated(allOf: readonly unknown[], place: Place): unknown[] {
     if (allOf.length === 0) return open(place);
-    const count = countOf(place);
+    const count = entryCount(place);
     const value = this.#value({ allOf }, within({ ...place, levels: place.levels + 1 }, count));
     return new Array(count).fill(value);
   }
@@ -118,19 +121,19 @@ class Examples {
       const next = pending.shift();
       if (!isObject(next) || found.has(next)) continue;
       found.add(next);
-      pending.push(...inPlaceOf(next), ...this.#targetsOf(next));
+      pending.push(...inPlaceSubschemas(next), ...this.#referenceTargets(next));
     }
     return [...found];
   }
 
   /** Only references by path: those by anchor are as rare in examples as in schemas. */
-  #targetsOf({ $ref, $dynamicRef }: JsonObject): unknown[] {
+  #referenceTargets({ $ref, $dynamicRef }: JsonObject): unknown[] {
     return [$ref, $dynamicRef].flatMap((reference) =>
-      typeof reference === 'string' && /^#(?:\/|$)/.test(reference) ? [this.#targetOf(reference)] : [],
+      typeof reference === 'string' && /^#(?:\/|$)/.test(reference) ? [this.#dereference(reference)] : [],
     );
   }
 
-  #targetOf(reference: string): unknown {
+  #dereference(reference: string): unknown {
     const keys = decodeURIComponent(reference).split('/').slice(1);
     return keys
       .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -138,7 +141,7 @@ class Examples {
   }
 }
 
-function inPlaceOf(schema: JsonObject): unknown[] {
+function inPlaceSubschemas(schema: JsonObject): unknown[] {
   const { allOf, anyOf, oneOf, not, dependentSchemas } = schema;
   const lists = [allOf, anyOf, oneOf].filter(Array.isArray).flat();
   const dependent = isObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
@@ -178,45 +181,45 @@ interface Member {
 }
 
 function membersIn(schemas: readonly JsonObject[]): Member[] {
-  const named = schemas.flatMap(({ properties }) => entriesOf(properties));
+  const named = schemas.flatMap(({ properties }) => namedSchemas(properties));
   const byPattern = schemas.flatMap(({ patternProperties }) =>
-    entriesOf(patternProperties).map(({ name, schema }) => ({ name: textOf(name), schema })),
+    namedSchemas(patternProperties).map(({ name, schema }) => ({ name: patternText(name), schema })),
   );
   const required = schemas.flatMap(({ required: names, dependentSchemas, dependentRequired }) => [
     ...(Array.isArray(names) ? names.map(String) : []),
-    ...entriesOf(dependentSchemas).map(({ name }) => name),
-    ...entriesOf(dependentRequired).map(({ name }) => name),
+    ...namedSchemas(dependentSchemas).map(({ name }) => name),
+    ...namedSchemas(dependentRequired).map(({ name }) => name),
   ]);
   const open = required.map((name) => ({ name, schema: true }));
   return [...open, ...named, ...byPattern].slice(0, MAX_ENTRIES);
 }
 
-function entriesOf(value: unknown): Member[] {
+function namedSchemas(value: unknown): Member[] {
   return isObject(value) ? Object.entries(value).map(([name, schema]) => ({ name, schema })) : [];
 }
 
-function valuesOf(schemas: readonly JsonObject[], keywords: readonly string[]): unknown[] {
+function keywordValues(schemas: readonly JsonObject[], keywords: readonly string[]): unknown[] {
   return schemas.flatMap((schema) => keywords.map((keyword) => schema[keyword])).filter(isObject);
 }
 
 function textFor(schemas: readonly JsonObject[], { filling, bytes }: Place): string {
   const pattern = schemas.map((schema) => schema.pattern).find((each) => typeof each === 'string');
-  const letters = textOf(pattern ?? TEXT) || TEXT;
+  const letters = patternText(pattern ?? TEXT) || TEXT;
   const text = filling === 'texts' ? letters[0]! : letters;
   return text.repeat(Math.ceil(bytes / text.length)).slice(0, bytes);
 }
 
 /** The letters and digits of a pattern: a text that matches it at least in part. */
-function textOf(pattern: string): string {
+function patternText(pattern: string): string {
   return pattern.replace(/\\.|[^\p{L}\p{N}_-]/gu, '');
 }
 
 /** Items that no schema describes. */
 function open(place: Place): unknown[] {
-  return Array.from({ length: countOf(place) }, (_, index) => fillers[place.filling](index));
+  return Array.from({ length: entryCount(place) }, (_, index) => fillers[place.filling](index));
 }
 
-function countOf({ filling, bytes }: Place): number {
+function entryCount({ filling, bytes }: Place): number {
   if (filling === 'deep') return 1;
   return Math.min(MAX_ENTRIES, Math.floor(bytes / REPEATED_BYTES));
 }

@@ -304,10 +304,10 @@ function every<Item>(
 function everyMember(
   object: JsonObject,
   { evaluation, evaluated }: Tracking,
-  assertionOf: (name: string) => Assertion | undefined,
+  findAssertion: (name: string) => Assertion | undefined,
 ): boolean {
   return every(Object.keys(object), evaluation, (name) => {
-    const assertion = assertionOf(name);
+    const assertion = findAssertion(name);
     if (assertion === undefined) return true;
     evaluated?.add(name);
     return evaluation.at(name, object[name], assertion);
@@ -318,11 +318,11 @@ function everyItem(
   items: readonly unknown[],
   start: number,
   { evaluation, evaluated }: Tracking,
-  assertionOf: (index: number) => Assertion | undefined,
+  findAssertion: (index: number) => Assertion | undefined,
 ): boolean {
   return every([...items.keys()], evaluation, (key) => {
     const index = start + key;
-    const assertion = assertionOf(index);
+    const assertion = findAssertion(index);
     if (assertion === undefined) return true;
     evaluated?.add(index);
     return evaluation.at(index, items[key], assertion);

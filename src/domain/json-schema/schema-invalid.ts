@@ -1,4 +1,4 @@
-import { pointerOf } from '../json/strict-json.ts';
+import { jsonPointer } from '../json/strict-json.ts';
 import { truncate } from '../truncate.ts';
 
 export type SchemaPath = readonly (string | number)[];
@@ -11,6 +11,6 @@ export class SchemaInvalid extends Error {
 
   constructor(path: SchemaPath, message: string) {
     super(truncate(message));
-    this.pointer = pointerOf(path);
+    this.pointer = jsonPointer(path);
   }
 }

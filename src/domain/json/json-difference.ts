@@ -1,6 +1,6 @@
 // The difference between two documents, in time linear in their size.
 
-import { JsonObject, type JsonTree, sameTree, textOf, treeOf } from './json-tree.ts';
+import { JsonObject, type JsonTree, parseTree, sameTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
 /** Values may be unparsed: most of those that are the same never need to be. */
@@ -19,41 +19,41 @@ export interface MemberPair extends Pair {
 
 /** Two objects are reduced to the members that differ, at any depth. null if the values are the same. */
 export function smallestPair(from: JsonTree | undefined, to: JsonTree | undefined): Pair | null {
-  if (from === undefined || to === undefined) return { from: from && textOf(from), to: to && textOf(to) };
-  if (textOf(from) === textOf(to)) return null;
+  if (from === undefined || to === undefined) return { from: from && treeText(from), to: to && treeText(to) };
+  if (treeText(from) === treeText(to)) return null;
   const [before, after] = [parsed(from), parsed(to)];
   if (before instanceof JsonObject && after instanceof JsonObject) {
-    const pairs = pairsOf(before.members, after.members);
-    return pairs.length === 0 ? null : { from: sideOf('from', pairs), to: sideOf('to', pairs) };
+    const pairs = memberPairs(before.members, after.members);
+    return pairs.length === 0 ? null : { from: pairSide('from', pairs), to: pairSide('to', pairs) };
   }
-  return sameTree(before, after) ? null : { from: textOf(from), to: textOf(to) };
+  return sameTree(before, after) ? null : { from: treeText(from), to: treeText(to) };
 }
 
 function parsed(value: JsonTree): JsonTree {
-  return typeof value === 'string' ? treeOf(value) : value;
+  return typeof value === 'string' ? parseTree(value) : value;
 }
 
 /** The smallest pair of each member that differs: those of `from` in their order, then new ones. */
-export function pairsOf(from: Members, to: Members): MemberPair[] {
+export function memberPairs(from: Members, to: Members): MemberPair[] {
   const pairs: MemberPair[] = [];
   for (const [name, value] of from) {
     const pair = smallestPair(value, to.get(name));
     if (pair !== null) pairs.push({ name, from: pair.from, to: pair.to });
   }
   for (const [name, value] of to) {
-    if (!from.has(name)) pairs.push({ name, from: undefined, to: textOf(value) });
+    if (!from.has(name)) pairs.push({ name, from: undefined, to: treeText(value) });
   }
   return pairs;
 }
 
 /** The object that has the members of one side. */
-function sideOf(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
-  return objectOf(
+function pairSide(side: keyof Pair, pairs: readonly MemberPair[]): JsonText {
+  return joinMembers(
     pairs.filter((pair) => pair[side] !== undefined).map((pair) => `${pair.name}:${pair[side]}`),
   );
 }
 
 /** `members` are texts, such as `"plan":"gold"`. */
-export function objectOf(members: readonly string[]): JsonText {
+export function joinMembers(members: readonly string[]): JsonText {
   return `{${members.join(',')}}` as JsonText;
 }

@@ -27,12 +27,12 @@ export class JsonArray {
   }
 }
 
-export function treeOf(text: JsonText): JsonTree {
+export function parseTree(text: JsonText): JsonTree {
   return new Splitter(text).value();
 }
 
 /** The members of an object as texts, by key, including its quotes: a third of the time of parsing their values, too. */
-export function membersOf(object: JsonText): ReadonlyMap<string, JsonText> {
+export function splitMembers(object: JsonText): ReadonlyMap<string, JsonText> {
   return new Splitter(object).members();
 }
 
@@ -59,7 +59,7 @@ export function withMember(object: JsonText, name: string, value: JsonText): Jso
   return `${object.slice(0, -1)}${separator}${JSON.stringify(name)}:${value}}` as JsonText;
 }
 
-export function textOf(tree: JsonTree): JsonText {
+export function treeText(tree: JsonTree): JsonText {
   return typeof tree === 'string' ? tree : tree.text;
 }
 
@@ -69,7 +69,7 @@ export function textOf(tree: JsonTree): JsonText {
 export function sameJson(a: JsonText | null, b: JsonText | null): boolean {
   if (a === b) return true;
   if (a === null || b === null || a.length !== b.length) return false;
-  return sameTree(treeOf(a), treeOf(b));
+  return sameTree(parseTree(a), parseTree(b));
 }
 
 /** The same for trees. */

@@ -4,7 +4,7 @@
 import { limits } from '../field.ts';
 import { checkBytes, invalidField, type UserGroupFields } from '../request-body.ts';
 import type { UserGroup } from '../user-group/user-group.ts';
-import { JsonObject, type JsonTree, textOf, treeOf } from './json-tree.ts';
+import { JsonObject, type JsonTree, parseTree, treeText } from './json-tree.ts';
 import type { JsonText } from './strict-json.ts';
 
 /**
@@ -41,13 +41,13 @@ class Merge {
   readonly #parts: string[] = [];
 
   constructor(target: JsonText | null, patch: JsonText) {
-    this.entries = this.#merge(target === null ? null : treeOf(target), treeOf(patch));
+    this.entries = this.#merge(target === null ? null : parseTree(target), parseTree(patch));
     this.text = this.#parts.join('') as JsonText;
   }
 
   #merge(target: JsonTree | null, patch: JsonTree): number {
     if (!(patch instanceof JsonObject)) {
-      this.#parts.push(textOf(patch));
+      this.#parts.push(treeText(patch));
       return 0;
     }
     const members = target instanceof JsonObject ? target.members : new Map<string, JsonTree>();
@@ -57,7 +57,7 @@ class Merge {
       const change = patch.members.get(key);
       if (change === 'null') continue;
       this.#parts.push(entries++ === 0 ? '' : ',', key, ':');
-      if (change === undefined) this.#parts.push(textOf(value));
+      if (change === undefined) this.#parts.push(treeText(value));
       else this.#merge(value, change);
     }
     for (const [key, value] of patch.members) {

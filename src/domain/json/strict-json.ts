@@ -76,14 +76,14 @@ function firstReplaced(bytes: Buffer, source: string): number {
 }
 
 /** The JSON pointer (RFC 6901) of a path; long names are truncated. */
-export function pointerOf(path: readonly (string | number)[]): string {
+export function jsonPointer(path: readonly (string | number)[]): string {
   return path
     .map((step) => `/${truncate(String(step)).replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('');
 }
 
 /** The path of a JSON pointer. */
-export function pathOf(pointer: string): string[] {
+export function parsePointer(pointer: string): string[] {
   const [, ...steps] = pointer.split('/');
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
@@ -245,7 +245,7 @@ class Scanner {
   }
 
   #fail(detail: string): never {
-    throw invalidJson(pointerOf(this.#path), `${detail} (character ${this.#position + 1})`);
+    throw invalidJson(jsonPointer(this.#path), `${detail} (character ${this.#position + 1})`);
   }
 }
 

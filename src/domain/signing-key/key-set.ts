@@ -78,10 +78,10 @@ async function generateSigningKey(algorithm: SignatureAlgorithm, signsFrom: numb
     : promisify(generateKeyPair)('rsa', { modulusLength: 2_048 }));
   const jwk = publicKey.export({ format: 'jwk' });
   const pkcs8 = new Secret(privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64url'));
-  return { kid: thumbprintOf(jwk), algorithm, jwk, signsFrom, pkcs8 };
+  return { kid: jwkThumbprint(jwk), algorithm, jwk, signsFrom, pkcs8 };
 }
 
-function thumbprintOf({ kty, crv, x, y, e, n }: JsonWebKey): string {
+function jwkThumbprint({ kty, crv, x, y, e, n }: JsonWebKey): string {
   const members = kty === 'EC' ? { crv, kty, x, y } : { e, kty, n };
   return hash('sha256', JSON.stringify(members), 'base64url');
 }
@@ -107,7 +107,7 @@ export function issuerUrl(publicUrl: string, { issuerId }: KeySet): string {
 }
 
 /** Ordered by `signsFrom`. */
-export function keySetOf({ body }: Pick<Document, 'body'>): KeySet {
+export function parseKeySet({ body }: Pick<Document, 'body'>): KeySet {
   const { issuer_id: issuerId, keys } = JSON.parse(body) as StoredKeySet;
   const all = keys.map(({ signs_from: signsFrom, ...key }) => ({ ...key, signsFrom }));
   return { issuerId, keys: all.sort((a, b) => a.signsFrom - b.signsFrom) };
@@ -178,11 +178,11 @@ export function jsonWebKeySet(keys: readonly SigningKey[]): string {
   return JSON.stringify({ keys: published });
 }
 
-export function publicKeyOf({ jwk }: SigningKey): KeyObject {
+export function createPublicKeyObject({ jwk }: SigningKey): KeyObject {
   return createPublicKey({ key: jwk, format: 'jwk' });
 }
 
-export function privateKeyOf({ kid, algorithm }: SigningKey, keys: PrivateKeys): PrivateSigningKey {
+export function createSigner({ kid, algorithm }: SigningKey, keys: PrivateKeys): PrivateSigningKey {
   const key = createPrivateKey({ key: Buffer.from(keys[kid]!, 'base64url'), format: 'der', type: 'pkcs8' });
   return privateSigningKey(kid, algorithm, key);
 }

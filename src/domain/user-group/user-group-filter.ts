@@ -1,7 +1,7 @@
 // Filters of lists that no index supports. They are evaluated here, so that every database gives the same result.
 
 import type { Catalogue } from '../catalogue.ts';
-import { JsonArray, type JsonTree, membersOf, treeOf } from '../json/json-tree.ts';
+import { JsonArray, type JsonTree, parseTree, splitMembers } from '../json/json-tree.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { UserGroup } from './user-group.ts';
 
@@ -33,7 +33,7 @@ export function fieldsReadBy({ contains, dataSource }: UserGroupFilter): {
 }
 
 /** Prepares a test of many groups against the filter. */
-export function matcherOf(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
+export function compileFilter(filter: UserGroupFilter, catalogue: Catalogue): (group: Filterable) => boolean {
   const { suspended, seenBefore } = filter;
   const hasText = filter.contains === null ? null : textTest(filter.contains);
   const usesDataSource = filter.dataSource === null ? null : dataSourceTest(filter.dataSource, catalogue);
@@ -75,8 +75,8 @@ function propertyTest({ name, value }: PropertyCondition): (properties: JsonText
   return (properties) => {
     // Most groups have no such text at all, which is faster to see than their members.
     if (!properties.includes('\\') && !foldCase(properties).includes(value)) return false;
-    for (const [key, text] of membersOf(properties))
-      if (foldCase(JSON.parse(key) as string) === name && isValue(treeOf(text))) return true;
+    for (const [key, text] of splitMembers(properties))
+      if (foldCase(JSON.parse(key) as string) === name && isValue(parseTree(text))) return true;
     return false;
   };
 }

@@ -1,6 +1,6 @@
 // The user group: its fields, its key, and its version tag.
 
-import { type Bucket, bucketOf } from '../bucket.ts';
+import { type Bucket, computeBucket } from '../bucket.ts';
 import type { JsonText } from '../json/strict-json.ts';
 import type { TokenDigest } from '../token.ts';
 
@@ -42,8 +42,17 @@ export interface UserGroup extends UserGroupKey {
   lastSeenAt: number | null;
 }
 
-export function keyOf(workspaceId: number, environment: Environment, providedId: string): UserGroupKey {
-  return { bucket: bucketOf(workspaceId, environment, providedId), workspaceId, environment, providedId };
+export function userGroupKey(
+  workspaceId: number,
+  environment: Environment,
+  providedId: string,
+): UserGroupKey {
+  return {
+    bucket: computeBucket(workspaceId, environment, providedId),
+    workspaceId,
+    environment,
+    providedId,
+  };
 }
 
 /** The bucket is derived from the other parts. */
@@ -73,7 +82,7 @@ export function toVersionTag(text: string): VersionTag | null {
 }
 
 /** Characters of JSON in the fields that may be large. */
-export function sizeOf({
+export function valuesLength({
   mapping,
   properties,
 }: {

@@ -27,13 +27,13 @@ export function urlViolation(text: string, allowsPrivate: boolean): string | nul
 
 /** false for an address that is not public, and for names of this machine; true for other names. */
 export function isPublicHost(hostname: string): boolean {
-  const address = addressOf(hostname);
+  const address = literalAddress(hostname);
   if (address !== null) return isPublicAddress(address);
   return !/(?:^|\.)localhost\.?$/i.test(hostname);
 }
 
 /** The address in the host of a URL, without brackets; null for a name. */
-function addressOf(hostname: string): string | null {
+function literalAddress(hostname: string): string | null {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(address) === 0 ? null : address;
 }

@@ -62,7 +62,7 @@ export interface WebhookEndpoint extends WebhookEndpointBody {
   receives(type: EventType): boolean;
 }
 
-export function webhookEndpointOf({ id, body }: Pick<Document, 'id' | 'body'>): WebhookEndpoint {
+export function parseWebhookEndpoint({ id, body }: Pick<Document, 'id' | 'body'>): WebhookEndpoint {
   const fields = JSON.parse(body) as WebhookEndpointBody;
   const types = new Set<string>(fields.event_types);
   const receives = (type: EventType) => fields.enabled && (types.has(ALL_EVENTS) || types.has(type));
@@ -73,7 +73,7 @@ export function webhookEndpointText({ url, event_types, enabled }: WebhookEndpoi
   return JSON.stringify({ url, event_types, enabled }) as JsonText;
 }
 
-export function documentKeyOf({
+export function endpointDocumentKey({
   workspaceId,
   environment,
   endpointId,

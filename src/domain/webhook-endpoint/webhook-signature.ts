@@ -58,11 +58,11 @@ export function webhookHeaders(secrets: WebhookSecrets, { id, now, body }: Webho
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': signing.map((secret) => `v1,${signatureOf(secret, content)}`).join(' '),
+    'webhook-signature': signing.map((secret) => `v1,${signContent(secret, content)}`).join(' '),
   };
 }
 
-function signatureOf(secret: Secret, content: string): string {
+function signContent(secret: Secret, content: string): string {
   const key = Buffer.from(secret.reveal().slice(PREFIX.length), 'base64');
   return createHmac('sha256', key).update(content).digest('base64');
 }

@@ -1,7 +1,7 @@
 // Bodies of OAuth endpoints: parameters as application/x-www-form-urlencoded. As RFC 6749 §3.2 requires, unknown ones are
 // ignored, one without a value counts as absent, and none may be repeated.
 
-import { pointerOf } from '../../domain/json/strict-json.ts';
+import { jsonPointer } from '../../domain/json/strict-json.ts';
 import { type BodyType, refuseFields, valueCheck } from '../../domain/request-body.ts';
 import { Problem } from '../../problem.ts';
 import { decodeParameters } from './query.ts';
@@ -26,7 +26,7 @@ export function formType<Body>({ name, fields, required, convert }: FormDefiniti
     const invalid = Object.entries(values).map(([key, text]) => [key, checks.get(key)!(text)] as const);
     refuseFields(
       [...missing, ...invalid].flatMap(([key, detail]) =>
-        detail === null ? [] : { pointer: pointerOf([key]), detail },
+        detail === null ? [] : { pointer: jsonPointer([key]), detail },
       ),
     );
     return convert(values);

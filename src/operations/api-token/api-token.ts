@@ -2,14 +2,14 @@
 
 import {
   type ApiToken,
+  apiTokenStatus,
+  apiTokenTextTag,
   type Caller,
   operator,
   type Permission,
-  statusOf,
-  textTagOf,
 } from '../../domain/api-token.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { digestOf, mintApiToken } from '../../domain/token.ts';
+import { digestToken, mintApiToken } from '../../domain/token.ts';
 import { encodeCursor } from '../../domain/user-group/list-cursor.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
@@ -86,7 +86,7 @@ export async function issueApiToken(
     environment: caller.environment,
     permission,
     name,
-    digest: digestOf(token.reveal()),
+    digest: digestToken(token.reveal()),
     previousDigest: null,
     previousExpiresAt: null,
     createdAt: clock(),
@@ -211,9 +211,9 @@ export async function rotateApiToken(
 ): Promise<IssuedApiToken> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const stored = await readApiToken(context, caller, apiTokenId);
-    const status = statusOf(stored, context.clock());
+    const status = apiTokenStatus(stored, context.clock());
     if (status !== 'active') throw apiTokenInactive(status);
-    if (textTag !== undefined && textTagOf(stored) !== textTag) throw versionMismatch('API token');
+    if (textTag !== undefined && apiTokenTextTag(stored) !== textTag) throw versionMismatch('API token');
     const token = mintApiToken();
     const rotated = await replaceText(context, caller, stored, { token, gracePeriodSeconds });
     if (rotated !== null) return { apiToken: rotated, token };
@@ -229,7 +229,7 @@ async function replaceText(
   { token, gracePeriodSeconds }: { token: Secret; gracePeriodSeconds: number },
 ): Promise<ApiToken | null> {
   const { store, clock } = context;
-  const digest = digestOf(token.reveal());
+  const digest = digestToken(token.reveal());
   // Without a grace period the clock is irrelevant: setting it back must not revive the text.
   const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
   const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);

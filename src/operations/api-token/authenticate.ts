@@ -1,7 +1,7 @@
 // From the digest of an API token to the caller. Every request queries the database, so every process rejects a
 // revoked token from the next request on.
 
-import { type ApiToken, type Caller, type FoundApiToken, statusOf } from '../../domain/api-token.ts';
+import { type ApiToken, apiTokenStatus, type Caller, type FoundApiToken } from '../../domain/api-token.ts';
 import { sameDigest, type TokenDigest } from '../../domain/token.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
@@ -61,7 +61,7 @@ export function authenticates(token: ApiToken, digest: TokenDigest, now: number)
 }
 
 function failureOf(token: ApiToken, digest: TokenDigest, now: number): AuthenticationFailure | null {
-  const status = statusOf(token, now);
+  const status = apiTokenStatus(token, now);
   if (status !== 'active') return status;
   if (sameDigest(token.digest, digest)) return null;
   const { previousDigest, previousExpiresAt } = token;

@@ -1,9 +1,9 @@
 // The API token that the operator brings: a text from the settings, made an admin token at start, so that a deployment
 // needs no shell.
 
-import { type FoundApiToken, statusOf } from '../../domain/api-token.ts';
+import { apiTokenStatus, type FoundApiToken } from '../../domain/api-token.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { digestOf } from '../../domain/token.ts';
+import { digestToken } from '../../domain/token.ts';
 import type { Environment } from '../../domain/user-group/user-group.ts';
 import type { EventContext } from '../event/event.ts';
 import { findWorkspace } from '../workspace/workspace.ts';
@@ -31,7 +31,7 @@ export async function ensureBootstrapApiToken(
 ): Promise<void> {
   const { token, ...place } = bootstrap;
   for (;;) {
-    const found = await context.store.read({ kind: 'findApiToken', digest: digestOf(token.reveal()) });
+    const found = await context.store.read({ kind: 'findApiToken', digest: digestToken(token.reveal()) });
     if (found !== null) return refuseUnusable(context, bootstrap, found);
     try {
       const fields = { ...place, permission: 'admin', name: 'bootstrap', expiresAt: null } as const;
@@ -55,9 +55,9 @@ async function refuseUnusable(
       `UGS_BOOTSTRAP_API_TOKEN is the text of API token ${apiTokenId}, which ${what}; set another text ("api-token generate" prints one), or none`,
     );
   };
-  const digest = digestOf(token.reveal());
+  const digest = digestToken(token.reveal());
   const now = clock();
-  const status = statusOf(found, now);
+  const status = apiTokenStatus(found, now);
   if (status !== 'active') refuse(status === 'revoked' ? 'was revoked' : 'has expired');
   if (!authenticates(found, digest, now)) refuse('has another text since a rotation');
   if (permission !== 'admin') refuse(`has the permission ${permission}`);

@@ -5,9 +5,9 @@ import {
   Catalogue,
   type CatalogueDocument,
   dataSourceDefinition,
-  dataSourceIdOf,
   type EffectiveMapping,
   MAX_RESOLVED_BYTES,
+  readDataSourceId,
   schemaDefinition,
 } from '../../domain/catalogue.ts';
 import type { DataSourceBody, SchemaBody } from '../../domain/catalogue-body.ts';
@@ -49,12 +49,13 @@ export async function putDataSource(
 ): Promise<StoredDocument> {
   const config = await context.configs.of(context.store, caller);
   const known = config.ofKind('data_source').get(id);
-  const newId = known === undefined ? await leaseId(context.store, 'data_source_id') : dataSourceIdOf(known);
+  const newId =
+    known === undefined ? await leaseId(context.store, 'data_source_id') : readDataSourceId(known);
   if (config.catalogue.hasDefault(id, newId)) {
     refuseLargeDefaults(config, { kind: 'data_source', id, body: dataSourceText(sent, newId) });
   }
   const body = (stored: Document | null) =>
-    dataSourceText(sent, stored === null ? newId : dataSourceIdOf(stored));
+    dataSourceText(sent, stored === null ? newId : readDataSourceId(stored));
   return putDocument(context, caller, dataSourceDefinition, id, { body }, precondition);
 }
 

@@ -3,7 +3,7 @@ import type { ConfigBody } from '../../domain/config.ts';
 import type { ConfigPlan } from '../../domain/config-plan.ts';
 import type { Document } from '../../domain/document.ts';
 import type { EventType } from '../../domain/event/event.ts';
-import { webhookEndpointOf } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import { parseWebhookEndpoint } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { DocumentChange } from '../../store/port.ts';
 import { withoutTarget } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
@@ -71,6 +71,6 @@ async function updateDeliveries(context: ConfigContext, changes: readonly Docume
     const { workspaceId, environment, id: endpointId } = before;
     const of = { workspaceId, environment, endpointId };
     if (after === null) await forgetDeliveries(context, of);
-    else if (webhookEndpointOf(after).enabled) await clearFailing(context, of);
+    else if (parseWebhookEndpoint(after).enabled) await clearFailing(context, of);
   }
 }

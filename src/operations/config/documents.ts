@@ -1,6 +1,6 @@
 // Shared by the operations on a whole configuration.
 
-import { type SectionName, sectionOf } from '../../domain/config.ts';
+import { configSection, type SectionName } from '../../domain/config.ts';
 import type { Document } from '../../domain/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 
@@ -8,5 +8,5 @@ import type { EnvironmentConfig } from '../document/environment-config.ts';
 export const ENTRY_BYTES = 1_024;
 
 export function documentsOf(config: EnvironmentConfig, name: SectionName): ReadonlyMap<string, Document> {
-  return config.ofKind(sectionOf(name).definition.kind);
+  return config.ofKind(configSection(name).definition.kind);
 }

@@ -3,16 +3,16 @@
 import type { Caller } from '../../domain/api-token.ts';
 import {
   type ConfigBody,
-  entryOf,
+  configEntry,
+  configSection,
   pathInConfig,
   type SectionName,
   sectionNames,
-  sectionOf,
 } from '../../domain/config.ts';
 import type { ConfigChange, ConfigPlan, KeptEntry } from '../../domain/config-plan.ts';
-import { type Document, type DocumentKey, exceededTotal, totalOf } from '../../domain/document.ts';
+import { type Document, type DocumentKey, documentTotal, exceededTotal } from '../../domain/document.ts';
 import { sameJson } from '../../domain/json/json-tree.ts';
-import { type JsonText, pointerOf } from '../../domain/json/strict-json.ts';
+import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import { refuseFields } from '../../domain/request-body.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import { Problem, type Violation } from '../../problem.ts';
@@ -64,7 +64,7 @@ export async function draftConfig(
     const stored = documentsOf(config, section);
     for (const [id, entry] of entries) {
       await context.cpu.turn(ENTRY_BYTES + entry.length);
-      const key = documentKey(caller, sectionOf(section).definition, id);
+      const key = documentKey(caller, configSection(section).definition, id);
       const target = { context, caller, key, stored: stored.get(id) ?? null };
       try {
         const draft = await draftOfEntry(config, section, target, entry);
@@ -96,11 +96,11 @@ async function draftOfEntry(
   target: Target,
   entry: JsonText,
 ): Promise<Draft | null> {
-  const { absent = null } = sectionOf(section);
+  const { absent = null } = configSection(section);
   const { key, stored } = target;
   const prepared = await prepareEntry(section, target, entry);
-  const before = stored === null ? absent : entryOf(section, stored.body, catalogue);
-  const after = entryOf(section, prepared.text, catalogue);
+  const before = stored === null ? absent : configEntry(section, stored.body, catalogue);
+  const after = configEntry(section, prepared.text, catalogue);
   const replacesSecret = stored !== null && isReplaced(stored.secret, prepared.secret);
   if (before !== null && sameJson(before, after) && !replacesSecret) return null;
   const action = stored === null ? 'create' : 'update';
@@ -112,7 +112,7 @@ function isReplaced(stored: SealedToken | null, sent: SealedToken | null | undef
 }
 
 function deletionOf({ catalogue }: EnvironmentConfig, section: SectionName, stored: Document): Draft {
-  const before = entryOf(section, stored.body, catalogue);
+  const before = configEntry(section, stored.body, catalogue);
   const change = {
     section,
     id: stored.id,
@@ -132,10 +132,10 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
     ...drafts.flatMap(({ key, prepared }) => (prepared === null ? [] : { ...key, body: prepared.text })),
   ];
   for (const name of sectionNames) {
-    const { definition } = sectionOf(name);
+    const { definition } = configSection(name);
     const { kind, limit } = definition;
-    const before = totalOf([...documentsOf(config, name).values()]);
-    const exceeded = exceededTotal(before, totalOf(after.filter((each) => each.kind === kind)), limit);
+    const before = documentTotal([...documentsOf(config, name).values()]);
+    const exceeded = exceededTotal(before, documentTotal(after.filter((each) => each.kind === kind)), limit);
     if (exceeded !== null) throw limitReached(definition, exceeded);
   }
   refuseLargeCatalogue(config, after);
@@ -144,7 +144,7 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
 /** Rethrows an error that is not a list of violations. */
 function violationsOf(error: unknown, section: SectionName, id: string): Violation[] {
   if (!(error instanceof Problem) || error.errors.length === 0) throw error;
-  const place = pointerOf(pathInConfig(section, id));
+  const place = jsonPointer(pathInConfig(section, id));
   return error.errors.map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));
 }
 

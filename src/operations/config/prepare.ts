@@ -1,14 +1,14 @@
 // From a sent entry of each section to what is stored, with the checks of the call for a single one.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { dataSourceIdOf } from '../../domain/catalogue.ts';
-import { type configSections, type SectionName, sectionOf } from '../../domain/config.ts';
+import { readDataSourceId } from '../../domain/catalogue.ts';
+import { configSection, type configSections, type SectionName } from '../../domain/config.ts';
 import type { Document, DocumentKey } from '../../domain/document.ts';
 import { integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { BodyType } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { digestOf, sameDigest } from '../../domain/token.ts';
+import { digestToken, sameDigest } from '../../domain/token.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import { webhookEndpointText } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import { dataSourceText, schemaText } from '../catalogue/catalogue.ts';
@@ -50,7 +50,7 @@ const preparations: {
 } = {
   schemas: (_target, body) => ({ text: schemaText(body) }),
   data_sources: ({ stored }, body) => {
-    if (stored !== null) return { text: dataSourceText(body, dataSourceIdOf(stored)) };
+    if (stored !== null) return { text: dataSourceText(body, readDataSourceId(stored)) };
     const numbered = (number: number) => dataSourceText(body, number);
     return { text: numbered(NO_NUMBER), numbered };
   },
@@ -74,11 +74,11 @@ const preparations: {
 function isStored(context: ConfigContext, stored: Document | null, secret: Secret | null): boolean {
   if (secret === null || stored === null || stored.secret === null) return false;
   const current = openSecret(context, stored, integrationDefinition.noun);
-  return sameDigest(digestOf(current.reveal()), digestOf(secret.reveal()));
+  return sameDigest(digestToken(current.reveal()), digestToken(secret.reveal()));
 }
 
 /** Throws `invalid_request`. */
 export async function prepareEntry(section: SectionName, target: Target, entry: JsonText): Promise<Prepared> {
   const prepare = preparations[section] as (target: Target, body: unknown) => Prepared | Promise<Prepared>;
-  return prepare(target, sectionOf(section).body.read(Buffer.from(entry)));
+  return prepare(target, configSection(section).body.read(Buffer.from(entry)));
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { ConfigWriter, sectionNames } from '../../domain/config.ts';
-import { totalOf } from '../../domain/document.ts';
+import { documentTotal } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
@@ -17,7 +17,7 @@ export async function readConfig(
 ): Promise<{ version: number; text: JsonText }> {
   const config = await configs.of(store, caller);
   const sections = sectionNames.map((name) => [name, [...documentsOf(config, name).values()]] as const);
-  const bytes = sections.reduce((sum, [, documents]) => sum + totalOf(documents).bytes, 0);
+  const bytes = sections.reduce((sum, [, documents]) => sum + documentTotal(documents).bytes, 0);
   if (bytes > maxBytes) throw configTooLarge(maxBytes);
   const writer = new ConfigWriter(config.catalogue);
   for (const [name, documents] of sections) {

@@ -7,7 +7,10 @@ import { type Document, type DocumentKind, documentFields } from '../../domain/d
 import type { EventType, Tenant } from '../../domain/event/event.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
-import { type WebhookEndpoint, webhookEndpointOf } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
+import {
+  parseWebhookEndpoint,
+  type WebhookEndpoint,
+} from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 
 export interface PropertySchema {
@@ -61,7 +64,7 @@ export class EnvironmentConfig {
   /** The ids of the webhook endpoints that receive events of this type. */
   endpointsFor(type: EventType): readonly string[] {
     if (this.documents.length === 0) return NONE;
-    this.#endpoints ??= [...this.ofKind('webhook_endpoint').values()].map(webhookEndpointOf);
+    this.#endpoints ??= [...this.ofKind('webhook_endpoint').values()].map(parseWebhookEndpoint);
     return this.#endpoints.filter((endpoint) => endpoint.receives(type)).map(({ id }) => id);
   }
 }

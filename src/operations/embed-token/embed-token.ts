@@ -2,7 +2,13 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { CommonSettings } from '../../domain/embed-token/embed-token-type.ts';
-import { checkLength, payloadOf, resourceOf, signatureOf, typeOf } from '../../domain/embed-token/mint.ts';
+import {
+  checkLength,
+  embedTokenPayload,
+  embedTokenType,
+  integrationSignature,
+  selectResource,
+} from '../../domain/embed-token/mint.ts';
 import { narrowed } from '../../domain/embed-token/narrow.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import type { IntegrationType } from '../../domain/integration.ts';
@@ -15,7 +21,7 @@ import {
 } from '../../domain/signing-key/json-web-token.ts';
 import { issuerUrl } from '../../domain/signing-key/key-set.ts';
 import type { PresentedToken } from '../../domain/token.ts';
-import { sizeOf, type UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, valuesLength } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { openSecret } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
@@ -83,7 +89,7 @@ export async function signEmbedToken(
   { config, found, userGroup, narrow, viewer, resource: requested, until }: TokenContent,
 ): Promise<EmbedToken> {
   const { integration } = found;
-  const turn = context.cpu.turn(sizeOf(userGroup));
+  const turn = context.cpu.turn(valuesLength(userGroup));
   if (turn !== undefined) await turn;
   const now = context.clock();
   const issuedAt = Math.floor(now / 1_000);
@@ -92,18 +98,31 @@ export async function signEmbedToken(
     until === null ? Infinity : Math.floor(until / 1_000),
   );
   const values = new GroupValues(userGroup);
-  const resource = resourceOf(integration, requested, values);
-  const signature = signatureOf(integration);
+  const resource = selectResource(integration, requested, values);
+  const signature = integrationSignature(integration);
   const keySet = signature === 'secret' ? null : (keySetIn(config) ?? (await ensureKeySet(context, caller)));
   const issuer = keySet && issuerUrl(context.publicUrl, keySet.keySet);
-  const payload = payloadOf({ integration, values, narrow, viewer, resource, issuer, issuedAt, expiresAt });
+  const payload = embedTokenPayload({
+    integration,
+    values,
+    narrow,
+    viewer,
+    resource,
+    issuer,
+    issuedAt,
+    expiresAt,
+  });
   const token =
     signature === 'secret'
-      ? signWithSecret(payload, secretOf(context, found), typeOf(integration).header?.(integration.settings))
+      ? signWithSecret(
+          payload,
+          secretOf(context, found),
+          embedTokenType(integration).header?.(integration.settings),
+        )
       : await sign(context, caller, payload, signerOf(context, keySet!, signature));
   checkLength(token);
   const url =
-    resource === null ? undefined : typeOf(integration).url?.(integration.settings, resource, token);
+    resource === null ? undefined : embedTokenType(integration).url?.(integration.settings, resource, token);
   return {
     token: new Secret(token),
     type: integration.type,

@@ -1,7 +1,7 @@
 // Pages of events, newest first, or oldest first as a feed that a reader polls.
 
 import type { Caller } from '../../domain/api-token.ts';
-import { type EventList, eventCursorOf, eventPositionOf, START } from '../../domain/event/cursor.ts';
+import { type EventList, eventCursor, eventCursorPosition, START } from '../../domain/event/cursor.ts';
 import type { EventPosition, EventTarget, EventType } from '../../domain/event/event.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
@@ -63,11 +63,11 @@ export async function listEvents(
 
 function nextCursor(list: EventList, last: EventPosition | null, isEnd: boolean): string | null {
   if (list.order === 'newest' && (isEnd || last === null)) return null;
-  return eventCursorOf(list, last ?? START);
+  return eventCursor(list, last ?? START);
 }
 
 function readCursor(list: EventList, cursor: string): EventPosition {
-  const position = eventPositionOf(list, cursor);
+  const position = eventCursorPosition(list, cursor);
   if (position !== null) return position;
   throw cursorOfAnotherList('order, type and target');
 }

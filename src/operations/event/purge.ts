@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from '../../domain/event/event.ts';
-import { dayOf } from '../../domain/usage.ts';
+import { toDay } from '../../domain/usage.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { TenantWithEvents, TenantWithUsage } from '../../store/port.ts';
 
@@ -37,7 +37,7 @@ export async function purgeEvents(options: PurgeOptions): Promise<Purged> {
     if (tenant.oldestEventAt < before) purged.events += await deleteAll(options, 'deleteOldEvents', tenant);
   }
   for await (const tenant of tenantsWithUsage(store, signal))
-    if (tenant.firstDay < dayOf(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
+    if (tenant.firstDay < toDay(before)) purged.usage += await deleteAll(options, 'deleteOldUsage', tenant);
   // Values of deleted groups and events leave the files of the database.
   if (!signal?.aborted) await store.write({ kind: 'scrub' });
   return purged;
@@ -77,7 +77,7 @@ async function deleteAll(
   { workspaceId, environment }: Tenant,
 ): Promise<number> {
   const of = { workspaceId, environment };
-  const oldest = kind === 'deleteOldUsage' ? dayOf(before) : before;
+  const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
   let total = 0;
   for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
     deleted = await store.write({ kind, of, before: oldest, limit: BATCH });

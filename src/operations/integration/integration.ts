@@ -1,11 +1,11 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Document, DocumentKey } from '../../domain/document.ts';
-import { signatureOf } from '../../domain/embed-token/mint.ts';
+import { integrationSignature } from '../../domain/embed-token/mint.ts';
 import {
   type Integration,
   type IntegrationBody,
   integrationDefinition,
-  integrationOf,
+  storedIntegration,
 } from '../../domain/integration.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
@@ -33,7 +33,7 @@ export interface FoundIntegration {
 export function findIntegration(config: EnvironmentConfig, id: string): FoundIntegration {
   const document = config.ofKind(definition.kind).get(id);
   if (document === undefined) throw documentNotFound(definition);
-  const integration = parsed.get(document) ?? integrationOf(document);
+  const integration = parsed.get(document) ?? storedIntegration(document);
   parsed.set(document, integration);
   return { document, integration };
 }
@@ -76,9 +76,9 @@ export function sealedSecret(
   { integration, secret }: IntegrationBody,
   stored: Document | null,
 ): SealedToken | null | undefined {
-  if (signatureOf(integration) !== 'secret') return null;
+  if (integrationSignature(integration) !== 'secret') return null;
   if (secret !== null) return keyRing.seal(secret, key);
-  if (stored !== null && stored.secret !== null && integrationOf(stored).type === integration.type)
+  if (stored !== null && stored.secret !== null && storedIntegration(stored).type === integration.type)
     return undefined;
   throw invalidField('/secret', `is required for a new integration of the type ${integration.type}`);
 }

@@ -1,6 +1,6 @@
 // Counts how often the tokens of user groups are used, by UTC day.
 
-import { type Day, dayOf, type UsageCount, type UsageKind } from '../../domain/usage.ts';
+import { type Day, toDay, type UsageCount, type UsageKind } from '../../domain/usage.ts';
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { batches, DelayedWrite } from './delayed-write.ts';
@@ -48,7 +48,7 @@ export class Usage {
   /** `integration`: its id, for embed tokens. */
   count(userGroup: CountedGroup, kind: UsageKind, now: number, integration = ''): void {
     if (!this.#isKept) return;
-    const { uses } = this.#tallyOf(dayOf(now), kind, integration);
+    const { uses } = this.#tallyOf(toDay(now), kind, integration);
     const counted = uses.get(userGroup.teamId);
     if (counted !== undefined) {
       counted.count++;

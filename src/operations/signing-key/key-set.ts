@@ -5,19 +5,19 @@ import { type Document, documentTag, UNLIMITED } from '../../domain/document.ts'
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import type { PrivateSigningKey, SignatureAlgorithm } from '../../domain/signing-key/json-web-token.ts';
 import {
+  createPublicKeyObject,
+  createSigner,
   generateSigningKeys,
   type KeySet,
   keySetKey,
-  keySetOf,
   keySetText,
   type NewSigningKey,
   newIssuerId,
   type PrivateKeys,
   PUBLISHED_BEFORE_MS,
+  parseKeySet,
   parsePrivateKeys,
-  privateKeyOf,
   privateKeysText,
-  publicKeyOf,
   publishedKeys,
   type SigningKey,
   signingKeyAt,
@@ -43,11 +43,11 @@ export interface StoredKeySet {
 }
 
 const parsed = new WeakMap<Document, StoredKeySet>();
-const publicKeys = new WeakMap<SigningKey, ReturnType<typeof publicKeyOf>>();
+const publicKeys = new WeakMap<SigningKey, ReturnType<typeof createPublicKeyObject>>();
 const signers = new WeakMap<SigningKey, PrivateSigningKey>();
 
 function storedKeySet(document: Document): StoredKeySet {
-  const stored = parsed.get(document) ?? { document, keySet: keySetOf(document) };
+  const stored = parsed.get(document) ?? { document, keySet: parseKeySet(document) };
   parsed.set(document, stored);
   return stored;
 }
@@ -207,7 +207,7 @@ export function signerOf(
   const key = signingKeyAt(keySet, algorithm, context.clock());
   let signer = signers.get(key);
   if (signer === undefined) {
-    signer = privateKeyOf(key, parsePrivateKeys(openSecret(context, document, NOUN)));
+    signer = createSigner(key, parsePrivateKeys(openSecret(context, document, NOUN)));
     signers.set(key, signer);
   }
   return signer;
@@ -217,7 +217,7 @@ export function signerOf(
 export function verifierOf({ keySet }: StoredKeySet, kid: string, now: number) {
   const key = publishedKeys(keySet, now).find((each) => each.kid === kid);
   if (key === undefined) return null;
-  const publicKey = publicKeys.get(key) ?? publicKeyOf(key);
+  const publicKey = publicKeys.get(key) ?? createPublicKeyObject(key);
   publicKeys.set(key, publicKey);
   return { algorithm: key.algorithm, publicKey };
 }

@@ -4,14 +4,14 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import {
   type Day,
-  dayOf,
   type Grouping,
   type Period,
   periodAt,
+  toDay,
   type UsageCount,
 } from '../../domain/usage.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
-import { keyOf } from '../../domain/user-group/user-group.ts';
+import { userGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { Context } from '../context.ts';
@@ -89,7 +89,7 @@ export async function listUsage(
     integration,
   ];
   const of = { workspaceId, environment };
-  const range = rangeOf(query, dayOf(clock()));
+  const range = rangeOf(query, toDay(clock()));
   let place: Place =
     cursor === undefined
       ? { start: range.from, to: range.to, after: '' }
@@ -163,7 +163,7 @@ function readCounts(
   limit: number,
 ): Promise<UsageCount[][]> {
   if (userGroupId !== null) {
-    const key = keyOf(of.workspaceId, of.environment, userGroupId);
+    const key = userGroupKey(of.workspaceId, of.environment, userGroupId);
     return Promise.all([store.read({ kind: 'listUsageOfUserGroup', key, from: start, to: end, limit })]);
   }
   const days = Array.from({ length: end - start + 1 }, (_, index) => start + index);

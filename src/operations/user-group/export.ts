@@ -1,7 +1,7 @@
 // Exports the groups of one workspace and environment as lines in the format of import. A group that exists throughout
 // the export is exported exactly once, regardless of concurrent creations, changes and deletions.
 
-import { type Position, positionAfter, startOf, type UserGroupList } from '../../domain/cursor.ts';
+import { listStart, type Position, positionAfter, type UserGroupList } from '../../domain/cursor.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
@@ -30,7 +30,7 @@ export async function* userGroupPages(
   { workspaceId, environment }: Pick<UserGroup, 'workspaceId' | 'environment'>,
 ): AsyncGenerator<UserGroup[]> {
   const list: UserGroupList = { workspaceId, environment, search: '' };
-  let from: Position | null = startOf(list);
+  let from: Position | null = listStart(list);
   while (from !== null) {
     const { userGroups, isEnd }: QueryResult<'listUserGroups'> = await store.read({
       kind: 'listUserGroups',

@@ -4,8 +4,12 @@
 import type { Catalogue } from '../../domain/catalogue.ts';
 import { type Position, positionAfter, startOfNextOrder, type UserGroupList } from '../../domain/cursor.ts';
 import { limits } from '../../domain/field.ts';
-import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
-import { fieldsReadBy, matcherOf, type UserGroupFilter } from '../../domain/user-group/user-group-filter.ts';
+import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
+import {
+  compileFilter,
+  fieldsReadBy,
+  type UserGroupFilter,
+} from '../../domain/user-group/user-group-filter.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult, UserGroupSummary } from '../../store/port.ts';
 
@@ -52,7 +56,7 @@ export async function filteredPage(
   start: Position,
   bounds: PageBounds,
 ): Promise<FilteredPage> {
-  const matches = matcherOf(list.filter, catalogue);
+  const matches = compileFilter(list.filter, catalogue);
   const { found, next, scanned } = await scan(store, { list, matches }, start, bounds);
   const page = found.slice(0, countFitting(found, bounds.limit));
   const userGroups = await fetchGroups(store, list, page);
@@ -117,7 +121,7 @@ async function fetchGroups(
   page: readonly Match[],
 ): Promise<UserGroup[]> {
   if (page.length === 0) return [];
-  const keys = page.map(({ summary }) => keyOf(workspaceId, environment, summary.providedId));
+  const keys = page.map(({ summary }) => userGroupKey(workspaceId, environment, summary.providedId));
   const userGroups = await store.read({ kind: 'findUserGroups', keys });
   return userGroups.filter((userGroup) => userGroup !== null);
 }

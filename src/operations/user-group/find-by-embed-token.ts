@@ -2,10 +2,10 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { withNarrowed } from '../../domain/embed-token/narrow.ts';
-import { membersOf } from '../../domain/json/json-tree.ts';
+import { splitMembers } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isSignedBy, parseJwt, type UnverifiedJwt } from '../../domain/signing-key/json-web-token.ts';
-import { keyOf, type UserGroup } from '../../domain/user-group/user-group.ts';
+import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
 import { findKeySet, verifierOf } from '../signing-key/key-set.ts';
 
@@ -35,7 +35,7 @@ export async function findByEmbedToken(
   if (verifier === null || !isSignedBy(token, verifier)) return null;
   const claims = claimsOf(token.payload);
   if (claims === null || claims.expiresAt <= now) return null;
-  const key = keyOf(caller.workspaceId, caller.environment, claims.providedId);
+  const key = userGroupKey(caller.workspaceId, caller.environment, claims.providedId);
   const userGroup = await context.store.read({ kind: 'findUserGroup', key });
   if (userGroup === null || userGroup.suspendedAt !== null) return null;
   if (userGroup.teamId !== claims.teamId || userGroup.version !== claims.version) return null;
@@ -47,7 +47,7 @@ export async function findByEmbedToken(
 /** The part of the properties that the token is for, with exact digits; null if it is for all. */
 function narrowIn({ payload, payloadText }: UnverifiedJwt): JsonText | null {
   if (!('narrow' in Object(payload.user_group))) return null;
-  return membersOf(membersOf(payloadText).get('"user_group"')!).get('"narrow"')!;
+  return splitMembers(splitMembers(payloadText).get('"user_group"')!).get('"narrow"')!;
 }
 
 /** null for a token that was signed here but names no group, such as a guest token of Superset. */

@@ -3,8 +3,8 @@ import { sameJson } from '../../domain/json/json-tree.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupBody, UserGroupFields } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
-import { sizeOf, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts';
+import { digestToken, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
+import { type UserGroup, type UserGroupKey, valuesLength } from '../../domain/user-group/user-group.ts';
 import type { NewUserGroup } from '../../store/port.ts';
 import { type Context, type OpenUserGroup, openToken } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
@@ -32,7 +32,7 @@ export async function getOrCreateUserGroup(
   const stored = await context.store.read({ kind: 'findUserGroup', key });
   if (stored === null) return createIfNamed(context, caller, key, body, precondition);
   if (!isMet(precondition, stored)) throw versionMismatch();
-  const turn = context.cpu.turn(sizeOf(body));
+  const turn = context.cpu.turn(valuesLength(body));
   if (turn !== undefined) await turn;
   const { userGroup, token } = openToken(context, stored);
   return { created: false, drift: driftOf(body, userGroup), userGroup, token };
@@ -59,7 +59,7 @@ async function createIfNamed(
   if (group.created) return { ...group, drift: [] };
   // A concurrent call has created it.
   if (!isMet(precondition, group.userGroup)) throw versionMismatch();
-  await context.cpu.turn(sizeOf(body));
+  await context.cpu.turn(valuesLength(body));
   return { ...group, drift: driftOf(body, group.userGroup) };
 }
 
@@ -75,7 +75,7 @@ export async function createUserGroup(
   tried: readonly number[] = [],
 ): Promise<OpenUserGroup & { created: boolean }> {
   const token = mintUserGroupToken(key.bucket);
-  const tokenDigest = digestOf(token.reveal());
+  const tokenDigest = digestToken(token.reveal());
   const command = await newUserGroup(context, key, fields, { token, tokenDigest });
   const event = await userGroupEvent(context, caller, 'created', key);
   const result = await context.store.write({ kind: 'createUserGroup', ...command, event });

@@ -12,8 +12,8 @@ import {
 import type { Secret } from '../../domain/secret.ts';
 import {
   addressOfUserGroupToken,
-  digestOf,
   digestOfImportedToken,
+  digestToken,
   mintUserGroupToken,
   PresentedToken,
   type TokenAddress,
@@ -21,10 +21,10 @@ import {
 } from '../../domain/token.ts';
 import {
   type Environment,
-  keyOf,
   keyToString,
   type UserGroup,
   type UserGroupKey,
+  userGroupKey,
 } from '../../domain/user-group/user-group.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import type { Command, CommandResult } from '../../store/port.ts';
@@ -65,7 +65,7 @@ interface ImportedToken {
 export function importLine(job: ImportJob, line: Buffer): Promise<LineResult> {
   return orRefusal(line, (body, imported) => {
     const { groupMutex, store } = job.context;
-    const key = keyOf(job.caller.workspaceId, job.caller.environment, body.userGroupId);
+    const key = userGroupKey(job.caller.workspaceId, job.caller.environment, body.userGroupId);
     return groupMutex.runExclusive(keyToString(key), store, () => importGroup(job, key, body, imported));
   });
 }
@@ -102,7 +102,7 @@ export function previewLine(
   line: Buffer,
 ): Promise<LineResult> {
   return orRefusal(line, async (body, imported) => {
-    const key = workspaceId === null ? null : keyOf(workspaceId, environment, body.userGroupId);
+    const key = workspaceId === null ? null : userGroupKey(workspaceId, environment, body.userGroupId);
     const stored = key && (await context.store.read({ kind: 'findUserGroup', key }));
     if (stored !== null) return compare(body, imported, stored, replaces);
     const holder =
@@ -158,7 +158,7 @@ async function commandWithNewId(
 ): Promise<Command<'importUserGroup'>> {
   if (imported === null) {
     const token = mintUserGroupToken(key.bucket);
-    const sealed = { token, tokenDigest: digestOf(token.reveal()) };
+    const sealed = { token, tokenDigest: digestToken(token.reveal()) };
     const userGroup = await newUserGroup(context, key, body, sealed);
     return { kind: 'importUserGroup', ...userGroup, claim: null, issued: null };
   }

@@ -1,12 +1,12 @@
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';
 import {
-  cursorOf,
-  listedBytesOf,
+  cursorPosition,
+  listCursor,
+  listedBytes,
+  listStart,
   type Position,
   positionAfter,
-  positionOf,
-  startOf,
   startOfNextOrder,
   type UserGroupList,
 } from '../../domain/cursor.ts';
@@ -61,11 +61,11 @@ export async function listUserGroups(
   { limit, cursor, scanMs, ...conditions }: ListQuery,
 ): Promise<Page> {
   const list = listOf(caller, conditions);
-  const start = cursor === undefined ? startOf(list) : readCursor(list, cursor);
+  const start = cursor === undefined ? listStart(list) : readCursor(list, cursor);
   const { filter } = list;
   if (filter === undefined) {
     const { userGroups, next } = await completePage(store, list, start, limit);
-    return { userGroups, nextCursor: next && cursorOf(list, next), scanned: userGroups.length };
+    return { userGroups, nextCursor: next && listCursor(list, next), scanned: userGroups.length };
   }
   const catalogue = filter.dataSource === null ? NO_CATALOGUE : (await configs.of(store, caller)).catalogue;
   const bounds = { limit, scanMs };
@@ -76,7 +76,7 @@ export async function listUserGroups(
     start,
     bounds,
   );
-  return { userGroups, nextCursor: next && cursorOf(list, next), scanned };
+  return { userGroups, nextCursor: next && listCursor(list, next), scanned };
 }
 
 /** Yields all groups of the list, page by page; no page is empty. */
@@ -136,7 +136,7 @@ async function completePage(
       maxBytes: limits.pageBytes - bytes,
     });
     for (const userGroup of userGroups) {
-      bytes += listedBytesOf(userGroup);
+      bytes += listedBytes(userGroup);
       const isListedById = order === 'name' && userGroup.providedId.startsWith(list.search);
       if (!isListedById) found.push({ userGroup, after: positionAfter(order, userGroup) });
     }
@@ -147,7 +147,7 @@ async function completePage(
 }
 
 function readCursor(list: UserGroupList, cursor: string): Position {
-  const position = positionOf(list, cursor);
+  const position = cursorPosition(list, cursor);
   if (position !== null) return position;
   throw cursorOfAnotherList('search and filters');
 }

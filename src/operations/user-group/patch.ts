@@ -3,10 +3,10 @@ import { mergeFields } from '../../domain/json/merge-patch.ts';
 import { isMet, type Precondition } from '../../domain/precondition.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import {
-  keyOf,
   keyToString,
-  sizeOf,
   type UserGroupKey,
+  userGroupKey,
+  valuesLength,
   versionTag,
 } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
@@ -30,7 +30,7 @@ export async function patchUserGroup(
   patch: UserGroupFields,
   precondition: Precondition | undefined,
 ): Promise<OpenUserGroup> {
-  const key = keyOf(caller.workspaceId, caller.environment, userGroupId);
+  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
   return context.groupMutex.runExclusive(keyToString(key), context.store, () =>
     mergeInto(context, caller, key, patch, precondition),
   );
@@ -48,7 +48,7 @@ async function mergeInto(
     const stored = await store.read({ kind: 'findUserGroup', key });
     if (stored === null) throw userGroupNotFound();
     if (!isMet(precondition, stored)) throw versionMismatch();
-    await cpu.turn(sizeOf(stored) + sizeOf(patch));
+    await cpu.turn(valuesLength(stored) + valuesLength(patch));
     const fields = mergeFields(stored, patch);
     await checkPolicies(context, caller, key.providedId, fields);
     const patched = await store.write({

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import { digestOf, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
+import { digestToken, mintUserGroupToken, type TokenDigest } from '../../domain/token.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Context, OpenUserGroup } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
@@ -24,7 +24,7 @@ export async function replaceToken(
 ): Promise<OpenUserGroup | null> {
   const { store, keyRing, clock } = context;
   const token = mintUserGroupToken(userGroup.bucket);
-  const tokenDigest = digestOf(token.reveal());
+  const tokenDigest = digestToken(token.reveal());
   minted.add(tokenDigest);
   const now = clock();
   const rotated = await store.write({

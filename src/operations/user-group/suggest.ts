@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/api-token.ts';
-import { type Position, positionAfter, startOf } from '../../domain/cursor.ts';
+import { listStart, type Position, positionAfter } from '../../domain/cursor.ts';
 import { similarName } from '../../domain/suggest.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import type { QueryResult } from '../../store/port.ts';
@@ -16,7 +16,7 @@ export async function suggestUserGroup(
 ): Promise<string | null> {
   const list = { workspaceId, environment, search: '' };
   let suggestion: string | null = null;
-  let from: Position | null = startOf(list);
+  let from: Position | null = listStart(list);
   for (let page = 0; page < MAX_PAGES && from !== null; page++) {
     const { summaries, isEnd }: QueryResult<'listUserGroupSummaries'> = await store.read({
       kind: 'listUserGroupSummaries',

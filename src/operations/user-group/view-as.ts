@@ -3,7 +3,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { EffectiveMapping } from '../../domain/catalogue.ts';
-import { resourcesOf } from '../../domain/embed-token/mint.ts';
+import { allowedResources } from '../../domain/embed-token/mint.ts';
 import { GroupValues } from '../../domain/embed-token/template.ts';
 import { type Integration, integrationDefinition } from '../../domain/integration.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -70,7 +70,7 @@ async function previewOf(
   const preview = { integrationId: document.id, integration };
   let resources: JsonText[] = [];
   try {
-    resources = resourcesOf(integration, new GroupValues(content.userGroup));
+    resources = allowedResources(integration, new GroupValues(content.userGroup));
     const [resource = null] = resources;
     const { token } = await signEmbedToken(context, caller, { ...content, ...ALL, resource, until: null });
     return { ...preview, resources, resource, outcome: decode(token) };

@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
-import { type JsonText, pointerOf } from '../../domain/json/strict-json.ts';
+import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
@@ -107,7 +107,7 @@ function mappingViolations(
   userGroup: Pick<UserGroup, 'providedId' | 'mapping'>,
 ): Violation[] {
   return config.catalogue.violations(userGroup).map(({ schemaId, detail }) => ({
-    pointer: pointerOf(['mapping', schemaId]),
+    pointer: jsonPointer(['mapping', schemaId]),
     detail,
   }));
 }

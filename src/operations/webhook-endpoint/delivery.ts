@@ -10,8 +10,8 @@ import {
   type WebhookEndpointKey,
 } from '../../domain/webhook-endpoint/delivery.ts';
 import {
-  documentKeyOf,
-  webhookEndpointOf,
+  endpointDocumentKey,
+  parseWebhookEndpoint,
   webhookEndpointText,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { WebhookSecrets } from '../../domain/webhook-endpoint/webhook-signature.ts';
@@ -45,12 +45,12 @@ export async function claimDue(
   limit: number,
 ): Promise<DueDeliveries | null> {
   const { store, clock } = context;
-  const document = await store.read({ kind: 'findDocument', key: documentKeyOf(of) });
+  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(of) });
   if (document === null) {
     await inBatches((limit) => store.write({ kind: 'deleteDeliveries', of, limit }));
     return null;
   }
-  const { url, enabled } = webhookEndpointOf(document);
+  const { url, enabled } = parseWebhookEndpoint(document);
   if (!enabled) {
     await giveUpDeliveries(context, of);
     return null;
@@ -122,10 +122,10 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
 /** Does nothing if it is disabled already, or is changed at this moment. Returns whether it was disabled. */
 export async function disableEndpoint(context: EventContext, of: WebhookEndpointKey): Promise<boolean> {
   const { store, clock } = context;
-  const key = documentKeyOf(of);
+  const key = endpointDocumentKey(of);
   const document = await store.read({ kind: 'findDocument', key });
   if (document === null) return false;
-  const fields = webhookEndpointOf(document);
+  const fields = parseWebhookEndpoint(document);
   if (!fields.enabled) return false;
   const service = operator(of.workspaceId, of.environment);
   const event = await newEvent(context, service, 'webhook_endpoint.disabled', {

@@ -11,9 +11,9 @@ import type { SealedToken } from '../../domain/user-group/user-group.ts';
 import type { Delivery, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {
+  parseWebhookEndpoint,
   type WebhookEndpointBody,
   webhookEndpointDefinition,
-  webhookEndpointOf,
   webhookEndpointText,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import {
@@ -210,7 +210,7 @@ export async function redeliver(
 
 async function requireEnabled(context: DocumentContext, caller: Caller, id: string): Promise<void> {
   const document = await readDocument(context, caller, definition, id);
-  if (webhookEndpointOf(document).enabled) return;
+  if (parseWebhookEndpoint(document).enabled) return;
   throw new Problem('invalid_request', 'This webhook endpoint is disabled: set enabled to true first.');
 }
 

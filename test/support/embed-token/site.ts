@@ -1,7 +1,7 @@
 // A service with integrations, for tests of embed tokens.
 
 import assert from 'node:assert/strict';
-import { keyOf } from '../../../src/domain/user-group/user-group.ts';
+import { userGroupKey } from '../../../src/domain/user-group/user-group.ts';
 import type { DatabaseKind } from '../database.ts';
 import type { TestResponse } from '../http.ts';
 import { eventually } from '../process.ts';
@@ -122,7 +122,7 @@ export class EmbedSite {
   /** Suspends the group with the id, or resumes it. */
   async suspend(userGroupId: string, isSuspended = true): Promise<void> {
     const { store, clock } = this.service.app.context;
-    const key = keyOf(1, 'Customer', userGroupId);
+    const key = userGroupKey(1, 'Customer', userGroupId);
     const suspendedAt = isSuspended ? clock() : null;
     await store.write({ kind: 'updateUserGroup', key, suspendedAt, now: clock() });
   }

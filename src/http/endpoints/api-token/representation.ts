@@ -1,6 +1,6 @@
 // API tokens in responses: what is written, its schema, and an example.
 
-import { type ApiToken, permissions, previousTextUntil, statusOf } from '../../../domain/api-token.ts';
+import { type ApiToken, apiTokenStatus, permissions, previousTextUntil } from '../../../domain/api-token.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import { environments } from '../../../domain/user-group/user-group.ts';
 import { type Json, jsonObject } from '../../json.ts';
@@ -15,7 +15,7 @@ export function apiTokenJson(apiToken: ApiToken, token: Secret | null, now: numb
     name: apiToken.name,
     permission: apiToken.permission,
     environment: apiToken.environment,
-    status: statusOf(apiToken, now),
+    status: apiTokenStatus(apiToken, now),
     created_at: timestamp(apiToken.createdAt),
     expires_at: timestampOrNull(apiToken.expiresAt),
     revoked_at: timestampOrNull(apiToken.revokedAt),

@@ -1,8 +1,8 @@
 import {
+  embedTokenType,
   integrationBody,
   integrationExamples,
   settingsSchemas,
-  typeOf,
 } from '../../../domain/embed-token/mint.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration as put } from '../../../operations/integration/integration.ts';
@@ -47,7 +47,7 @@ const endpoints = documentEndpoints({
   requests: Object.fromEntries(
     Object.values(integrationExamples).map((value) => [
       value.type,
-      { summary: capitalized(typeOf(value).label), value },
+      { summary: capitalized(embedTokenType(value).label), value },
     ]),
   ),
   put,

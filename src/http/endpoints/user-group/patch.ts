@@ -1,5 +1,5 @@
 import * as field from '../../../domain/field.ts';
-import { bodyType, fieldsOf, type UserGroupFields } from '../../../domain/request-body.ts';
+import { bodyType, type UserGroupFields, userGroupFields } from '../../../domain/request-body.ts';
 import { patchUserGroup } from '../../../operations/user-group/patch.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -14,7 +14,7 @@ const body = bodyType<UserGroupFields>({
   name: 'UserGroupPatch',
   fields: { name: field.name, mapping: field.mappingPatch, properties: field.properties },
   required: [],
-  convert: fieldsOf,
+  convert: userGroupFields,
 });
 
 export const patch = endpoint<UserGroupFields, null>({

@@ -1,5 +1,5 @@
 import * as field from '../../../domain/field.ts';
-import { bodyType, fieldsOf, type UserGroupFields } from '../../../domain/request-body.ts';
+import { bodyType, type UserGroupFields, userGroupFields } from '../../../domain/request-body.ts';
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
 import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -13,7 +13,7 @@ const body = bodyType<UserGroupFields & { name: string }>({
   name: 'UserGroupReplacement',
   fields: { name: field.name, mapping: field.mapping, properties: field.properties },
   required: ['name'],
-  convert: (document) => ({ ...fieldsOf(document), name: (document.value as { name: string }).name }),
+  convert: (document) => ({ ...userGroupFields(document), name: (document.value as { name: string }).name }),
 });
 
 const { name, mapping, properties } = example.sent;

@@ -5,7 +5,7 @@ import { setPriority } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import { parseExactly } from '../../../domain/json-schema/exact-number.ts';
-import { examplesOf } from '../../../domain/json-schema/example.ts';
+import { schemaExamples } from '../../../domain/json-schema/example.ts';
 import { compilePropertySchema, type PropertyCheck } from '../../../domain/json-schema/property-check.ts';
 import { SchemaInvalid } from '../../../domain/json-schema/schema-invalid.ts';
 import type { Violation } from '../../../problem.ts';
@@ -127,7 +127,7 @@ function compiled(schema: KnownSchema, { compileMs }: TimeLimits): PropertyCheck
  */
 function tryExamples({ text }: KnownSchema, check: PropertyCheck, { checkMs }: TimeLimits): void {
   const startedAt = cpuMs();
-  for (const example of examplesOf(parseExactly(text))) {
+  for (const example of schemaExamples(parseExactly(text))) {
     stopwatch.start(checkMs);
     check(example);
     stopwatch.check();

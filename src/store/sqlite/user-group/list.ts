@@ -1,6 +1,6 @@
 // Pages of user groups (keyset pagination).
 
-import { listedBytesOf, prefixUpperBound } from '../../../domain/cursor.ts';
+import { listedBytes, prefixUpperBound } from '../../../domain/cursor.ts';
 import type { UserGroup } from '../../../domain/user-group/user-group.ts';
 import { toUserGroup, USER_GROUP } from '../../entities.ts';
 import type { QueryResult, UserGroupSearch } from '../../port.ts';
@@ -23,7 +23,7 @@ export function listUserGroups(
   for (const row of rowsOf(connection, search, USER_GROUP.names)) {
     const userGroup = toUserGroup(row)!;
     userGroups.push(userGroup);
-    bytes += listedBytesOf(userGroup);
+    bytes += listedBytes(userGroup);
     if (bytes >= search.maxBytes) return { userGroups, isEnd: false };
   }
   return { userGroups, isEnd: userGroups.length < search.limit };

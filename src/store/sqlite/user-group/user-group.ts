@@ -2,7 +2,7 @@
 
 import type { StoredEvent } from '../../../domain/event/event.ts';
 import type { TokenAddress } from '../../../domain/token.ts';
-import { sizeOf, type UserGroup, type UserGroupKey } from '../../../domain/user-group/user-group.ts';
+import { type UserGroup, type UserGroupKey, valuesLength } from '../../../domain/user-group/user-group.ts';
 import {
   TENANT,
   toUserGroup,
@@ -71,5 +71,5 @@ export function countUserGroups(connection: Connection, { of }: Query<'countUser
 export function charactersOf({ kind }: Query, result: QueryResult): number {
   if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
   const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken' || kind === 'resolveToken';
-  return isGroup && result !== null ? sizeOf(result as UserGroup) : 0;
+  return isGroup && result !== null ? valuesLength(result as UserGroup) : 0;
 }
