@@ -141,7 +141,7 @@ export function createServing({
     publicLimit,
     phase: () => phase,
     metrics: metrics?.http ?? null,
-    arrivals: { tenantOf: (message) => prefetcher.guessTenant(message), activity: context.activity },
+    arrivals: { guessTenant: (message) => prefetcher.guessTenant(message), activity: context.activity },
   });
   const running = new InFlight();
   const options = {

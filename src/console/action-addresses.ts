@@ -2,7 +2,7 @@
 // the nearest page above.
 
 import type { FastifyInstance } from 'fastify';
-import { type PageLimitOptions, pageLimitOf } from '../http/public-endpoint.ts';
+import { type PageLimitOptions, pageLimiter } from '../http/public-endpoint.ts';
 import type { Page } from './page.ts';
 import { redirect } from './serve.ts';
 
@@ -15,7 +15,7 @@ export function addActionAddresses(
   for (const path of pages.map((page) => page.path).filter((each) => !shown.has(each))) {
     const levels = levelsAbove(path, shown);
     const config = { operationId: `console GET ${path}` };
-    app.get(`/console${path}`, { config, onRequest: pageLimitOf(options) }, (request, reply) =>
+    app.get(`/console${path}`, { config, onRequest: pageLimiter(options) }, (request, reply) =>
       redirect(reply, pathAbove(request.url, levels)),
     );
   }

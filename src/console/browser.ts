@@ -1,13 +1,13 @@
 // The browser behind a request: its sessions, and the site that a request comes from.
 
 import type { FastifyRequest } from 'fastify';
-import { encodedQueryOf } from '../http/request/query.ts';
+import { encodedQuery } from '../http/request/query.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { readSession, type Session, SLOTS } from './session.ts';
 
 export function queryOf({ url }: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(encodedQueryOf(url));
+  return new URLSearchParams(encodedQuery(url));
 }
 
 export function pathOf({ url }: FastifyRequest): string {

@@ -6,7 +6,7 @@ import { userGroupId } from '../domain/field.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { type BodyType, invalidField, valueCheck } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
-import { pathIdOf, type pathParameters } from '../http/request/path-parameter.ts';
+import { documentIdParameter, type pathParameters } from '../http/request/path-parameter.ts';
 import type { Context } from '../operations/context.ts';
 import {
   deleteDocument,
@@ -214,7 +214,7 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete')}</div>`;
 
   /** The id in the path. */
   documentId({ request }: PageCall): string {
-    return pathIdOf(request, this.#kind.idParameter);
+    return documentIdParameter(request, this.#kind.idParameter);
   }
 
   #newForm(call: PageCall, form: Form, problem?: Problem): View {

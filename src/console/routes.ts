@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { lazy } from '../http/lazy.ts';
-import { pageLimitOf } from '../http/public-endpoint.ts';
+import { pageLimiter } from '../http/public-endpoint.ts';
 import { Assets, CSS, JAVASCRIPT } from '../http/response/assets.ts';
-import { refusePreconditionOf } from '../http/response/entity-tag.ts';
+import { refusePreconditionHook } from '../http/response/entity-tag.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
 import { readDependencyFile, readProgramFile } from '../system/program-file.ts';
 import { addActionAddresses } from './action-addresses.ts';
@@ -126,7 +126,7 @@ export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'as
   addActionAddresses(app, options, pages);
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     `${FOLDER}/:digest/:name`,
-    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options)] },
+    { exposeHeadRoute: true, onRequest: [refusePreconditionHook, pageLimiter(options)] },
     async (request, reply) =>
       (await loaded()).send(request, reply, `${request.params.digest}/${request.params.name}`),
   );

@@ -12,7 +12,7 @@ import type { RateLimit } from '../http/limits/rate-limit.ts';
 import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
 import { announcedBytes, readBody } from '../http/request/body.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
-import { statusOf } from '../http/response/problem.ts';
+import { httpStatus } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
@@ -188,8 +188,8 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
   try {
     return await page.handle(call);
   } catch (error) {
-    if (page.retry === undefined || !(error instanceof Problem) || statusOf(error) >= 500) throw error;
-    return { status: statusOf(error), ...(await page.retry(call, error)) };
+    if (page.retry === undefined || !(error instanceof Problem) || httpStatus(error) >= 500) throw error;
+    return { status: httpStatus(error), ...(await page.retry(call, error)) };
   }
 }
 

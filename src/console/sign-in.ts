@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../domain/token.ts';
-import { pageLimitOf } from '../http/public-endpoint.ts';
+import { pageLimiter } from '../http/public-endpoint.ts';
 import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
@@ -22,7 +22,7 @@ const MAX_BYTES = 65_536;
 export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
   const { context, assets } = options;
   const config = { operationId: 'console sign-in' };
-  const page = { config, onRequest: pageLimitOf(options) };
+  const page = { config, onRequest: pageLimiter(options) };
   app.get('/console', page, (_request, reply) => redirect(reply, HOME));
 
   // Never a reload: the page that a link led to reloads once, to here.

@@ -17,7 +17,7 @@ import {
 import type { EndpointDescription, Example } from './description.ts';
 import { type AnyEndpoint, endpoint } from './endpoint.ts';
 import { Json, jsonArray, jsonObject, raw, successBody } from './json.ts';
-import { pathIdOf, type pathParameters } from './request/path-parameter.ts';
+import { documentIdParameter, type pathParameters } from './request/path-parameter.ts';
 import { noQuery, queryType } from './request/query.ts';
 import { setVersionTag } from './response/entity-tag.ts';
 import { timestamp, timestampSchema } from './response/timestamp.ts';
@@ -120,7 +120,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
   const members = `${member}s`;
   const path = `/v1/${collection}/:${idParameter}`;
   const schema = documentSchema(kind);
-  const jsonOf = documentWriter(kind);
+  const writeDocument = documentWriter(kind);
   const Stored = successSchema(`Stored${name}`, { [member]: schema });
   const stored = { success: 1, [member]: kind.example };
   const shared = { access: 'read', query: noQuery, body: noBody } as const;
@@ -136,11 +136,11 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     body: kind.body,
     isConditional: true,
     handle: async ({ context, caller, body, precondition, request, reply }) => {
-      const id = pathIdOf(request, idParameter);
+      const id = documentIdParameter(request, idParameter);
       const { created, document, secret } = await kind.put(context, caller, id, body, precondition);
       if (created) reply.code(201);
       setVersionTag(reply, documentTag(document));
-      return successBody({ [member]: jsonOf(document), secret: secret?.reveal() });
+      return successBody({ [member]: writeDocument(document), secret: secret?.reveal() });
     },
     description: {
       tag,
@@ -179,9 +179,14 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     purpose: `read ${definition.noun}s`,
     isConditional: false,
     handle: async ({ context, caller, request, reply }) => {
-      const document = await readDocument(context, caller, definition, pathIdOf(request, idParameter));
+      const document = await readDocument(
+        context,
+        caller,
+        definition,
+        documentIdParameter(request, idParameter),
+      );
       setVersionTag(reply, documentTag(document));
-      return successBody({ [member]: jsonOf(document) });
+      return successBody({ [member]: writeDocument(document) });
     },
     description: {
       tag,
@@ -210,7 +215,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     handle: async ({ context, caller, query }) => {
       const { documents, nextCursor } = await listDocuments(context, caller, definition, query);
       return successBody({
-        [members]: jsonArray(documents.map(jsonOf)),
+        [members]: jsonArray(documents.map(writeDocument)),
         next_cursor: nextCursor,
       });
     },
@@ -246,7 +251,7 @@ export function documentEndpoints<Body>(kind: DocumentKindApi<Body>): DocumentEn
     access: 'write',
     isConditional: true,
     handle: async ({ context, caller, precondition, request, reply }) => {
-      const id = pathIdOf(request, idParameter);
+      const id = documentIdParameter(request, idParameter);
       if (kind.remove) await kind.remove(context, caller, id, precondition);
       else await deleteDocument(context, caller, definition, id, precondition);
       reply.code(204);

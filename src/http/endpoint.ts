@@ -21,10 +21,10 @@ import type { UnreadResponses } from './limits/response-backpressure.ts';
 import type { FirstQuery, Prefetch, Prefetcher, ReceivedBody } from './prefetch.ts';
 import type { Protocol } from './protocol.ts';
 import { announcedBytes, hasSmallBody, postponeBody, readBody, requireBody } from './request/body.ts';
-import { apiTokenDigestOf } from './request/credentials.ts';
+import { presentedTokenDigest } from './request/credentials.ts';
 import { checkMediaType, type MediaType } from './request/media-type.ts';
 import type { QueryType } from './request/query.ts';
-import { preconditionOf, refusePrecondition } from './response/entity-tag.ts';
+import { readPrecondition, refusePrecondition } from './response/entity-tag.ts';
 import { JSON_TYPE } from './response/problem.ts';
 
 export interface Call<Body = null, Query = null> {
@@ -117,7 +117,7 @@ export function addEndpoint(app: FastifyInstance, options: EndpointOptions, endp
     if (!context.store.admits(access, () => prefetcher.guessTenant(request.raw))) throw overloaded;
     running.begin();
     try {
-      const call = await callOf(options, endpoint, request, reply);
+      const call = await prepareCall(options, endpoint, request, reply);
       const { workspaceId } = call.caller;
       unread.admit(workspaceId, access);
       reply.header('content-type', JSON_TYPE);
@@ -156,13 +156,13 @@ function setViolations(reply: FastifyReply, violations: Context['violations']): 
   reply.header('user-group-violations', pointers.length === 0 ? `/${field}` : pointers.join(', '));
 }
 
-async function callOf(
+async function prepareCall(
   options: EndpointOptions,
   endpoint: AnyEndpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Call<unknown, unknown>> {
-  const digest = apiTokenDigestOf(request.raw, endpoint.protocol);
+  const digest = presentedTokenDigest(request.raw, endpoint.protocol);
   const guess = options.prefetcher.guess(digest);
   const context = withDeadline(options.context, request, guess?.workspaceId);
   const isSmall = endpoint.body.isIgnored === true || hasSmallBody(request.raw);
@@ -206,7 +206,7 @@ async function callOf(
     const body = parsedBody(endpoint, received);
     const { headers } = request.raw;
     if (!endpoint.isConditional && endpoint.protocol !== 'forward-auth') refusePrecondition(headers);
-    const precondition = endpoint.isConditional ? preconditionOf(headers) : undefined;
+    const precondition = endpoint.isConditional ? readPrecondition(headers) : undefined;
     return { context: handling, caller, query, body, precondition, request, reply };
   } finally {
     reservation?.[Symbol.dispose]();

@@ -42,12 +42,12 @@ function membersText(members: Members, text: string): string {
     const value = members[name];
     if (value === undefined) continue;
     const separator = text === START ? '' : ',';
-    text += `${separator}"${name}":${textOf(value)}`;
+    text += `${separator}"${name}":${memberText(value)}`;
   }
   return text;
 }
 
-function textOf(value: Exclude<Member, undefined>): string {
+function memberText(value: Exclude<Member, undefined>): string {
   if (typeof value === 'string') return JSON.stringify(value);
   return value instanceof Json ? value.text : `${value}`;
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { AddressInUse, ConfigInvalid } from '../config.ts';
 import { Problem } from '../problem.ts';
 import { requestIds } from './log/request-id.ts';
-import { PROBLEM_TYPE, problemBody, problemOf, statusOf } from './response/problem.ts';
+import { httpStatus, PROBLEM_TYPE, problemBody, toProblem } from './response/problem.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 32;
@@ -49,8 +49,8 @@ export async function startMetricsServer(
         const text = await render();
         response.setHeader('content-type', metrics.contentType).end(text);
       } catch (error) {
-        const problem = problemOf(error);
-        if (statusOf(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
+        const problem = toProblem(error);
+        if (httpStatus(problem) >= 500) log.error({ requestId: id, err: error }, 'cannot collect metrics');
         sendProblem(response, problem, id);
       }
     },
@@ -107,5 +107,5 @@ function refuseOther(method = '', url = ''): void {
 
 function sendProblem(response: ServerResponse, problem: Problem, id: string): void {
   if (problem.code === 'method_not_allowed') response.setHeader('allow', 'GET, HEAD');
-  response.writeHead(statusOf(problem), { 'content-type': PROBLEM_TYPE }).end(problemBody(problem, id));
+  response.writeHead(httpStatus(problem), { 'content-type': PROBLEM_TYPE }).end(problemBody(problem, id));
 }

@@ -14,8 +14,8 @@ import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { PrefetchQuery } from '../store/batching-store.ts';
 import { readBody } from './request/body.ts';
 import { CallerHints } from './request/caller-hints.ts';
-import { apiTokenDigestOf } from './request/credentials.ts';
-import { userGroupIdOf } from './request/path-parameter.ts';
+import { presentedTokenDigest } from './request/credentials.ts';
+import { userGroupIdParameter } from './request/path-parameter.ts';
 
 /** The first query of an endpoint for this caller; null if there is none. */
 export type FirstQuery<Body> = (
@@ -32,7 +32,7 @@ export function groupOfBody(caller: Caller, body: { userGroupId: string }): Pref
 
 /** For endpoints on the user group whose id is in the path. */
 export function groupOfPath(caller: Caller, _body: unknown, request: FastifyRequest): PrefetchQuery {
-  return groupOfId(caller, userGroupIdOf(request));
+  return groupOfId(caller, userGroupIdParameter(request));
 }
 
 export function groupOfId({ workspaceId, environment }: Caller, userGroupId: string): PrefetchQuery {
@@ -44,7 +44,7 @@ export function groupOfToken({ address }: PresentedToken): PrefetchQuery | null 
 }
 
 /** The same for endpoints that resolve it. */
-export function resolutionOf(
+export function resolutionQuery(
   { workspaceId, environment }: Caller,
   { address }: PresentedToken,
   now: number,
@@ -82,7 +82,7 @@ export class Prefetcher {
 
   /** The tenant that a request is probably from, a workspace id. */
   guessTenant(message: IncomingMessage): number {
-    return this.guess(apiTokenDigestOf(message, 'oauth'))?.workspaceId ?? UNKNOWN_TENANT;
+    return this.guess(presentedTokenDigest(message, 'oauth'))?.workspaceId ?? UNKNOWN_TENANT;
   }
 
   /** Reads a small body and sends the endpoint's first query, until `confirm` or `cancel` is called. */

@@ -26,7 +26,7 @@ declare module 'fastify' {
  * The protocol of a request: that of its route, or of the first part of its path, where every response follows the
  * protocol, also if nothing is at the path.
  */
-export function protocolOf({ routeOptions, server, url }: FastifyRequest): Protocol | undefined {
+export function requestProtocol({ routeOptions, server, url }: FastifyRequest): Protocol | undefined {
   const [, part = ''] = url.split(/[/?]/, 2);
   return server.pathProtocols.get(part) ?? routeOptions.config?.protocol;
 }

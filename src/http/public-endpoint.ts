@@ -5,7 +5,7 @@ import type { Context } from '../operations/context.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { EndpointDescription } from './description.ts';
 import type { PublicLimit } from './limits/public-limit.ts';
-import { refusePreconditionOf } from './response/entity-tag.ts';
+import { refusePreconditionHook } from './response/entity-tag.ts';
 
 export interface PublicCall {
   context: Context;
@@ -39,8 +39,8 @@ export function addPublicEndpoint(
   { operationId, path, isConditional, isUnlimited, handle }: PublicEndpoint,
 ): void {
   const onRequest = [
-    ...(isConditional ? [] : [refusePreconditionOf]),
-    ...(isUnlimited ? [] : [pageLimitOf({ publicLimit, ...options })]),
+    ...(isConditional ? [] : [refusePreconditionHook]),
+    ...(isUnlimited ? [] : [pageLimiter({ publicLimit, ...options })]),
   ];
   const route = { exposeHeadRoute: true, onRequest, config: { operationId } };
   app.get(path, route, (request, reply) => handle({ ...options, request, reply }));
@@ -49,7 +49,7 @@ export function addPublicEndpoint(
 export type PageLimitOptions = Pick<PublicOptions, 'publicLimit' | 'context'>;
 
 /** The limit of pages as a hook. */
-export function pageLimitOf({ publicLimit, context }: PageLimitOptions) {
+export function pageLimiter({ publicLimit, context }: PageLimitOptions) {
   return ({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     context.activity.seen(UNKNOWN_TENANT);
     publicLimit?.countPage(raw);

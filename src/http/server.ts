@@ -30,7 +30,7 @@ import {
 } from './request/parser-errors.ts';
 import { withoutViewerUrl } from './request/viewer-url.ts';
 import { type ObserveRequest, observeRequests, type RequestObserver } from './request-observer.ts';
-import { nothingAtPath, problemOf, sendProblem, statusOf, unreadablePath } from './response/problem.ts';
+import { httpStatus, nothingAtPath, sendProblem, toProblem, unreadablePath } from './response/problem.ts';
 
 type ServerConfig = Pick<
   Config,
@@ -81,7 +81,7 @@ export function createServer({
   const problems = new ProblemLog(log, config.trustedProxies, config.threads);
   const delay = new RefusalDelay();
   const respond: RespondWithProblem = (error, request, reply) => {
-    const refused = problemOf(error);
+    const refused = toProblem(error);
     // Also absent if the router rejects the path.
     const isPublic = !request.apiTokenId;
     if (isPublic) arrivals.activity?.seen(UNKNOWN_TENANT);
@@ -233,7 +233,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 function respondWithProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
-  const status = statusOf(problem);
+  const status = httpStatus(problem);
   // The rest of the pipelined requests would be rejected too.
   if (status === 503 && isPipelined(request)) reply.header('connection', 'close');
   // The rest of the request may never arrive.
@@ -249,7 +249,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
   app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request.url);
+    const path = decodedPath(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
       respond(nothingAtPath(), request, reply);
@@ -263,7 +263,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
 }
 
 /** The path as the router interprets it: also of an absolute URL, without the query, decoded. */
-function pathOf(url: string): string {
+function decodedPath(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?]*/i, '').split('?', 1)[0]!;
   try {
     return decodeURI(path);

@@ -7,7 +7,7 @@ import { SINGLETON_ID } from '../domain/policy-mode.ts';
 import type { Context } from '../operations/context.ts';
 import { setVersionTag } from './response/entity-tag.ts';
 
-export async function singletonOf(
+export async function findSingleton(
   { configs, store }: Context,
   caller: Caller,
   { kind }: DocumentDefinition,

@@ -98,7 +98,7 @@ describe('Requests that arrive at the same time', () => {
 function arrivals(activity?: TenantActivity, work: () => void = () => {}) {
   const order: number[] = [];
   const tenants = new Map<IncomingMessage, number>();
-  const limit = new ArrivalLimit({ tenantOf: (message) => tenants.get(message)!, activity });
+  const limit = new ArrivalLimit({ guessTenant: (message) => tenants.get(message)!, activity });
   const arrive = (tenant: number): void => {
     const message = new IncomingMessage(new Socket());
     tenants.set(message, tenant);

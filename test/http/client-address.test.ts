@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import { ConfigInvalid, readConfig } from '../../src/config.ts';
-import { clientAddressOf } from '../../src/http/request/client-address.ts';
+import { findClientAddress } from '../../src/http/request/client-address.ts';
 
 const PROXIES = '10.0.0.0/8, 192.0.2.7, 2001:db8:1::/48';
 
@@ -12,7 +12,7 @@ const PROXIES = '10.0.0.0/8, 192.0.2.7, 2001:db8:1::/48';
 function clientOf(peer: string | undefined, forwarded?: string, proxies = PROXIES): string {
   const { trustedProxies } = readConfig({ UGS_TRUSTED_PROXIES: proxies });
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-  return clientAddressOf({ headers, socket: { remoteAddress: peer } } as IncomingMessage, trustedProxies);
+  return findClientAddress({ headers, socket: { remoteAddress: peer } } as IncomingMessage, trustedProxies);
 }
 
 describe('The address of a client', () => {

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { headerNamePart } from '../../src/http/endpoints/user-group/forward-auth.ts';
-import { viewerTokenOf } from '../../src/http/request/viewer-token.ts';
+import { presentedViewerToken } from '../../src/http/request/viewer-token.ts';
 import { codePoint } from '../support/domain/code-point.ts';
 
 /** Characters that names could confuse. */
@@ -42,7 +42,7 @@ describe('The name of the header of a schema', () => {
 
 describe('The token of a viewer', () => {
   const tokenOf = (headers: Record<string, string>) =>
-    viewerTokenOf({ headers } as unknown as IncomingMessage)?.reveal() ?? null;
+    presentedViewerToken({ headers } as unknown as IncomingMessage)?.reveal() ?? null;
   const name = 'user_group_token';
   const pair = fc
     .tuple(

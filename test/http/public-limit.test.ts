@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { networkOf } from '../../src/http/limits/public-limit.ts';
+import { networkPrefix } from '../../src/http/limits/public-limit.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { EmbedSite, integrations } from '../support/embed-token/site.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -215,6 +215,6 @@ describe('The network of an address', () => {
       '': '',
     };
     for (const [address, network] of Object.entries(networks))
-      assert.equal(networkOf(address), network, address);
+      assert.equal(networkPrefix(address), network, address);
   });
 });

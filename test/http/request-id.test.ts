@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { traceIdOf } from '../../src/http/log/trace-context.ts';
+import { parseTraceId } from '../../src/http/log/trace-context.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -83,7 +83,7 @@ describeOnEachDatabase('the log of a failed request', (database) => {
 });
 
 describe('The trace id of a traceparent', () => {
-  const of = (traceparent?: string) => traceIdOf({ ...(traceparent !== undefined && { traceparent }) });
+  const of = (traceparent?: string) => parseTraceId({ ...(traceparent !== undefined && { traceparent }) });
 
   it('is accepted in version 00, and in later versions with more fields', () => {
     assert.equal(of(`00-${TRACE_ID}-00f067aa0ba902b7-01`), TRACE_ID);

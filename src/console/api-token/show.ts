@@ -4,7 +4,7 @@ import {
   apiTokenStatus,
   previousTextUntil,
 } from '../../domain/api-token.ts';
-import { apiTokenIdOf } from '../../http/request/path-parameter.ts';
+import { apiTokenIdParameter } from '../../http/request/path-parameter.ts';
 import { readApiToken } from '../../operations/api-token/api-token.ts';
 import { badge, buttonTo, definitions, type Html, html, pathTo, time } from '../html.ts';
 import { ADMINS, type Page, type PageCall } from '../page.ts';
@@ -43,7 +43,7 @@ ${apiTokenStatus(apiToken, now) === 'active' ? actions(apiToken) : ''}`,
 };
 
 export function apiTokenIn({ context, caller, request }: PageCall): Promise<ApiToken> {
-  return readApiToken(context, caller, apiTokenIdOf(request));
+  return readApiToken(context, caller, apiTokenIdParameter(request));
 }
 
 export function apiTokenName({ name, apiTokenId }: ApiToken): string {

@@ -1,6 +1,6 @@
 import { mappingPolicyBody, mappingPolicyDefinition } from '../../domain/mapping-policy.ts';
 import { type PolicyMode, policyModes } from '../../domain/policy-mode.ts';
-import { singletonOf } from '../../http/singleton-endpoints.ts';
+import { findSingleton } from '../../http/singleton-endpoints.ts';
 import { putMappingPolicy } from '../../operations/mapping-policy/put.ts';
 import { choiceField } from '../fields.ts';
 import { readForm, textMember } from '../form.ts';
@@ -27,7 +27,7 @@ export const mappingPolicyPages = formPages({
     return { location: withNotice(pathTo('catalogue'), 'saved') };
   },
   view: async (call, form, problem) => {
-    const stored = await singletonOf(call.context, call.caller, mappingPolicyDefinition);
+    const stored = await findSingleton(call.context, call.caller, mappingPolicyDefinition);
     return formView(call, {
       title: 'Mapping policy',
       text: html`${formProblem('mapping policy', stored, problem)}

@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
 import { propertySchemaBody, propertySchemaDefinition } from '../../domain/property-schema.ts';
-import { singletonOf } from '../../http/singleton-endpoints.ts';
+import { findSingleton } from '../../http/singleton-endpoints.ts';
 import { deleteDocument, documentNotFound } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
 import { areaField, choiceField } from '../fields.ts';
@@ -114,7 +114,7 @@ const EXAMPLE = {
 };
 
 function storedIn({ context, caller }: PageCall): Promise<Document | null> {
-  return singletonOf(context, caller, propertySchemaDefinition);
+  return findSingleton(context, caller, propertySchemaDefinition);
 }
 
 function typed(document: Document): { schema: string; mode: PolicyMode } {

@@ -1,5 +1,5 @@
 import { invalidField } from '../../domain/request-body.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { deleteUserGroup } from '../../operations/user-group/delete.ts';
 import { textField } from '../fields.ts';
 import { pathTo } from '../html.ts';
@@ -18,7 +18,7 @@ export const deletion = groupConfirmation({
     'Its token stops working immediately. Its name, mapping and properties are deleted, including those in its events. The id can be used for a new user group.',
   button: 'Delete',
   act: async ({ context, caller, request, form }) => {
-    const id = userGroupIdOf(request);
+    const id = userGroupIdParameter(request);
     if (form.text('user_group_id') !== id)
       throw invalidField('/user_group_id', 'must be exactly the id of this user group');
     await deleteUserGroup(context, caller, id, preconditionIn(form));

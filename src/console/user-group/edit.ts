@@ -1,7 +1,7 @@
 // The form that edits a group. Its button leads to the review; nothing is stored before.
 
 import { valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
 import { problemSummary } from '../fields.ts';
 import { formView } from '../form-pages.ts';
@@ -37,7 +37,7 @@ export const editAgain: Page = {
     const { context, request, form } = call;
     await context.cpu.turn(form.size);
     const config = await environmentConfig(call);
-    const fields = readGroupFields(userGroupIdOf(request), readGroup(form, config), null);
+    const fields = readGroupFields(userGroupIdParameter(request), readGroup(form, config), null);
     return editView(call, typedGroup(config, fields), versionIn(form));
   },
   retry: retryEdit,
@@ -48,12 +48,12 @@ export async function retryEdit(call: PageCall, problem: Problem): Promise<View>
   const { request, form } = call;
   const typed = readGroup(form, await environmentConfig(call));
   if (problem.code === 'user_group_not_found')
-    return createView(call, { id: userGroupIdOf(request), ...typed }, problem);
+    return createView(call, { id: userGroupIdParameter(request), ...typed }, problem);
   return editView(call, typed, versionIn(form), problem);
 }
 
 function editView(call: PageCall, typed: TypedGroup, version: string, problem?: Problem): View {
-  const id = userGroupIdOf(call.request);
+  const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
   return formView(call, {
     title: `Edit ${id}`,

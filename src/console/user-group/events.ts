@@ -1,4 +1,4 @@
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { pageOfEvents } from '../event/list.ts';
 import { eventTableOfOne } from '../event/table.ts';
 import { html, link, pathTo } from '../html.ts';
@@ -12,7 +12,7 @@ export const events: Page = {
   purpose: 'list events',
   access: 'list',
   handle: async (call) => {
-    const id = userGroupIdOf(call.request);
+    const id = userGroupIdParameter(call.request);
     return {
       title: `Events of ${id}`,
       main: html`<h1>Events of a user group</h1>

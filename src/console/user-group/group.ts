@@ -3,7 +3,7 @@
 import type { Caller } from '../../domain/api-token.ts';
 import type { Precondition } from '../../domain/precondition.ts';
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Context } from '../../operations/context.ts';
 import { findIntegration } from '../../operations/integration/integration.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
@@ -17,7 +17,7 @@ import { confirmationProblem, preconditionIn, versionField } from '../version.ts
 
 /** Throws `user_group_not_found`. */
 export function groupIn({ context, caller, request }: PageCall): Promise<UserGroup> {
-  return findUserGroup(context, caller, userGroupIdOf(request));
+  return findUserGroup(context, caller, userGroupIdParameter(request));
 }
 
 /** Applies an operation to the group in the path, at the version that the form was opened with. */
@@ -26,7 +26,7 @@ export async function applyToGroup(
   operation: (context: Context, caller: Caller, id: string, precondition: Precondition) => Promise<unknown>,
   done: string,
 ): Promise<Redirect> {
-  const id = userGroupIdOf(request);
+  const id = userGroupIdParameter(request);
   await operation(context, caller, id, preconditionIn(form));
   return { location: withNotice(pathTo('user-groups', id), done) };
 }

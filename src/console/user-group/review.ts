@@ -1,7 +1,7 @@
 // Review of a change before it is stored.
 
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { checkPolicies } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
@@ -43,7 +43,7 @@ export const review: Page = {
 
 /** The stored group, and what was typed about it. Throws `user_group_not_found` and `invalid_request`. */
 export async function readSubmission({ context, caller, request, form }: PageCall): Promise<Submission> {
-  const id = userGroupIdOf(request);
+  const id = userGroupIdParameter(request);
   const config = await environmentConfig({ context, caller });
   const stored = await findUserGroup(context, caller, id);
   await context.cpu.turn(form.size + valuesLength(stored));

@@ -2,7 +2,7 @@ import { isPermitted } from '../../domain/api-token.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type UserGroup, valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { revealToken } from '../../operations/user-group/reveal-token.ts';
 import type { Problem } from '../../problem.ts';
 import { dataSourceLink, dataSourceName } from '../catalogue/data-source.ts';
@@ -52,7 +52,7 @@ export const showToken: Page = {
   access: 'write',
   handle: async (call) => {
     const { context, caller, request } = call;
-    return showView(call, await revealToken(context, caller, userGroupIdOf(request)));
+    return showView(call, await revealToken(context, caller, userGroupIdParameter(request)));
   },
 };
 

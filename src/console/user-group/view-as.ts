@@ -7,8 +7,8 @@ import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/jso
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { embedTokenBody } from '../../http/endpoints/embed-token/create.ts';
-import { userGroupIdOf } from '../../http/request/path-parameter.ts';
-import { statusOf } from '../../http/response/problem.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
+import { httpStatus } from '../../http/response/problem.ts';
 import {
   type DecodedToken,
   mintTestToken,
@@ -47,7 +47,7 @@ export const mintTest: Page = {
   purpose: 'mint embed tokens',
   access: 'read',
   handle: async ({ context, caller, form, request }) => {
-    const userGroupId = userGroupIdOf(request);
+    const userGroupId = userGroupIdParameter(request);
     const { integration, resource } = await readForm(context, form, embedTokenBody, (sent) => ({
       integration: textMember(sent, 'integration'),
       user_group_id: JSON.stringify(userGroupId),
@@ -71,7 +71,7 @@ ${claims(minted)}
 async function preparePage(call: PageCall, problem?: Problem): Promise<View> {
   const { context, caller, session, request, demoDirectory } = call;
   const { catalogue } = await environmentConfig(call);
-  const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdOf(request));
+  const { userGroup, effective, previews } = await viewAs(context, caller, userGroupIdParameter(request));
   const { name, providedId, suspendedAt } = userGroup;
   const dashboard = sampleDashboard(demoDirectory, userGroup, effective);
   const told = html`<section aria-labelledby="data-sources"><h2 id="data-sources">Data sources</h2>
@@ -151,7 +151,7 @@ ${isPermitted(caller, WRITERS) ? mintForm(userGroup, preview, session) : ''}`;
 }
 
 function refusal(problem: Problem): Html {
-  return html`<div class="problem"><p>Nothing is minted: ${statusOf(problem)} <code>${problem.code}</code></p>
+  return html`<div class="problem"><p>Nothing is minted: ${httpStatus(problem)} <code>${problem.code}</code></p>
 ${
   problem.errors.length === 0
     ? html`<p>${problem.message}</p>`

@@ -1,6 +1,6 @@
 // Actions that deliver an event to an endpoint: a test event, or one again.
 
-import { pathIdOf } from '../../http/request/path-parameter.ts';
+import { documentIdParameter } from '../../http/request/path-parameter.ts';
 import { redeliver, testWebhookEndpoint } from '../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, type Page } from '../page.ts';
@@ -30,7 +30,7 @@ export const redeliverEvent: Page = {
   purpose: 'redeliver webhooks',
   handle: async (call) => {
     const id = pages.documentId(call);
-    await redeliver(call.context, call.caller, id, pathIdOf(call.request, 'event_id'));
+    await redeliver(call.context, call.caller, id, documentIdParameter(call.request, 'event_id'));
     return { location: withNotice(pages.documentPath(id), 'redelivered') };
   },
 };

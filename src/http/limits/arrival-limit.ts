@@ -31,46 +31,46 @@ interface Waiting {
 }
 
 export interface ArrivalOptions {
-  tenantOf?: GuessTenant | undefined;
+  guessTenant?: GuessTenant | undefined;
   activity?: TenantActivity | undefined;
 }
 
 export class ArrivalLimit {
   readonly #waiting = new FairQueue<Waiting>();
-  readonly #tenantOf: GuessTenant;
+  readonly #guessTenant: GuessTenant;
   readonly #activity: TenantActivity;
   /** Since the last reset, which may be several turns ago: resetting in every turn would cost more. */
   #started = 0;
   /** The same by tenant, while several are active. */
-  readonly #startedOf = new Map<number, number>();
+  readonly #startedByTenant = new Map<number, number>();
   #isResetScheduled = false;
   #lastReset = performance.eventLoopUtilization();
 
-  constructor({ tenantOf = () => UNKNOWN_TENANT, activity = new TenantActivity() }: ArrivalOptions = {}) {
-    this.#tenantOf = tenantOf;
+  constructor({ guessTenant = () => UNKNOWN_TENANT, activity = new TenantActivity() }: ArrivalOptions = {}) {
+    this.#guessTenant = guessTenant;
     this.#activity = activity;
   }
 
   /** Runs `start` in this turn or in a later one. */
   admit(message: IncomingMessage, start: Start): void {
-    const tenant = this.#activity.isShared ? this.#tenantOf(message) : null;
+    const tenant = this.#activity.isShared ? this.#guessTenant(message) : null;
     if (this.#started < MAX_PER_TURN && (tenant === null || this.#mayStart(tenant))) {
       this.#start(tenant, start);
       return;
     }
     if (!hasSmallBody(message)) postponeBody(message);
-    const waiting = { tenant: tenant ?? this.#tenantOf(message), start };
+    const waiting = { tenant: tenant ?? this.#guessTenant(message), start };
     this.#waiting.push(waiting.tenant, waiting);
     this.#scheduleReset();
   }
 
   #mayStart(tenant: number): boolean {
-    return (this.#startedOf.get(tenant) ?? 0) < MAX_PER_PERIOD;
+    return (this.#startedByTenant.get(tenant) ?? 0) < MAX_PER_PERIOD;
   }
 
   #start(tenant: number | null, start: Start): void {
     this.#started++;
-    if (tenant !== null) this.#startedOf.set(tenant, (this.#startedOf.get(tenant) ?? 0) + 1);
+    if (tenant !== null) this.#startedByTenant.set(tenant, (this.#startedByTenant.get(tenant) ?? 0) + 1);
     if (this.#started === MAX_PER_TURN) this.#scheduleReset();
     start();
   }
@@ -96,7 +96,7 @@ export class ArrivalLimit {
   #reset(): void {
     this.#isResetScheduled = false;
     this.#started = 0;
-    this.#startedOf.clear();
+    this.#startedByTenant.clear();
     const { isShared } = this.#activity;
     if (isShared) this.#lastReset = performance.eventLoopUtilization();
     const limit = isShared ? MAX_PER_PERIOD * this.#waiting.tenants : MAX_PER_TURN;

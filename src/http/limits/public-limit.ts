@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIPv6 } from 'node:net';
 import { Problem } from '../../problem.ts';
 import { WindowCounts } from '../../scheduling/window-counts.ts';
-import { clientAddressOf } from '../request/client-address.ts';
-import { statusOf } from '../response/problem.ts';
+import { findClientAddress } from '../request/client-address.ts';
+import { httpStatus } from '../response/problem.ts';
 
 /** Beyond it the address that came first is forgotten, so that many addresses cannot exhaust memory. */
 const MAX_NETWORKS = 16_384;
@@ -41,7 +41,7 @@ export class PublicLimit {
 
   /** Counts a refused request. Returns `rate_limited` in place of the problem if its address was refused too often. */
   refuse(request: IncomingMessage, problem: Problem): Problem {
-    if (statusOf(problem) >= 500 || problem.code === 'rate_limited') return problem;
+    if (httpStatus(problem) >= 500 || problem.code === 'rate_limited') return problem;
     const seconds = this.#secondsBeyond(this.#refusals, request);
     if (seconds === null) return problem;
     const refused =
@@ -66,14 +66,14 @@ export class PublicLimit {
 
   /** Counts the request; returns the seconds until the next minute if it exceeds the limit, otherwise null. */
   #secondsBeyond(requests: WindowCounts, request: IncomingMessage): number | null {
-    const network = networkOf(clientAddressOf(request, this.#trustedProxies));
+    const network = networkPrefix(findClientAddress(request, this.#trustedProxies));
     const { count, secondsLeft } = requests.add(network);
     return count <= this.#perMinute ? null : secondsLeft;
   }
 }
 
 /** The /64 of an IPv6 address: a host can use every address in it. `address` is in canonical form. */
-export function networkOf(address: string): string {
+export function networkPrefix(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
   const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => '0');

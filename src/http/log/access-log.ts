@@ -4,9 +4,9 @@
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import { HEALTH_CHECKS } from '../endpoints/service/health.ts';
-import { clientAddressOf } from '../request/client-address.ts';
+import { findClientAddress } from '../request/client-address.ts';
 import type { RequestObserver } from '../request-observer.ts';
-import { traceIdOf } from './trace-context.ts';
+import { parseTraceId } from './trace-context.ts';
 
 interface AccessLogOptions {
   level: 'info' | 'debug';
@@ -21,14 +21,14 @@ export function accessLog(
 ): RequestObserver {
   return (request) => {
     // Unknown once the client has disconnected.
-    const address = clientAddressOf(request.raw, trustedProxies);
+    const address = findClientAddress(request.raw, trustedProxies);
     return (status, durationMs) => {
       const { url: path, config } = request.routeOptions;
       if (!hasHealthChecks && status === 200 && HEALTH_CHECKS.has(config.operationId ?? '')) return;
       log[level](
         {
           requestId: request.id,
-          traceId: traceIdOf(request.raw.headers),
+          traceId: parseTraceId(request.raw.headers),
           operation: config.operationId,
           method: request.method,
           // The registered path: the one of the request may contain anything, even a token.

@@ -7,10 +7,10 @@ import type { Logger } from 'pino';
 import { authenticationFailureOf } from '../../operations/api-token/authenticate.ts';
 import type { Problem } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { clientAddressOf } from '../request/client-address.ts';
-import { statusOf } from '../response/problem.ts';
+import { findClientAddress } from '../request/client-address.ts';
+import { httpStatus } from '../response/problem.ts';
 import { AuthenticationFailureLog } from './authentication-failure-log.ts';
-import { traceIdOf } from './trace-context.ts';
+import { parseTraceId } from './trace-context.ts';
 
 /** Limits of the process, whose threads have equal shares. */
 const MAX_OUTAGE_LINES_PER_SECOND = 10;
@@ -40,8 +40,8 @@ export class ProblemLog {
   add(problem: Problem, request: FailedRequest): void {
     const failure = authenticationFailureOf(problem);
     if (failure !== null) {
-      this.#authenticationFailures.add(failure, clientAddressOf(request.raw, this.#trustedProxies));
-    } else if (statusOf(problem) >= 500) {
+      this.#authenticationFailures.add(failure, findClientAddress(request.raw, this.#trustedProxies));
+    } else if (httpStatus(problem) >= 500) {
       this.#addFailure(problem, request);
     }
   }
@@ -53,7 +53,7 @@ export class ProblemLog {
 
   #addFailure(problem: Problem, { id: requestId, raw }: FailedRequest): void {
     const { code, cause } = problem;
-    const fields = { requestId, traceId: traceIdOf(raw.headers), code };
+    const fields = { requestId, traceId: parseTraceId(raw.headers), code };
     if (code === 'overloaded' || code === 'shutting_down') {
       const unlogged = this.#refusals.next();
       if (unlogged === null) return;

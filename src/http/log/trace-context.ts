@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
 
 /** The trace id in a valid `traceparent`; undefined if there is none. */
-export function traceIdOf({ traceparent }: IncomingHttpHeaders): string | undefined {
+export function parseTraceId({ traceparent }: IncomingHttpHeaders): string | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const [, version, traceId, more] = TRACEPARENT.exec(traceparent) ?? [];
   return version === '00' && more !== undefined ? undefined : traceId;

@@ -7,12 +7,12 @@ import { responseHeaders } from '../response/response-header.ts';
 import type { NamedSchema } from '../schema.ts';
 import { about, authentications } from './about.ts';
 import { errorResponses, oauthProblemSchema, problemExamples, problemSchema } from './error-responses.ts';
-import { type ApiSurface, operationsOf } from './operation.ts';
+import { type ApiSurface, listOperations } from './operation.ts';
 import { pathItem, schemaObject } from './operation-object.ts';
 
 /** `surface` is the module `routes.ts`. */
 export function openApi(surface: ApiSurface): OpenAPIV3_1.Document {
-  const operations = operationsOf(surface);
+  const operations = listOperations(surface);
   const byPath = Map.groupBy(operations, ({ path }) => path);
   const paths = Object.fromEntries(Array.from(byPath, ([path, ofPath]) => [path, pathItem(ofPath)]));
   const requests = operations.map(({ body }) => body);

@@ -24,7 +24,7 @@ import {
   requestTimeout,
   unknownMethod,
 } from '../request/parser-errors.ts';
-import { nothingAtPath, problemOf } from '../response/problem.ts';
+import { nothingAtPath, toProblem } from '../response/problem.ts';
 
 /** When a code can occur; `named`: only if the description of the endpoint lists it. */
 type Occurrence =
@@ -292,7 +292,7 @@ export const problemDescriptions = {
     meaning:
       'A bug or an unexpected failure of the service. The log has the details under the `request_id`; the response has none.',
     remedy: 'Give the operator the `request_id`. Every call may be retried.',
-    example: problemOf(new Error()),
+    example: toProblem(new Error()),
   },
   not_implemented: {
     occurrence: 'every request',
@@ -315,7 +315,7 @@ export const problemDescriptions = {
     remedy:
       'Wait the seconds in `Retry-After`, then retry: repeating a call that was applied changes nothing more. The ' +
       'exception is a rotation by id without `If-Match`, which rotates again.',
-    example: problemOf(new StoreUnavailable()),
+    example: toProblem(new StoreUnavailable()),
   },
   shutting_down: {
     occurrence: 'every request',

@@ -8,7 +8,7 @@ import { oauthErrors, problemBody, problems } from '../response/problem.ts';
 import { EXAMPLE_REQUEST_ID, type ResponseHeader } from '../response/response-header.ts';
 import { type NamedSchema, objectSchema } from '../schema.ts';
 import { problemDescriptions } from './error-docs.ts';
-import { type Operation, problemCodesOf } from './operation.ts';
+import { type Operation, possibleProblemCodes } from './operation.ts';
 
 const SHARED = '#/components/responses/';
 const OR = '-or-';
@@ -87,7 +87,7 @@ export function headerReferences(names: readonly ResponseHeader[] = []): Record<
 
 /** References to the error responses of the operation, by status. */
 export function errorReferences(operation: Operation): Record<string, OpenAPIV3_1.ReferenceObject> {
-  const codesOfStatus = Map.groupBy(problemCodesOf(operation), (code) => problems[code].status);
+  const codesOfStatus = Map.groupBy(possibleProblemCodes(operation), (code) => problems[code].status);
   const isOAuth = operation.endpoint?.protocol === 'oauth';
   const references = Array.from(codesOfStatus, ([status, codes]) => [
     status,
@@ -125,7 +125,7 @@ function content(codes: readonly ProblemCode[]): Content {
 }
 
 function oauthContent(codes: readonly ProblemCode[]): Content {
-  const examples = codes.map((code) => [code, exampleOf(problemDescriptions[code].example, 'oauth')]);
+  const examples = codes.map((code) => [code, problemExample(problemDescriptions[code].example, 'oauth')]);
   return {
     'application/json': {
       schema: { $ref: `#/components/schemas/${oauthProblemSchema.name}` },
@@ -149,12 +149,12 @@ function errorResponse(codes: readonly ProblemCode[], content: Content): OpenAPI
 export function problemExamples(): Record<string, OpenAPIV3_1.ExampleObject> {
   const examples = Object.entries(problemDescriptions).map(([code, { example }]) => [
     code,
-    exampleOf(example),
+    problemExample(example),
   ]);
   return Object.fromEntries(examples);
 }
 
-function exampleOf(problem: Problem, protocol?: Protocol): OpenAPIV3_1.ExampleObject {
+function problemExample(problem: Problem, protocol?: Protocol): OpenAPIV3_1.ExampleObject {
   const value = JSON.parse(problemBody(problem, EXAMPLE_REQUEST_ID, protocol));
   return { summary: problems[problem.code].title, value };
 }

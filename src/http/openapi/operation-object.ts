@@ -63,7 +63,7 @@ export function pathItem(operations: readonly Operation[]): OpenAPIV3_1.PathItem
 
 function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
   const { operationId, description, endpoint } = operation;
-  const parameters = parametersOf(operation);
+  const parameters = operationParameters(operation);
   const responses = Object.entries(description.responses).map(([status, each]) => [
     status,
     responseObject(each, operation),
@@ -73,19 +73,19 @@ function operationObject(operation: Operation): OpenAPIV3_1.OperationObject {
     tags: [description.tag],
     summary: description.summary,
     description: endpoint === null ? description.text : description.text + permissionsText(endpoint),
-    security: securityOf(endpoint),
+    security: securityRequirements(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(operation),
     responses: { ...Object.fromEntries(responses), ...errorReferences(operation) },
   };
 }
 
-function securityOf(endpoint: AnyEndpoint | null): OpenAPIV3_1.SecurityRequirementObject[] {
+function securityRequirements(endpoint: AnyEndpoint | null): OpenAPIV3_1.SecurityRequirementObject[] {
   if (endpoint === null) return [];
-  return authenticationsOf(endpoint).map((name) => ({ [name]: [] }));
+  return acceptedAuthentications(endpoint).map((name) => ({ [name]: [] }));
 }
 
-function authenticationsOf({ protocol }: AnyEndpoint): readonly (keyof typeof authentications)[] {
+function acceptedAuthentications({ protocol }: AnyEndpoint): readonly (keyof typeof authentications)[] {
   return protocol === 'oauth' ? ['apiToken', 'bearer', 'basic'] : ['apiToken', 'bearer'];
 }
 
@@ -93,7 +93,7 @@ function permissionsText({ permissions }: AnyEndpoint): string {
   return `\n\nPermission of the API token: ${['admin', ...permissions.filter((each) => each !== 'admin')].map((each) => `\`${each}\``).join(', ')}.`;
 }
 
-function parametersOf({ path, endpoint }: Operation): Parameter[] {
+function operationParameters({ path, endpoint }: Operation): Parameter[] {
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => pathParameter(name!));
   const inQuery = Object.entries(endpoint?.query.parameters ?? {}).map(([name, schema]) =>
     queryParameter(name, schema),

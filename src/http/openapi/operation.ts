@@ -26,7 +26,7 @@ export interface Operation {
   endpoint: AnyEndpoint | null;
 }
 
-export function operationsOf({ endpoints, publicEndpoints }: ApiSurface): Operation[] {
+export function listOperations({ endpoints, publicEndpoints }: ApiSurface): Operation[] {
   return [
     ...endpoints.map((endpoint) => ({
       operationId: endpoint.operationId,
@@ -53,7 +53,7 @@ function pathTemplate(path: string): string {
 }
 
 /** The error codes that the operation can return, in the order of the table of codes. */
-export function problemCodesOf(operation: Operation): ProblemCode[] {
+export function possibleProblemCodes(operation: Operation): ProblemCode[] {
   const named = operation.description.problems ?? [];
   return (Object.keys(problems) as ProblemCode[]).filter(
     (code) => named.includes(code) || canOccur[problemDescriptions[code].occurrence](operation),

@@ -14,20 +14,20 @@ export class CallerHints<Value> {
   }
 
   get(key: string): Value | undefined {
-    const entry = this.#slots[this.#slotOf(key)];
+    const entry = this.#slots[this.#slot(key)];
     return entry?.key === key ? entry.value : undefined;
   }
 
   add(key: string, value: Value): void {
-    this.#slots[this.#slotOf(key)] = { key, value };
+    this.#slots[this.#slot(key)] = { key, value };
   }
 
   delete(key: string): void {
-    if (this.get(key) !== undefined) this.#slots[this.#slotOf(key)] = undefined;
+    if (this.get(key) !== undefined) this.#slots[this.#slot(key)] = undefined;
   }
 
   /** Uses the last characters: keys are digests, which differ everywhere. */
-  #slotOf(key: string): number {
+  #slot(key: string): number {
     let hash = key.length;
     for (let index = Math.max(0, key.length - HASHED_CHARACTERS); index < key.length; index++) {
       hash = hash * 64 + key.charCodeAt(index);

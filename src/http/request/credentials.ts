@@ -9,19 +9,19 @@ const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
 const BASIC = /^basic[ \t]+([0-9A-Za-z+/]+=*)[ \t]*$/i;
 
 /** The digest of the request's API token; null if there is none or it is malformed. */
-export function apiTokenDigestOf({ headers }: IncomingMessage, protocol?: Protocol): TokenDigest | null {
+export function presentedTokenDigest({ headers }: IncomingMessage, protocol?: Protocol): TokenDigest | null {
   const { authorization = '' } = headers;
-  let token = TOKEN.exec(authorization)?.[1] ?? bearerTokenOf(authorization);
-  if (protocol === 'oauth') token ??= passwordOf(authorization);
+  let token = TOKEN.exec(authorization)?.[1] ?? bearerToken(authorization);
+  if (protocol === 'oauth') token ??= basicPassword(authorization);
   return token === undefined ? null : digestOfApiToken(token);
 }
 
-export function bearerTokenOf(authorization: string): string | undefined {
+export function bearerToken(authorization: string): string | undefined {
   return BEARER.exec(authorization)?.[1];
 }
 
 /** The password of Basic, form-encoded as OAuth requires (RFC 6749 §2.3.1); the user name may be any. */
-function passwordOf(authorization: string): string | undefined {
+function basicPassword(authorization: string): string | undefined {
   const [, base64] = BASIC.exec(authorization) ?? [];
   if (base64 === undefined) return undefined;
   const credentials = Buffer.from(base64, 'base64').toString();

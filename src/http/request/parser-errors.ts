@@ -4,7 +4,13 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import { Problem } from '../../problem.ts';
 import { currentResponse, isForeignMethod, isReceivingRequest, type ParserError } from '../node-internals.ts';
-import { PROBLEM_TYPE, problemBody, problemHeaders, statusOf, unreadablePath } from '../response/problem.ts';
+import {
+  httpStatus,
+  PROBLEM_TYPE,
+  problemBody,
+  problemHeaders,
+  unreadablePath,
+} from '../response/problem.ts';
 
 export const MAX_HEADER_BYTES = 16_384;
 export const MAX_HEADER_FIELDS = 1_000;
@@ -142,7 +148,7 @@ function writeProblem(
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   // The client may reset the connection, keep it open, or keep sending: none of this may keep it alive.
   socket.on('error', () => socket.destroy());
-  const status = statusOf(problem);
+  const status = httpStatus(problem);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();

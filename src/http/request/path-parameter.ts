@@ -49,27 +49,27 @@ export const pathParameters = {
   },
 } as const;
 
-const violationOf = valueCheck(userGroupId);
+const checkUserGroupId = valueCheck(userGroupId);
 
 /** Throws `invalid_request` if the id is not valid. The router has already decoded it. */
-export function userGroupIdOf({ params }: FastifyRequest): string {
+export function userGroupIdParameter({ params }: FastifyRequest): string {
   return checkedId('user_group_id', params);
 }
 
 /** The same for an id of another kind, with the same rules. */
-export function pathIdOf({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
+export function documentIdParameter({ params }: FastifyRequest, name: keyof typeof pathParameters): string {
   return checkedId(name, params);
 }
 
 function checkedId(name: keyof typeof pathParameters, params: unknown): string {
   const id = (params as Record<string, string>)[name]!;
-  const violation = violationOf(id);
+  const violation = checkUserGroupId(id);
   if (violation === null) return id;
   throw new Problem('invalid_request', `The ${name} in the path ${violation}.`);
 }
 
 /** Throws `invalid_request` if the id is not valid. */
-export function apiTokenIdOf({ params }: FastifyRequest): number {
+export function apiTokenIdParameter({ params }: FastifyRequest): number {
   const { api_token_id: text } = params as { api_token_id: string };
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(id)) return id;

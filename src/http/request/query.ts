@@ -15,7 +15,7 @@ export interface QueryType<Query> {
 export const noQuery: QueryType<null> = {
   parameters: {},
   read: (url) => {
-    if (encodedQueryOf(url) === '') return null;
+    if (encodedQuery(url) === '') return null;
     throw invalid('This endpoint accepts no query parameters: send fields in the JSON body.');
   },
 };
@@ -30,7 +30,7 @@ export function queryType<Query>(definition: {
   );
   const read = (url: string): Query => {
     const values: Record<string, unknown> = {};
-    for (const [name, text] of encodedParameters(encodedQueryOf(url), WHERE)) {
+    for (const [name, text] of encodedParameters(encodedQuery(url), WHERE)) {
       const parameter = checks.get(name);
       if (parameter === undefined) {
         throw invalid(
@@ -49,7 +49,7 @@ export function queryType<Query>(definition: {
 }
 
 /** Without the question mark; empty if there is none. Throws `invalid_request` for a URL with a fragment. */
-export function encodedQueryOf(url: string): string {
+export function encodedQuery(url: string): string {
   if (url.includes('#'))
     throw invalid('The URL of a request must not have a fragment: percent-encode # as %23.');
   const start = url.indexOf('?');

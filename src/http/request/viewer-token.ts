@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PresentedToken } from '../../domain/token.ts';
 import { cookieValues } from './cookie.ts';
-import { bearerTokenOf } from './credentials.ts';
+import { bearerToken } from './credentials.ts';
 
 /** Its value may be the header Authorization of the viewer's request. */
 export const VIEWER_TOKEN_HEADER = 'X-User-Group-Token';
@@ -15,14 +15,14 @@ const HEADER = VIEWER_TOKEN_HEADER.toLowerCase();
  * The header, if it is there and not empty, otherwise the cookie; null if there is none, or more than one. The cookie
  * never replaces a header that is not valid.
  */
-export function viewerTokenOf(request: IncomingMessage): PresentedToken | null {
+export function presentedViewerToken(request: IncomingMessage): PresentedToken | null {
   // Node joins repeated headers with a comma and a space, which no token contains.
   const header = request.headers[HEADER] as string | undefined;
-  const token = header ? (bearerTokenOf(header) ?? header) : cookieOf(request);
+  const token = header ? (bearerToken(header) ?? header) : viewerCookie(request);
   return token === null ? null : new PresentedToken(token);
 }
 
-function cookieOf(request: IncomingMessage): string | null {
+function viewerCookie(request: IncomingMessage): string | null {
   const [value, ...others] = cookieValues(request, VIEWER_TOKEN_COOKIE);
   // A page on a sibling domain can set a second one, and which comes first is up to it.
   return value === undefined || others.length > 0 ? null : value;

@@ -25,7 +25,7 @@ export function setVersionTag(reply: FastifyReply, tag: VersionTag): void {
 }
 
 /** Returns undefined if the request has none. Throws `invalid_request` if it is malformed or not supported. */
-export function preconditionOf(headers: IncomingHttpHeaders): Precondition | undefined {
+export function readPrecondition(headers: IncomingHttpHeaders): Precondition | undefined {
   refuseDates(headers);
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
@@ -43,7 +43,11 @@ export function refusePrecondition(headers: IncomingHttpHeaders): void {
 }
 
 /** The same as a hook. */
-export function refusePreconditionOf({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+export function refusePreconditionHook(
+  { raw }: FastifyRequest,
+  _reply: FastifyReply,
+  done: () => void,
+): void {
   refusePrecondition(raw.headers);
   done();
 }
@@ -64,16 +68,16 @@ function refuse(name: string, value: unknown, reason: string): void {
 
 /** Strong comparison: a weak tag matches nothing (RFC 9110 §13.1.1). */
 function strongVersions(text: string): Versions {
-  return versionsOf('If-Match', text, (tag) => !tag.startsWith('W/'));
+  return parseVersions('If-Match', text, (tag) => !tag.startsWith('W/'));
 }
 
 /** Weak comparison (RFC 9110 §13.1.2). */
 function weakVersions(text: string): Versions {
-  return versionsOf('If-None-Match', text, () => true);
+  return parseVersions('If-None-Match', text, () => true);
 }
 
 /** Drops tags that cannot be a version. */
-function versionsOf(header: string, text: string, counts: (tag: string) => boolean): Versions {
+function parseVersions(header: string, text: string, counts: (tag: string) => boolean): Versions {
   if (text.trim() === '*') return '*';
   if (!ENTITY_TAGS.test(text)) {
     throw new Problem(

@@ -26,14 +26,14 @@ const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 /** The tag of templates. Insert text only as the content of an element or within a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...insertions: Insertion[]): Html {
   let markup = strings[0]!;
-  for (const [index, insertion] of insertions.entries()) markup += markupOf(insertion) + strings[index + 1]!;
+  for (const [index, insertion] of insertions.entries()) markup += toMarkup(insertion) + strings[index + 1]!;
   return new Html(markup);
 }
 
 /** An optional part that is absent. */
 export const NO_HTML = new Html('');
 
-function markupOf(insertion: Insertion): string {
+function toMarkup(insertion: Insertion): string {
   if (typeof insertion === 'string') return escapeText(insertion);
   if (typeof insertion === 'number') return String(insertion);
   return Html.is(insertion) ? insertion.markup : insertion.map(({ markup }) => markup).join('');

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { redact } from '../../domain/secret.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import { type Protocol, protocolOf } from '../protocol.ts';
+import { type Protocol, requestProtocol } from '../protocol.ts';
 import { problemPage, problemPageHeaders } from './problem-page.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -57,12 +57,12 @@ export const problems = {
   shutting_down: { status: 503, title: 'The service is shutting down' },
 } as const satisfies Record<ProblemCode, { status: number; title: string }>;
 
-export function statusOf({ code }: Problem): number {
+export function httpStatus({ code }: Problem): number {
   return problems[code].status;
 }
 
 /** Any thrown value as a problem. Values that are not a `Problem` are reported without detail. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailable) {
     return new Problem(
@@ -109,7 +109,7 @@ export function problemBody(problem: Problem, requestId: string, protocol?: Prot
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
-  const protocol = protocolOf(reply.request);
+  const protocol = requestProtocol(reply.request);
   const { status, title } = problems[problem.code];
   reply.code(status).headers(problemHeaders(problem, protocol));
   if (protocol === 'console') {
@@ -127,15 +127,15 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
 
 export function problemHeaders(problem: Problem, protocol?: Protocol): Record<string, string> {
   const headers: Record<string, string> = {};
-  const status = statusOf(problem);
-  if (status === 401) headers['www-authenticate'] = challengeOf(problem, protocol);
+  const status = httpStatus(problem);
+  if (status === 401) headers['www-authenticate'] = authenticationChallenge(problem, protocol);
   if (status === 429 || status === 503) {
     headers['retry-after'] = String(problem.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS);
   }
   return headers;
 }
 
-function challengeOf({ code }: Problem, protocol: Protocol | undefined): string {
+function authenticationChallenge({ code }: Problem, protocol: Protocol | undefined): string {
   if (code !== 'unauthenticated') return CHALLENGES.viewer;
   return protocol === 'oauth' ? CHALLENGES.oauth : CHALLENGES.api;
 }

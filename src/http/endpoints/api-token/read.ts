@@ -2,7 +2,7 @@ import { noBody } from '../../../domain/request-body.ts';
 import { readApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { apiTokenIdOf } from '../../request/path-parameter.ts';
+import { apiTokenIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, StoredApiToken } from './representation.ts';
 
@@ -17,7 +17,7 @@ export const read = endpoint<null, null>({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, request }) => {
-    const apiToken = await readApiToken(context, caller, apiTokenIdOf(request));
+    const apiToken = await readApiToken(context, caller, apiTokenIdParameter(request));
     return successBody({ api_token: apiTokenJson(apiToken, null, context.clock()) });
   },
   description: {

@@ -1,7 +1,7 @@
 import { noBody } from '../../../domain/request-body.ts';
 import { revokeApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
-import { apiTokenIdOf } from '../../request/path-parameter.ts';
+import { apiTokenIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 
 export const revoke = endpoint<null, null>({
@@ -15,7 +15,7 @@ export const revoke = endpoint<null, null>({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, request, reply }) => {
-    await revokeApiToken(context, caller, apiTokenIdOf(request));
+    await revokeApiToken(context, caller, apiTokenIdParameter(request));
     reply.code(204);
     return undefined;
   },

@@ -3,7 +3,7 @@ import { bodyType } from '../../../domain/request-body.ts';
 import { rotateApiToken } from '../../../operations/api-token/api-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { apiTokenIdOf } from '../../request/path-parameter.ts';
+import { apiTokenIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken } from './representation.ts';
 
@@ -31,7 +31,7 @@ export const rotate = endpoint<ApiTokenRotationBody, null>({
   isConditional: false,
   handle: async ({ context, caller, body, request }) => {
     const { grace_period_seconds: seconds = field.apiTokenGracePeriodSeconds.default } = body;
-    const { apiToken, token } = await rotateApiToken(context, caller, apiTokenIdOf(request), seconds);
+    const { apiToken, token } = await rotateApiToken(context, caller, apiTokenIdParameter(request), seconds);
     return successBody({ api_token: apiTokenJson(apiToken, token, context.clock()) });
   },
   description: {

@@ -5,7 +5,7 @@ import { PresentedToken } from '../../../domain/token.ts';
 import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token/embed-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
-import { groupOfId, resolutionOf } from '../../prefetch.ts';
+import { groupOfId, resolutionQuery } from '../../prefetch.ts';
 import { noQuery } from '../../request/query.ts';
 import { timestamp, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
@@ -74,7 +74,7 @@ export const createEmbedToken = endpoint<EmbedTokenBody, null>({
   body: embedTokenBody,
   isConditional: false,
   prefetch: (caller, { group }, _request, now) =>
-    'token' in group ? resolutionOf(caller, group.token, now) : groupOfId(caller, group.userGroupId),
+    'token' in group ? resolutionQuery(caller, group.token, now) : groupOfId(caller, group.userGroupId),
   handle: async ({ context, caller, body, reply }) => {
     const { token, type, expiresAt, url } = await mintEmbedToken(context, caller, body);
     reply.code(201);

@@ -1,7 +1,7 @@
 import { noBody } from '../../../domain/request-body.ts';
 import { listEvents } from '../../../operations/event/list.ts';
 import { endpoint } from '../../endpoint.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { queryType } from '../../request/query.ts';
 import { EventPage, eventPage, eventParameters, pageExamples, withDefaults } from './representation.ts';
 
@@ -16,7 +16,7 @@ export const listOfUserGroup = endpoint({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, query, request }) => {
-    const target = { type: 'user_group', id: userGroupIdOf(request) } as const;
+    const target = { type: 'user_group', id: userGroupIdParameter(request) } as const;
     return eventPage(await listEvents(context, caller, { ...query, target }));
   },
   description: {

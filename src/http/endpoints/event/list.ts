@@ -7,7 +7,7 @@ import {
   eventPage,
   eventParameters,
   pageExamples,
-  targetOf,
+  parseTarget,
   targetParameter,
   withDefaults,
 } from './representation.ts';
@@ -16,7 +16,7 @@ const query = queryType({
   parameters: { ...eventParameters, target: targetParameter },
   convert: ({ target, ...values }) => ({
     ...withDefaults(values),
-    ...(target !== undefined && { target: targetOf(target as string) }),
+    ...(target !== undefined && { target: parseTarget(target as string) }),
   }),
 });
 

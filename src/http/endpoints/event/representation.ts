@@ -40,7 +40,7 @@ export const targetParameter = {
 } as const;
 
 /** `text` matches the pattern of the parameter. */
-export function targetOf(text: string): EventTarget {
+export function parseTarget(text: string): EventTarget {
   const [type] = text.split(':', 1);
   return { type: type as EventTarget['type'], id: text.slice(type!.length + 1) };
 }

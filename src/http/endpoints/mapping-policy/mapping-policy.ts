@@ -6,7 +6,7 @@ import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-import { setDocumentTag, singletonOf } from '../../singleton-endpoints.ts';
+import { findSingleton, setDocumentTag } from '../../singleton-endpoints.ts';
 
 const schema = successSchema('StoredMappingPolicy', { mapping_policy: objectSchema({ mode: modeField }) });
 const value = { success: 1, mapping_policy: { mode: 'report' } };
@@ -22,7 +22,7 @@ export const readMappingPolicy = endpoint({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, reply }) => {
-    const stored = await singletonOf(context, caller, mappingPolicyDefinition);
+    const stored = await findSingleton(context, caller, mappingPolicyDefinition);
     if (stored !== null) setDocumentTag(reply, stored);
     const mode = stored === null ? 'off' : (JSON.parse(stored.body) as { mode: PolicyMode }).mode;
     return successBody({ mapping_policy: jsonObject({ mode }) });

@@ -13,7 +13,7 @@ import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
-import { setDocumentTag, singletonOf } from '../../singleton-endpoints.ts';
+import { findSingleton, setDocumentTag } from '../../singleton-endpoints.ts';
 
 const stored = successSchema('StoredPropertySchema', { property_schema: objectSchema(propertySchemaFields) });
 const exampleSchema = {
@@ -40,7 +40,7 @@ export const readPropertySchema = endpoint({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, reply }) => {
-    const document = await singletonOf(context, caller, propertySchemaDefinition);
+    const document = await findSingleton(context, caller, propertySchemaDefinition);
     if (document === null) throw documentNotFound(propertySchemaDefinition);
     setDocumentTag(reply, document);
     const { schema, mode } = documentFields(document);

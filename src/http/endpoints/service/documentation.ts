@@ -8,10 +8,10 @@ import {
   type PageLimitOptions,
   type PublicCall,
   type PublicEndpoint,
-  pageLimitOf,
+  pageLimiter,
 } from '../../public-endpoint.ts';
 import { type Compressed, compressed, negotiate } from '../../response/compressed.ts';
-import { refusePreconditionOf } from '../../response/entity-tag.ts';
+import { refusePreconditionHook } from '../../response/entity-tag.ts';
 import { type Html, html, joined } from '../../response/html.ts';
 
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
@@ -79,7 +79,7 @@ export const errors: PublicEndpoint = {
 export function addAssets(app: FastifyInstance, options: PageLimitOptions): void {
   app.get<{ Params: Record<'digest' | 'name', string> }>(
     '/docs/assets/:digest/:name',
-    { exposeHeadRoute: true, onRequest: [refusePreconditionOf, pageLimitOf(options)] },
+    { exposeHeadRoute: true, onRequest: [refusePreconditionHook, pageLimiter(options)] },
     async (request, reply) =>
       (await assets()).send(request, reply, `${request.params.digest}/${request.params.name}`),
   );

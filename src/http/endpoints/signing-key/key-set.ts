@@ -13,7 +13,7 @@ import { readIssuer, type StoredKeySet } from '../../../operations/signing-key/k
 import { UNKNOWN_TENANT } from '../../../scheduling/fair-queue.ts';
 import { withDeadline } from '../../endpoint.ts';
 import type { PublicCall, PublicEndpoint } from '../../public-endpoint.ts';
-import { preconditionOf, setVersionTag } from '../../response/entity-tag.ts';
+import { readPrecondition, setVersionTag } from '../../response/entity-tag.ts';
 import { objectSchema } from '../../schema.ts';
 
 const EXAMPLE_KEY = {
@@ -33,7 +33,7 @@ export async function respondFromIssuer(
 ): Promise<string | undefined> {
   context.activity.seen(UNKNOWN_TENANT);
   if (!context.store.admits('read')) throw overloaded;
-  const precondition = preconditionOf(request.headers);
+  const precondition = readPrecondition(request.headers);
   const { issuer_id: issuerId } = request.params as { issuer_id: string };
   const issuer = await readIssuer(withDeadline(context, request), issuerId);
   const published = publishedKeys(issuer.keySet, context.clock());

@@ -5,7 +5,7 @@ import { objectSchema } from '../../schema.ts';
 import { respondFromIssuer } from './key-set.ts';
 
 /** Only the members that apply: the service signs tokens and has no sign-in endpoint. */
-function configurationOf(issuer: string) {
+function openidMetadata(issuer: string) {
   return {
     issuer,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
@@ -13,7 +13,7 @@ function configurationOf(issuer: string) {
   };
 }
 
-const example = configurationOf('https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162');
+const example = openidMetadata('https://groups.example.com/issuers/5f0c9a3be81d4c7704d0a1162');
 
 export const openIdConfiguration: PublicEndpoint = {
   operationId: 'readOpenIdConfiguration',
@@ -23,7 +23,7 @@ export const openIdConfiguration: PublicEndpoint = {
   handle: (call) =>
     respondFromIssuer(call, ({ keySet }) => {
       const issuer = issuerUrl(call.context.publicUrl, keySet);
-      return JSON.stringify(configurationOf(issuer));
+      return JSON.stringify(openidMetadata(issuer));
     }),
   description: {
     tag: 'Service',

@@ -3,7 +3,7 @@ import { deleteUserGroup } from '../../../operations/user-group/delete.ts';
 import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { groupOfPath } from '../../prefetch.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 
 export const remove = endpoint({
@@ -18,7 +18,7 @@ export const remove = endpoint({
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, precondition, request, reply }) => {
-    await deleteUserGroup(context, caller, userGroupIdOf(request), precondition);
+    await deleteUserGroup(context, caller, userGroupIdParameter(request), precondition);
     reply.code(204);
     return undefined;
   },

@@ -15,9 +15,13 @@ import {
 import { identifyViewer, type Viewer } from '../../../operations/user-group/resolve.ts';
 import { Problem } from '../../../problem.ts';
 import { endpoint } from '../../endpoint.ts';
-import { resolutionOf } from '../../prefetch.ts';
+import { resolutionQuery } from '../../prefetch.ts';
 import { type QueryType, queryType } from '../../request/query.ts';
-import { VIEWER_TOKEN_COOKIE, VIEWER_TOKEN_HEADER, viewerTokenOf } from '../../request/viewer-token.ts';
+import {
+  presentedViewerToken,
+  VIEWER_TOKEN_COOKIE,
+  VIEWER_TOKEN_HEADER,
+} from '../../request/viewer-token.ts';
 import {
   BELOW_FORWARD_AUTH,
   FORWARD_AUTH_PATH,
@@ -86,9 +90,9 @@ function refuseSameHeaders(wanted: Wanted): Wanted {
 }
 
 /** Throws `user_group_not_forwardable` if they would be too many or too long: they are never truncated. */
-function headersOf(viewer: Viewer, { schemas, properties = [] }: Wanted): Record<string, string> {
+function viewerHeaders(viewer: Viewer, { schemas, properties = [] }: Wanted): Record<string, string> {
   const { userGroup } = viewer;
-  const references = referencesOf(viewer, schemas);
+  const references = viewerReferences(viewer, schemas);
   const headers: Record<string, string> = {
     'X-User-Group-Id': encodeURIComponent(userGroup.providedId),
     'X-User-Group-Name': encodeURIComponent(userGroup.name),
@@ -109,7 +113,10 @@ function headersOf(viewer: Viewer, { schemas, properties = [] }: Wanted): Record
 type References = readonly (readonly [schemaId: string, reference: string | number])[];
 
 /** Throws `user_group_not_forwardable` if one is missing: a dashboard might read an absent header as its default. */
-function referencesOf({ userGroup, effective }: Viewer, schemas: readonly string[] | undefined): References {
+function viewerReferences(
+  { userGroup, effective }: Viewer,
+  schemas: readonly string[] | undefined,
+): References {
   const references = effective === null ? mappedReferences(userGroup.mapping) : dataSourceIds(effective);
   if (schemas === undefined) {
     if (effective?.isComplete === false) throw incompleteMapping();
@@ -173,15 +180,15 @@ export const forwardAuth = endpoint({
   body: ignoredBody,
   isConditional: false,
   prefetch: (caller, _body, { raw }, now) => {
-    const token = viewerTokenOf(raw);
-    return token === null ? null : resolutionOf(caller, token, now);
+    const token = presentedViewerToken(raw);
+    return token === null ? null : resolutionQuery(caller, token, now);
   },
   handle: async ({ context, caller, query, request, reply }) => {
-    const token = viewerTokenOf(request.raw);
+    const token = presentedViewerToken(request.raw);
     const viewer = token === null ? null : await identifyViewer(context, caller, token);
     if (viewer === null) throw viewerUnauthenticated();
     if (query.properties !== undefined) await context.cpu.turn(viewer.userGroup.properties?.length ?? 0);
-    reply.headers(headersOf(viewer, query));
+    reply.headers(viewerHeaders(viewer, query));
     context.usage.count(viewer.userGroup, 'forward_authentications', context.clock());
     return undefined;
   },

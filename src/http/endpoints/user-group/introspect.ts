@@ -4,7 +4,7 @@ import { environments } from '../../../domain/user-group/user-group.ts';
 import { type Introspection, introspectToken } from '../../../operations/user-group/introspect.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw } from '../../json.ts';
-import { resolutionOf } from '../../prefetch.ts';
+import { resolutionQuery } from '../../prefetch.ts';
 import { formType } from '../../request/form.ts';
 import { noQuery } from '../../request/query.ts';
 import { objectSchema } from '../../schema.ts';
@@ -69,7 +69,7 @@ export const introspect = endpoint({
   body,
   mediaTypes: ['application/x-www-form-urlencoded'],
   isConditional: false,
-  prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
+  prefetch: (caller, { token }, _request, now) => resolutionQuery(caller, token, now),
   handle: async ({ context, caller, body: { token } }) => {
     const introspection = await introspectToken(context, caller, token);
     return introspection === null ? INACTIVE : activeBody(introspection);

@@ -5,7 +5,7 @@ import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
@@ -30,7 +30,7 @@ export const patch = endpoint<UserGroupFields, null>({
   mediaTypes: ['application/merge-patch+json', 'application/json'],
   prefetch: groupOfPath,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
-    const group = await patchUserGroup(context, caller, userGroupIdOf(request), body, precondition);
+    const group = await patchUserGroup(context, caller, userGroupIdParameter(request), body, precondition);
     setEntityTag(reply, group.userGroup);
     return successBody({ user_group: storedJson(group.userGroup, group.token) });
   },

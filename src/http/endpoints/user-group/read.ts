@@ -3,7 +3,7 @@ import { readUserGroup } from '../../../operations/user-group/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
@@ -20,7 +20,7 @@ export const read = endpoint({
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, precondition, request, reply }) => {
-    const group = await readUserGroup(context, caller, userGroupIdOf(request), precondition);
+    const group = await readUserGroup(context, caller, userGroupIdParameter(request), precondition);
     if ('notModified' in group) {
       setEntityTag(reply, group.notModified);
       reply.code(304);

@@ -4,7 +4,7 @@ import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
 import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
@@ -36,7 +36,7 @@ export const replace = endpoint({
   body,
   isConditional: true,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
-    const group = await replaceUserGroup(context, caller, userGroupIdOf(request), body, precondition);
+    const group = await replaceUserGroup(context, caller, userGroupIdParameter(request), body, precondition);
     if (group.created) reply.code(201);
     setEntityTag(reply, group.userGroup);
     return successBody({ user_group: storedJson(group.userGroup, group.token) });

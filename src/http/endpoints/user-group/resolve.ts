@@ -5,7 +5,7 @@ import { tokenNotFound } from '../../../operations/refusals.ts';
 import { identifyViewer } from '../../../operations/user-group/resolve.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, raw, successBody } from '../../json.ts';
-import { resolutionOf } from '../../prefetch.ts';
+import { resolutionQuery } from '../../prefetch.ts';
 import { noQuery } from '../../request/query.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, type Schema, successSchema } from '../../schema.ts';
@@ -55,7 +55,7 @@ export const resolve = endpoint({
   query: noQuery,
   body,
   isConditional: false,
-  prefetch: (caller, { token }, _request, now) => resolutionOf(caller, token, now),
+  prefetch: (caller, { token }, _request, now) => resolutionQuery(caller, token, now),
   handle: async ({ context, caller, body }) => {
     const viewer = await identifyViewer(context, caller, body.token);
     if (viewer === null) throw tokenNotFound();

@@ -5,7 +5,7 @@ import { ifMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
 import { groupOfPath } from '../../prefetch.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { EXAMPLE_NEXT_TOKEN, example, StoredUserGroup, storedJson } from './representation.ts';
@@ -34,7 +34,7 @@ export const rotateById = endpoint<RotationByIdBody, null>({
   isConditional: true,
   prefetch: groupOfPath,
   handle: async ({ context, caller, body, precondition, request, reply }) => {
-    const id = userGroupIdOf(request);
+    const id = userGroupIdParameter(request);
     const group = await rotateTokenById(context, caller, id, body.grace_period_seconds, precondition);
     setEntityTag(reply, group.userGroup);
     return successBody({ user_group: storedJson(group.userGroup, group.token) });

@@ -6,7 +6,7 @@ import { resumeUserGroup, suspendUserGroup } from '../../../operations/user-grou
 import { type EndpointDescription, ifMatchText } from '../../description.ts';
 import { type AnyEndpoint, endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { userGroupIdOf } from '../../request/path-parameter.ts';
+import { userGroupIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
@@ -56,7 +56,7 @@ function suspensionEndpoint(definition: SuspensionEndpoint): AnyEndpoint {
     body: noBody,
     isConditional: true,
     handle: async ({ context, caller, precondition, request, reply }) => {
-      const userGroup = await change(context, caller, userGroupIdOf(request), precondition);
+      const userGroup = await change(context, caller, userGroupIdParameter(request), precondition);
       setEntityTag(reply, userGroup);
       const { token } = openToken(context, userGroup);
       return successBody({ user_group: storedJson(userGroup, token) });

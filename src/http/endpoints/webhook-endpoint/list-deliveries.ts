@@ -4,7 +4,7 @@ import { listDeliveries } from '../../../operations/webhook-endpoint/webhook-end
 import { pageQuery } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonArray, successBody } from '../../json.ts';
-import { pathIdOf } from '../../request/path-parameter.ts';
+import { documentIdParameter } from '../../request/path-parameter.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { deliveryJson, deliverySchema, exampleDelivery, idParameter } from './representation.ts';
 
@@ -19,7 +19,7 @@ export const listWebhookDeliveries = endpoint<null, PageQuery>({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, query, request }) => {
-    const id = pathIdOf(request, idParameter);
+    const id = documentIdParameter(request, idParameter);
     const { deliveries, nextCursor } = await listDeliveries(context, caller, id, query);
     return successBody({ deliveries: jsonArray(deliveries.map(deliveryJson)), next_cursor: nextCursor });
   },

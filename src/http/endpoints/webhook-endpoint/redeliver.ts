@@ -2,7 +2,7 @@ import { noBody } from '../../../domain/request-body.ts';
 import { redeliver } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { pathIdOf, pathParameters } from '../../request/path-parameter.ts';
+import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
@@ -18,8 +18,8 @@ export const redeliverWebhook = endpoint({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, request, reply }) => {
-    const eventId = pathIdOf(request, 'event_id');
-    await redeliver(context, caller, pathIdOf(request, idParameter), eventId);
+    const eventId = documentIdParameter(request, 'event_id');
+    await redeliver(context, caller, documentIdParameter(request, idParameter), eventId);
     reply.code(202);
     return successBody({ event_id: eventId });
   },

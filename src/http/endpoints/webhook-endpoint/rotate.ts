@@ -5,7 +5,7 @@ import { rotateWebhookSecret } from '../../../operations/webhook-endpoint/webhoo
 import { documentWriter } from '../../document-endpoints.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { pathIdOf } from '../../request/path-parameter.ts';
+import { documentIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { setVersionTag } from '../../response/entity-tag.ts';
 import { timestampOrNull, timestampSchema } from '../../response/timestamp.ts';
@@ -18,7 +18,7 @@ import {
   webhookEndpointSchema,
 } from './representation.ts';
 
-const jsonOf = documentWriter({ idParameter, fields: webhookEndpointFields });
+const writeDocument = documentWriter({ idParameter, fields: webhookEndpointFields });
 
 export const rotateWebhookEndpoint = endpoint({
   operationId: 'rotateWebhookEndpointSecret',
@@ -31,11 +31,11 @@ export const rotateWebhookEndpoint = endpoint({
   body: noBody,
   isConditional: true,
   handle: async ({ context, caller, precondition, request, reply }) => {
-    const id = pathIdOf(request, idParameter);
+    const id = documentIdParameter(request, idParameter);
     const { document, secrets } = await rotateWebhookSecret(context, caller, id, precondition);
     setVersionTag(reply, documentTag(document));
     return successBody({
-      webhook_endpoint: jsonOf(document),
+      webhook_endpoint: writeDocument(document),
       secret: secrets.current.reveal(),
       previous_secret_expires_at: timestampOrNull(secrets.previousExpiresAt),
     });

@@ -2,7 +2,7 @@ import { noBody } from '../../../domain/request-body.ts';
 import { testWebhookEndpoint } from '../../../operations/webhook-endpoint/webhook-endpoint.ts';
 import { endpoint } from '../../endpoint.ts';
 import { successBody } from '../../json.ts';
-import { pathIdOf, pathParameters } from '../../request/path-parameter.ts';
+import { documentIdParameter, pathParameters } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { successSchema } from '../../schema.ts';
 import { idParameter } from './representation.ts';
@@ -18,7 +18,7 @@ export const testWebhook = endpoint({
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, request, reply }) => {
-    const eventId = await testWebhookEndpoint(context, caller, pathIdOf(request, idParameter));
+    const eventId = await testWebhookEndpoint(context, caller, documentIdParameter(request, idParameter));
     reply.code(202);
     return successBody({ event_id: eventId });
   },
