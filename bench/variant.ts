@@ -72,7 +72,8 @@ function unbatched(store: Store): BatchingStore {
     until: () => unbatched(store),
     of: () => unbatched(store),
     inTime: (promise) => promise,
-    keyOf: ({ workspaceId, environment }, providedId) => userGroupKey(workspaceId, environment, providedId),
+    userGroupKey: ({ workspaceId, environment }, providedId) =>
+      userGroupKey(workspaceId, environment, providedId),
     queueLengths: { read: 0, list: 0, write: 0 },
     admits: () => true,
     admitsWrite: () => true,

@@ -11,7 +11,7 @@ import {
   FileExists,
   fsyncPath,
   linkIntoPlace,
-  temporaryPathOf,
+  temporaryPath,
 } from './system/atomic-file.ts';
 import { readSecretFile } from './system/secret-file.ts';
 
@@ -117,7 +117,7 @@ function writeSecretFile(
   secret: Secret,
   moveIntoPlace: (unfinished: string, path: string) => void,
 ): void {
-  const unfinished = temporaryPathOf(path);
+  const unfinished = temporaryPath(path);
   createTemporaryFile(unfinished);
   try {
     writeFileSync(unfinished, `${secret.reveal()}\n`, { flush: true });

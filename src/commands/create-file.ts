@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { createTemporaryFile, linkIntoPlace, removeOnExit, temporaryPathOf } from '../system/atomic-file.ts';
+import { createTemporaryFile, linkIntoPlace, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
 import { UsageError } from './exit-code.ts';
 import { explainFileError } from './explain-file-error.ts';
 
@@ -9,7 +9,7 @@ export async function createFile<Result>(
   file: string,
   write: (output: Writable) => Promise<Result>,
 ): Promise<Result> {
-  const unfinished = temporaryPathOf(file);
+  const unfinished = temporaryPath(file);
   using _removal = removeOnExit([unfinished]);
   try {
     createTemporaryFile(unfinished);

@@ -9,7 +9,7 @@ import { limits } from '../domain/field.ts';
 import { redact } from '../domain/secret.ts';
 import type { LineResult, RefusedLine } from '../operations/user-group/import.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import { createTemporaryFile, removeOnExit, temporaryPathOf } from '../system/atomic-file.ts';
+import { createTemporaryFile, removeOnExit, temporaryPath } from '../system/atomic-file.ts';
 import { DatabaseTarget } from './database-import.ts';
 import { withDatabase, withExistingDatabase } from './database-option.ts';
 import { LinesRefused, NotFound, ServiceRefused, UsageError } from './exit-code.ts';
@@ -221,7 +221,7 @@ class Source implements Disposable {
     const input = await openInput(file);
     if (input.size !== null || !isReadAgain) return new Source(file, format, input, null);
     // Lines may have tokens.
-    const copy = temporaryPathOf(join(tmpdir(), 'user-group-service-import'));
+    const copy = temporaryPath(join(tmpdir(), 'user-group-service-import'));
     const removal = removeOnExit([copy]);
     createTemporaryFile(copy);
     await pipeline(input.chunks, createWriteStream(copy, { flags: 'r+' }));

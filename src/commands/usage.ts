@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Caller, operator } from '../domain/api-token.ts';
 import { type Day, dayOfDate, type Grouping, toDay } from '../domain/usage.ts';
-import { listUsage, rangeOf, type UsageEntry, type UsageQuery } from '../operations/usage/list.ts';
+import { listUsage, type UsageEntry, type UsageQuery, usageRange } from '../operations/usage/list.ts';
 import { findWorkspace } from '../operations/workspace/workspace.ts';
 import { Problem } from '../problem.ts';
 import type { BatchingStore } from '../store/batching-store.ts';
@@ -95,7 +95,7 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
 /** Throws `UsageError`. */
 function rangeIn(days: Pick<UsageQuery, 'from' | 'to'>): { from: Day; to: Day } {
   try {
-    return rangeOf(days, toDay(Date.now()));
+    return usageRange(days, toDay(Date.now()));
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   }

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseUrl } from '../config.ts';
-import { createTemporaryFile, FileExists, linkIntoPlace, temporaryPathOf } from '../system/atomic-file.ts';
+import { createTemporaryFile, FileExists, linkIntoPlace, temporaryPath } from '../system/atomic-file.ts';
 import { demoCustomers, months, type Sample, samples } from './sample-data.ts';
 
 export interface MonthlyRevenue {
@@ -41,7 +41,7 @@ export function createSampleFiles(directory: string): void {
 }
 
 function createSampleFile(path: string, sample: Sample): void {
-  const unfinished = temporaryPathOf(path);
+  const unfinished = temporaryPath(path);
   createTemporaryFile(unfinished);
   try {
     writeOrders(unfinished, sample);

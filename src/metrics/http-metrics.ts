@@ -6,7 +6,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RequestEnd } from '../http/request-observer.ts';
 import { problems } from '../http/response/problem.ts';
 import type { ServerMetrics } from '../http/server.ts';
-import { type AuthenticationFailure, authenticationFailureOf } from '../operations/api-token/authenticate.ts';
+import { type AuthenticationFailure, authenticationFailure } from '../operations/api-token/authenticate.ts';
 import type { Problem } from '../problem.ts';
 import { Histogram, type Series } from './histogram.ts';
 
@@ -60,13 +60,13 @@ export class HttpMetrics implements ServerMetrics {
     this.#active[method]!++;
     return (status, durationMs) => {
       this.#active[method]!--;
-      this.#seriesOf(request, method, status).observe(durationMs / 1_000);
+      this.#findSeries(request, method, status).observe(durationMs / 1_000);
     };
   }
 
   rejected(problem: Problem): void {
     this.#rejections.inc({ code: problem.code });
-    const reason = authenticationFailureOf(problem);
+    const reason = authenticationFailure(problem);
     if (reason !== null) this.#authenticationFailures.inc({ reason });
   }
 
@@ -77,7 +77,7 @@ export class HttpMetrics implements ServerMetrics {
       help: 'Open connections of clients.',
       registers,
       async collect() {
-        this.set(await connectionsOf(server));
+        this.set(await countConnections(server));
       },
     });
     new Gauge({
@@ -109,7 +109,7 @@ export class HttpMetrics implements ServerMetrics {
     });
   }
 
-  #seriesOf(request: FastifyRequest, method: number, status: number | null): Series {
+  #findSeries(request: FastifyRequest, method: number, status: number | null): Series {
     const { url: route = '' } = request.routeOptions;
     const ofRoute = this.#series.get(route) ?? this.#addRoute(route);
     const key = method * (MAX_STATUS + 1) + (status ?? 0);
@@ -131,7 +131,7 @@ export class HttpMetrics implements ServerMetrics {
   }
 }
 
-function connectionsOf(server: Server): Promise<number> {
+function countConnections(server: Server): Promise<number> {
   return new Promise((resolve) => {
     server.getConnections((_error, count) => resolve(count ?? 0));
   });

@@ -16,14 +16,14 @@ export function readCursor(list: ListName, cursor: string, pattern = ID): string
 export function firstPage<Item>(
   items: Iterable<Item>,
   limit: number,
-  bytesOf: (item: Item) => number,
+  measureBytes: (item: Item) => number,
 ): Item[] {
   const page: Item[] = [];
   let bytes = 0;
   for (const item of items) {
     if (page.length === limit || bytes >= limits.pageBytes) break;
     page.push(item);
-    bytes += bytesOf(item);
+    bytes += measureBytes(item);
   }
   return page;
 }

@@ -43,7 +43,7 @@ export class WindowCounts {
 
   /** Counts one. `nowMs` is the clock of `monotonicMs`. */
   add(text: string, nowMs = monotonicMs()): WindowCount {
-    const key = this.#keyOf(text);
+    const key = this.#hashKey(text);
     this.#acquire();
     const at = this.#find(key, nowMs);
     const count = ++this.#entries[at + 2]!;
@@ -53,7 +53,7 @@ export class WindowCounts {
   }
 
   /** Salted hash: callers cannot choose keys that evict those of others. Never 0, the key of an unused entry. */
-  #keyOf(text: string): number {
+  #hashKey(text: string): number {
     const digest = createHash('sha256').update(this.#salt).update(text).digest();
     return digest.readUIntBE(0, 6) + 1;
   }

@@ -18,7 +18,7 @@ const FAST_READ_MS = 20;
 type AnyBatcher = Pick<
   // biome-ignore lint/suspicious/noExplicitAny: admission looks at the load only, never at the items.
   Batcher<any, any>,
-  'limits' | 'queued' | 'queuedInProcess' | 'oldestWaitMs' | 'averageRunMs' | 'queueOf'
+  'limits' | 'queued' | 'queuedInProcess' | 'oldestWaitMs' | 'averageRunMs' | 'tenantQueue'
 >;
 /** The tenant of a request, a workspace id; asked only while requests wait. */
 type TenantOf = () => number;
@@ -40,29 +40,29 @@ export class Admission {
    * Whether a new request may enter. Asked before any work is done for it; an admitted request is not rejected later
    * because others arrive, so no work is wasted. A tenant is not rejected because of the requests of another.
    */
-  admits(access: Access, tenantOf: TenantOf): boolean {
+  admits(access: Access, findTenant: TenantOf): boolean {
     if (access !== 'list') this.#cooldown.otherWorkArrived();
-    if (exceeds(this.#reads, MAX_WAIT_MS, tenantOf)) return false;
-    if (access === 'list') return !exceeds(this.#lists, MAX_LIST_WAIT_MS, tenantOf);
-    if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS, tenantOf)) return true;
+    if (exceeds(this.#reads, MAX_WAIT_MS, findTenant)) return false;
+    if (access === 'list') return !exceeds(this.#lists, MAX_LIST_WAIT_MS, findTenant);
+    if (access === 'read' || !exceeds(this.#writes, MAX_WAIT_MS, findTenant)) return true;
     // While writes queue up but reads are fast, requests that may not need to write are still served.
     return access === 'either' && waitMs(this.#reads) + this.#reads.averageRunMs < FAST_READ_MS;
   }
 
   /** Whether an admitted request that has to write may do so. */
-  admitsWrite(tenantOf: TenantOf): boolean {
-    return !exceeds(this.#writes, MAX_WRITE_WAIT_MS, tenantOf);
+  admitsWrite(findTenant: TenantOf): boolean {
+    return !exceeds(this.#writes, MAX_WRITE_WAIT_MS, findTenant);
   }
 }
 
 /** Whether one more item of the tenant would wait longer than this. Items that fit into the next batch are not a queue. */
-function exceeds(batcher: AnyBatcher, maxWaitMs: number, tenantOf: TenantOf): boolean {
+function exceeds(batcher: AnyBatcher, maxWaitMs: number, findTenant: TenantOf): boolean {
   const { maxQueued, maxBatch } = batcher.limits;
   const { queued } = batcher;
   // The common case, a queue that fits into one batch, needs no clock.
   if (batcher.queuedInProcess >= maxQueued) return true;
   if (queued <= maxBatch || waitMs(batcher) <= maxWaitMs) return false;
-  return waitMs(batcher, batcher.queueOf(tenantOf())) > maxWaitMs;
+  return waitMs(batcher, batcher.tenantQueue(findTenant())) > maxWaitMs;
 }
 
 /** Estimated wait of one more item behind the queue: at least as long as its oldest item has already waited. */

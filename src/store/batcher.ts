@@ -38,7 +38,7 @@ interface BatcherOptions<Item> {
   queueLengths?: ThreadSum | undefined;
   cooldown?: Cooldown;
   /** Returns how much JSON an item carries, if it may be much. */
-  charactersOf?: (item: Item) => number;
+  countCharacters?: (item: Item) => number;
   /** Names what an item changes: items with the same name never run in two batches at once. */
   changedBy?: (item: Item) => string | undefined;
   observer?: BatchObserver | undefined;
@@ -81,7 +81,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   readonly limits: BatchLimits;
   readonly #run: (items: Item[]) => Promise<Result[]> | Result[];
   readonly #cooldown: Cooldown | undefined;
-  readonly #charactersOf: ((item: Item) => number) | undefined;
+  readonly #countCharacters: ((item: Item) => number) | undefined;
   /** undefined if there is only one batch at a time. */
   readonly #changedBy: ((item: Item) => string | undefined) | undefined;
   readonly #observer: BatchObserver | undefined;
@@ -103,12 +103,12 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   constructor(
     run: (items: Item[]) => Promise<Result[]> | Result[],
     limits: BatchLimits,
-    { cooldown, charactersOf, changedBy, observer, queueLengths }: BatcherOptions<Item> = {},
+    { cooldown, countCharacters, changedBy, observer, queueLengths }: BatcherOptions<Item> = {},
   ) {
     this.#run = run;
     this.limits = limits;
     this.#cooldown = cooldown;
-    this.#charactersOf = charactersOf;
+    this.#countCharacters = countCharacters;
     this.#changedBy = limits.maxInFlight > 1 ? changedBy : undefined;
     this.#observer = observer;
     this.#queueLengths = queueLengths;
@@ -135,7 +135,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
   }
 
   /** The part of the queue that one more item of the tenant, a workspace id, would wait for, as tenants take turns. */
-  queueOf(tenant: number): Pick<Batcher<Item, Result>, 'queued' | 'oldestWaitMs'> {
+  tenantQueue(tenant: number): Pick<Batcher<Item, Result>, 'queued' | 'oldestWaitMs'> {
     const counts = new Map<number, number>();
     for (const entry of this.#queue) counts.set(entry.tenant, (counts.get(entry.tenant) ?? 0) + 1);
     const own = counts.get(tenant) ?? 0;
@@ -217,7 +217,7 @@ export class Batcher<Item extends { kind: unknown }, Result> {
         skipped.push(entry);
         continue;
       }
-      characters += this.#charactersOf?.(item) ?? 0;
+      characters += this.#countCharacters?.(item) ?? 0;
       batch.push(entry);
     }
     this.#queue = skipped.concat(this.#queue.slice(taken));

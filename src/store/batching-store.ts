@@ -53,7 +53,7 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
 }
 
 /** JSON that a command carries. */
-function charactersOf(command: Command): number {
+function countCharacters(command: Command): number {
   return 'properties' in command ? valuesLength(command) : 0;
 }
 
@@ -100,7 +100,7 @@ export class BatchingStore {
       { cooldown, observer: observers?.list, queueLengths: lengths?.list },
     );
     const writes = new Batcher((commands: Command[]) => store.write(commands), limits.write, {
-      charactersOf,
+      countCharacters,
       changedBy,
       observer: observers?.write,
       queueLengths: lengths?.write,
@@ -152,8 +152,8 @@ export class BatchingStore {
   }
 
   /** Whether a new request may enter; see `Admission`. */
-  admits(access: Access, tenantOf: () => number = () => this.#tenant): boolean {
-    return this.#batchers.admission.admits(access, tenantOf);
+  admits(access: Access, findTenant: () => number = () => this.#tenant): boolean {
+    return this.#batchers.admission.admits(access, findTenant);
   }
 
   /** Whether an admitted request that has to write may do so. */
@@ -170,7 +170,7 @@ export class BatchingStore {
   }
 
   /** The key of a group; of the prefetched lookup if it is the same, because computing a key takes a hash. */
-  keyOf({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
+  userGroupKey({ workspaceId, environment }: Tenant, providedId: string): UserGroupKey {
     const query = this.#prefetched?.query;
     const isPrefetched =
       query?.kind === 'findUserGroup' && isSameKey(query.key, { workspaceId, environment, providedId });

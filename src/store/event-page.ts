@@ -11,7 +11,7 @@ export interface EventCandidate extends EventPosition {
 }
 
 /** `candidates` are the next events of any type, of which one more than `scanLimit` was requested. */
-export function pageOf(
+export function selectPage(
   candidates: Iterable<EventCandidate>,
   { type, limit, scanLimit, maxBytes }: EventSearch,
 ): Pick<EventPage, 'last' | 'isEnd'> & { positions: readonly number[] } {

@@ -91,7 +91,7 @@ export class Entity<Value extends object> extends RowShape<Value> {
   readonly #describe: Describe<Value>;
 
   constructor(describe: Describe<Value>) {
-    super(fieldsOf(describe(COLLECTOR)));
+    super(describedFields(describe(COLLECTOR)));
     this.#describe = describe;
   }
 
@@ -111,7 +111,7 @@ const COLLECTOR = {
     write: (value, cells) => cells.push(JSON.stringify(value)),
   }),
   nullable: <Value extends object>(describe: () => Value): Field<Value | null> => {
-    const shape = new RowShape(fieldsOf(describe()));
+    const shape = new RowShape(describedFields(describe()));
     return {
       columns: shape.columns,
       write: (value, cells) => {
@@ -123,10 +123,10 @@ const COLLECTOR = {
 } as unknown as ColumnReader;
 
 /** `described` is the result of a description that ran with `COLLECTOR`. */
-function fieldsOf<Value extends object>(described: Value): Fields<Value> {
+function describedFields<Value extends object>(described: Value): Fields<Value> {
   const fields = Object.entries(described as Record<string, Field<unknown> | object>).map(([name, field]) => [
     name,
-    'columns' in field ? field : new RowShape(fieldsOf(field)),
+    'columns' in field ? field : new RowShape(describedFields(field)),
   ]);
   return Object.fromEntries(fields) as Fields<Value>;
 }

@@ -23,7 +23,7 @@ export function refuseExistingFile(path: string): void {
 }
 
 /** The name of the file until it is complete. */
-export function temporaryPathOf(path: string): string {
+export function temporaryPath(path: string): string {
   return `${path}.${process.pid}.new`;
 }
 

@@ -18,7 +18,7 @@ export const UNANSWERED = 'the receiver closed the connection without a response
  * Resolves with the status when the response has ended; an invalid or too long body does not matter. Rejects with the
  * reason of the signal if it aborts earlier.
  */
-export function statusOf(request: ClientRequest, signal: AbortSignal): Promise<number> {
+export function receiveStatus(request: ClientRequest, signal: AbortSignal): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let status: number | undefined;
   const abort = () => {

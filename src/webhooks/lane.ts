@@ -50,7 +50,7 @@ export interface LaneOptions {
 }
 
 export class Lane {
-  readonly #of: WebhookEndpointKey;
+  readonly #endpoint: WebhookEndpointKey;
   readonly #options: LaneOptions;
   #concurrency = FIRST_CONCURRENCY;
   #failingSince: number | null = null;
@@ -64,7 +64,7 @@ export class Lane {
   readonly #attempts = new Set<Promise<void>>();
 
   constructor(of: WebhookEndpointKey, options: LaneOptions) {
-    this.#of = of;
+    this.#endpoint = of;
     this.#options = options;
   }
 
@@ -100,7 +100,7 @@ export class Lane {
   /** Returns whether more may be due. */
   async #claim(): Promise<boolean> {
     const { slots } = this.#options;
-    const { workspaceId } = this.#of;
+    const { workspaceId } = this.#endpoint;
     while (this.#running >= this.#concurrency || this.#attempts.size >= MAX_UNFINISHED) await this.#free();
     const taken = await slots.take(workspaceId, Math.max(1, this.#concurrency - this.#running));
     let due: DueDeliveries | null = null;
@@ -118,10 +118,10 @@ export class Lane {
 
   async #claimDue(limit: number): Promise<DueDeliveries | null> {
     const { claims, isStopping } = this.#options;
-    const { workspaceId } = this.#of;
+    const { workspaceId } = this.#endpoint;
     const claiming = await claims.take(workspaceId, 1);
     try {
-      return isStopping() ? null : await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#of, limit);
+      return isStopping() ? null : await claimDue(this.#contextFor(CLAIM_WAIT_MS), this.#endpoint, limit);
     } finally {
       claims.release(workspaceId, claiming);
     }
@@ -146,7 +146,7 @@ export class Lane {
       .catch(this.#options.onError)
       .finally(() => {
         this.#attempts.delete(attempt);
-        this.#options.slots.release(this.#of.workspaceId, 1);
+        this.#options.slots.release(this.#endpoint.workspaceId, 1);
         this.#onFree();
         this.#checkIdle();
       });
@@ -195,21 +195,21 @@ export class Lane {
       this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
       if (this.#failingSince === null) return;
       this.#failingSince = null;
-      await recordHealth(context, this.#of, null);
+      await recordHealth(context, this.#endpoint, null);
       return;
     }
     this.#concurrency = Math.max(1, this.#concurrency >> 1);
-    this.#failingSince ??= await recordHealth(context, this.#of, now);
-    endpoints.failing(this.#of, outcome.error, this.#failingSince ?? now, now);
+    this.#failingSince ??= await recordHealth(context, this.#endpoint, now);
+    endpoints.failing(this.#endpoint, outcome.error, this.#failingSince ?? now, now);
     if (!isGone(outcome) && !hasFailedTooLong(this.#failingSince, now)) return;
-    if (await disableEndpoint(context, this.#of)) this.#disabled(outcome.error);
+    if (await disableEndpoint(context, this.#endpoint)) this.#disabled(outcome.error);
     this.wake();
   }
 
   #disabled(reason: string): void {
     const { observer, endpoints } = this.#options;
     observer()?.disabled();
-    endpoints.disabled(this.#of, reason);
+    endpoints.disabled(this.#endpoint, reason);
   }
 }
 

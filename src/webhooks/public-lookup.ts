@@ -18,9 +18,9 @@ const resolver = new promises.Resolver({ timeout: 3_000, tries: 2 });
 async function resolveName(hostname: string): Promise<LookupAddress[]> {
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason;
-  const addressesOf = (result: typeof ipv4, family: number) =>
+  const listAddresses = (result: typeof ipv4, family: number) =>
     result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
-  return [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
+  return [...listAddresses(ipv4, 4), ...listAddresses(ipv6, 6)];
 }
 
 /** For `net.connect`. `resolve` is replaced by tests. */

@@ -6,7 +6,7 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isPublicHost } from '../domain/webhook-endpoint/webhook-address.ts';
 import type { Outcome } from '../operations/webhook-endpoint/delivery.ts';
-import { ExchangeFailed, statusOf, UNANSWERED } from './exchange.ts';
+import { ExchangeFailed, receiveStatus, UNANSWERED } from './exchange.ts';
 import { NoPublicAddress, publicLookup, type Resolve, systemLookup } from './public-lookup.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -117,11 +117,11 @@ export class WebhookSender {
     };
     const first = attempt();
     try {
-      return await statusOf(first, signal);
+      return await receiveStatus(first, signal);
     } catch (error) {
       if (!first.reusedSocket || signal.aborted) throw error;
       // The receiver has closed an idle connection at the same moment.
-      return statusOf(attempt(), signal);
+      return receiveStatus(attempt(), signal);
     }
   }
 }
@@ -151,10 +151,10 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** Shown to callers: says nothing about the network of the service. */
 function failure(error: unknown): Outcome {
-  return { status: null, error: textOf(error) };
+  return { status: null, error: failureText(error) };
 }
 
-function textOf(error: unknown): string {
+function failureText(error: unknown): string {
   if (error instanceof NoPublicAddress) return 'the receiver has no public address';
   if (error instanceof ExchangeFailed) return error.message;
   const first = error instanceof AggregateError ? error.errors[0] : error;

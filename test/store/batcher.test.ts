@@ -42,7 +42,7 @@ describe('A batch', () => {
       sizes.push(batch.length);
       return batch.map(({ value }) => value);
     };
-    const batcher = new Batcher(run, LIMITS, { charactersOf: () => 400_000 });
+    const batcher = new Batcher(run, LIMITS, { countCharacters: () => 400_000 });
     await Promise.all(items.map((item) => batcher.submit(item, NEVER)));
     assert.deepEqual(sizes, [3, 3, 3, 1]);
   });
@@ -58,8 +58,8 @@ describe('A batch', () => {
       batcher.submit({ kind: 'item', value }, { ...NEVER, tenant });
     const first = [0, 1, 2, 3].map((value) => submit(1, value));
     const many = Array.from({ length: 20 }, (_, index) => submit(1, 100 + index));
-    assert.deepEqual(batcher.queueOf(2).queued, 1);
-    assert.ok(batcher.queueOf(1).queued >= 20);
+    assert.deepEqual(batcher.tenantQueue(2).queued, 1);
+    assert.ok(batcher.tenantQueue(1).queued >= 20);
     await Promise.all([...first, ...many, submit(2, 200), submit(2, 201)]);
     assert.deepEqual(batches.slice(0, 2), [
       [0, 1, 2, 3],

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
-import { authenticationFailureOf } from '../../operations/api-token/authenticate.ts';
+import { authenticationFailure } from '../../operations/api-token/authenticate.ts';
 import type { Problem } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { findClientAddress } from '../request/client-address.ts';
@@ -38,7 +38,7 @@ export class ProblemLog {
   }
 
   add(problem: Problem, request: FailedRequest): void {
-    const failure = authenticationFailureOf(problem);
+    const failure = authenticationFailure(problem);
     if (failure !== null) {
       this.#authenticationFailures.add(failure, findClientAddress(request.raw, this.#trustedProxies));
     } else if (httpStatus(problem) >= 500) {

@@ -94,7 +94,7 @@ export async function issueApiToken(
     revokedAt: null,
     lastUsedAt: null,
   };
-  const event = await newEvent(context, caller, 'api_token.created', targetOf(apiToken));
+  const event = await newEvent(context, caller, 'api_token.created', apiTokenTarget(apiToken));
   const result = await store.write({
     kind: 'createApiToken',
     ...apiToken,
@@ -191,7 +191,7 @@ export async function revokeApiToken(
 ): Promise<void> {
   const { store, clock } = context;
   const apiToken = await readApiToken(context, caller, apiTokenId);
-  const event = await newEvent(context, caller, 'api_token.revoked', targetOf(apiToken));
+  const event = await newEvent(context, caller, 'api_token.revoked', apiTokenTarget(apiToken));
   const exists = await store.write({ kind: 'revokeApiToken', apiTokenId, now: clock(), event });
   if (!exists) throw apiTokenNotFound();
 }
@@ -234,7 +234,7 @@ async function replaceText(
   const graceEnd = gracePeriodSeconds === 0 ? null : clock() + gracePeriodSeconds * 1_000;
   const previousExpiresAt = graceEnd && Math.min(graceEnd, stored.expiresAt ?? Number.POSITIVE_INFINITY);
   const { apiTokenId, digest: currentDigest } = stored;
-  const event = await newEvent(context, caller, 'api_token.rotated', targetOf(stored));
+  const event = await newEvent(context, caller, 'api_token.rotated', apiTokenTarget(stored));
   const isRotated = await store.write({
     kind: 'rotateApiToken',
     apiTokenId,
@@ -246,6 +246,6 @@ async function replaceText(
   return isRotated ? { ...stored, digest, previousDigest: currentDigest, previousExpiresAt } : null;
 }
 
-function targetOf({ apiTokenId }: Pick<ApiToken, 'apiTokenId'>) {
+function apiTokenTarget({ apiTokenId }: Pick<ApiToken, 'apiTokenId'>) {
   return { type: 'api_token', id: String(apiTokenId) } as const;
 }

@@ -22,7 +22,7 @@ export class Unauthenticated extends Problem {
 }
 
 /** Why authentication failed, also if the problem replaces the original one; null if it did not fail. */
-export function authenticationFailureOf(problem: Problem): AuthenticationFailure | null {
+export function authenticationFailure(problem: Problem): AuthenticationFailure | null {
   const { cause } = problem;
   if (problem instanceof Unauthenticated) return problem.reason;
   return cause instanceof Unauthenticated ? cause.reason : null;
@@ -40,7 +40,7 @@ export async function authenticate(
   const token = await store.read({ kind: 'findApiToken', digest });
   if (token === null) throw new Unauthenticated('unknown');
   const now = clock();
-  const failure = failureOf(token, digest, now);
+  const failure = tokenFailure(token, digest, now);
   if (failure !== null) throw new Unauthenticated(failure);
   lastUse.authenticated(token, now);
   return token;
@@ -57,10 +57,10 @@ export async function findActiveApiToken(
 
 /** Whether the text with this digest authenticates as the token. */
 export function authenticates(token: ApiToken, digest: TokenDigest, now: number): boolean {
-  return failureOf(token, digest, now) === null;
+  return tokenFailure(token, digest, now) === null;
 }
 
-function failureOf(token: ApiToken, digest: TokenDigest, now: number): AuthenticationFailure | null {
+function tokenFailure(token: ApiToken, digest: TokenDigest, now: number): AuthenticationFailure | null {
   const status = apiTokenStatus(token, now);
   if (status !== 'active') return status;
   if (sameDigest(token.digest, digest)) return null;

@@ -27,7 +27,7 @@ export async function applyConfig(
   const { plan, drafts, config } = await draftConfig(context, caller, body, options);
   if (options.dryRun || drafts.length === 0) return plan;
   const { workspaceId, environment } = caller;
-  const changes = await changesOf(context, caller, config, drafts);
+  const changes = await documentChanges(context, caller, config, drafts);
   const of = { workspaceId, environment };
   const version = await context.store.write({ kind: 'changeConfig', of, version: config.version, changes });
   if (version === 'version_mismatch') throw configChanged();
@@ -35,19 +35,19 @@ export async function applyConfig(
   return { ...plan, version };
 }
 
-async function changesOf(
+async function documentChanges(
   context: ConfigContext,
   caller: Caller,
   config: EnvironmentConfig,
   drafts: readonly Draft[],
 ): Promise<DocumentChange[]> {
-  const changes = await Promise.all(drafts.map((draft) => changeOf(context, caller, draft)));
+  const changes = await Promise.all(drafts.map((draft) => documentChange(context, caller, draft)));
   const needsKeys = changes.some(({ after }) => after?.kind === 'integration' && after.secret === null);
   const hasKeys = config.ofKind('key_set').size > 0;
   return needsKeys && !hasKeys ? [await newKeySet(context, caller), ...changes] : changes;
 }
 
-async function changeOf(context: ConfigContext, caller: Caller, draft: Draft): Promise<DocumentChange> {
+async function documentChange(context: ConfigContext, caller: Caller, draft: Draft): Promise<DocumentChange> {
   const { key, stored, prepared, change } = draft;
   const { kind, id } = key;
   const now = context.clock();

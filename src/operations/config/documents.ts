@@ -7,6 +7,9 @@ import type { EnvironmentConfig } from '../document/environment-config.ts';
 /** Processor time for an entry, as parsing so many bytes, beside its text. */
 export const ENTRY_BYTES = 1_024;
 
-export function documentsOf(config: EnvironmentConfig, name: SectionName): ReadonlyMap<string, Document> {
+export function sectionDocuments(
+  config: EnvironmentConfig,
+  name: SectionName,
+): ReadonlyMap<string, Document> {
   return config.ofKind(configSection(name).definition.kind);
 }

@@ -19,7 +19,7 @@ import { Problem, type Violation } from '../../problem.ts';
 import { refuseLargeCatalogue } from '../catalogue/catalogue.ts';
 import { documentKey, limitReached } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
-import { documentsOf, ENTRY_BYTES } from './documents.ts';
+import { ENTRY_BYTES, sectionDocuments } from './documents.ts';
 import { type ConfigContext, type Prepared, prepareEntry, type Target } from './prepare.ts';
 
 /** Maximum number of documents that a call over HTTP changes. */
@@ -61,7 +61,7 @@ export async function draftConfig(
   const drafts: Draft[] = [];
   const kept: KeptEntry[] = [];
   for (const [section, entries] of sections) {
-    const stored = documentsOf(config, section);
+    const stored = sectionDocuments(config, section);
     for (const [id, entry] of entries) {
       await context.cpu.turn(ENTRY_BYTES + entry.length);
       const key = documentKey(caller, configSection(section).definition, id);
@@ -70,12 +70,12 @@ export async function draftConfig(
         const draft = await draftOfEntry(config, section, target, entry);
         if (draft !== null) drafts.push(draft);
       } catch (error) {
-        errors.push(...violationsOf(error, section, id));
+        errors.push(...placedViolations(error, section, id));
       }
     }
     for (const [id, document] of stored) {
       if (entries.has(id)) continue;
-      if (prune) drafts.push(deletionOf(config, section, document));
+      if (prune) drafts.push(draftDeletion(config, section, document));
       else kept.push({ section, id });
     }
   }
@@ -111,7 +111,7 @@ function isReplaced(stored: SealedToken | null, sent: SealedToken | null | undef
   return sent !== undefined && (sent !== null || stored !== null);
 }
 
-function deletionOf({ catalogue }: EnvironmentConfig, section: SectionName, stored: Document): Draft {
+function draftDeletion({ catalogue }: EnvironmentConfig, section: SectionName, stored: Document): Draft {
   const before = configEntry(section, stored.body, catalogue);
   const change = {
     section,
@@ -134,7 +134,7 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
   for (const name of sectionNames) {
     const { definition } = configSection(name);
     const { kind, limit } = definition;
-    const before = documentTotal([...documentsOf(config, name).values()]);
+    const before = documentTotal([...sectionDocuments(config, name).values()]);
     const exceeded = exceededTotal(before, documentTotal(after.filter((each) => each.kind === kind)), limit);
     if (exceeded !== null) throw limitReached(definition, exceeded);
   }
@@ -142,7 +142,7 @@ function refuseLimits(config: EnvironmentConfig, drafts: readonly Draft[]): void
 }
 
 /** Rethrows an error that is not a list of violations. */
-function violationsOf(error: unknown, section: SectionName, id: string): Violation[] {
+function placedViolations(error: unknown, section: SectionName, id: string): Violation[] {
   if (!(error instanceof Problem) || error.errors.length === 0) throw error;
   const place = jsonPointer(pathInConfig(section, id));
   return error.errors.map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));

@@ -4,7 +4,7 @@ import { documentTotal } from '../../domain/document.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { Problem } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import { documentsOf, ENTRY_BYTES } from './documents.ts';
+import { ENTRY_BYTES, sectionDocuments } from './documents.ts';
 
 /** Maximum size of the documents of a configuration in a response. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -16,7 +16,7 @@ export async function readConfig(
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<{ version: number; text: JsonText }> {
   const config = await configs.of(store, caller);
-  const sections = sectionNames.map((name) => [name, [...documentsOf(config, name).values()]] as const);
+  const sections = sectionNames.map((name) => [name, [...sectionDocuments(config, name).values()]] as const);
   const bytes = sections.reduce((sum, [, documents]) => sum + documentTotal(documents).bytes, 0);
   if (bytes > maxBytes) throw configTooLarge(maxBytes);
   const writer = new ConfigWriter(config.catalogue);

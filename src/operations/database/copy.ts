@@ -136,7 +136,7 @@ interface Table<Row> {
   /** Throws `DatabasesDiffer` if the store lacks data that belongs to the rows but is stored elsewhere. */
   verify?(store: BatchingStore, rows: readonly Row[]): Promise<unknown>;
   /** The part of a row that is equal in both databases; the whole row if absent. */
-  contentOf?(row: Row): unknown;
+  comparedContent?(row: Row): unknown;
 }
 
 const userGroupTable: Table<UserGroup> = {
@@ -212,7 +212,7 @@ const eventTable: Table<StoredEvent> = {
   },
   add: (store, events) => store.write({ kind: 'copyEvents', events }),
   // Databases number positions differently.
-  contentOf: ({ position: _, ...event }) => event,
+  comparedContent: ({ position: _, ...event }) => event,
 };
 
 const deliveryTable: Table<Delivery> = {
@@ -220,7 +220,7 @@ const deliveryTable: Table<Delivery> = {
   page: (store, after, limit) => store.read({ kind: 'scanDeliveries', after, limit }),
   add: (store, deliveries) => store.write({ kind: 'copyDeliveries', deliveries }),
   // The position of the event.
-  contentOf: ({ position: _, ...delivery }) => delivery,
+  comparedContent: ({ position: _, ...delivery }) => delivery,
 };
 
 /** The time of the first failure decides when an endpoint is disabled. */
@@ -262,7 +262,7 @@ class TableCopy<Row> {
   async compare(): Promise<void> {
     for await (const page of this.#pages(this.#to, null)) {
       const expected = await this.#table.page(this.#from, this.#last, page.length);
-      if (this.#textOf(page) !== this.#textOf(expected)) throw this.#otherData();
+      if (this.#comparedText(page) !== this.#comparedText(expected)) throw this.#otherData();
       this.#last = expected.at(-1)!;
       this.#existing += page.length;
       this.#onProgress('compared', this.#existing);
@@ -299,16 +299,16 @@ class TableCopy<Row> {
     const hash = createHash('sha256');
     let count = 0;
     for await (const page of this.#pages(store, null)) {
-      for (const row of page) hash.update(`${this.#textOf([row])}\n`);
+      for (const row of page) hash.update(`${this.#comparedText([row])}\n`);
       count += page.length;
       await onPage(page, count);
     }
     return { count, digest: hash.digest('hex') };
   }
 
-  #textOf(rows: readonly Row[]): string {
-    const { contentOf = (row) => row } = this.#table;
-    return JSON.stringify(rows.map(contentOf));
+  #comparedText(rows: readonly Row[]): string {
+    const { comparedContent = (row) => row } = this.#table;
+    return JSON.stringify(rows.map(comparedContent));
   }
 
   async *#pages(store: BatchingStore, after: Row | null): AsyncGenerator<Row[]> {

@@ -50,14 +50,14 @@ export class EnvironmentConfig {
   }
 
   get mappingMode(): PolicyMode {
-    this.#mappingMode ??= mappingModeOf(this.ofKind('mapping_policy').get(SINGLETON_ID));
+    this.#mappingMode ??= mappingMode(this.ofKind('mapping_policy').get(SINGLETON_ID));
     return this.#mappingMode;
   }
 
   /** Parsed once: a schema may have 64 KiB. */
   get propertySchema(): PropertySchema | null {
     if (this.#propertySchema === undefined)
-      this.#propertySchema = propertySchemaOf(this.ofKind('property_schema').get(SINGLETON_ID));
+      this.#propertySchema = parsePropertySchema(this.ofKind('property_schema').get(SINGLETON_ID));
     return this.#propertySchema;
   }
 
@@ -78,11 +78,11 @@ function indexByKind(documents: readonly Document[]): Map<DocumentKind, Map<stri
   return byKind;
 }
 
-function mappingModeOf(policy: Document | undefined): PolicyMode {
+function mappingMode(policy: Document | undefined): PolicyMode {
   return policy === undefined ? 'off' : (JSON.parse(policy.body) as { mode: PolicyMode }).mode;
 }
 
-function propertySchemaOf(document: Document | undefined): PropertySchema | null {
+function parsePropertySchema(document: Document | undefined): PropertySchema | null {
   if (document === undefined) return null;
   const { schema, mode } = documentFields(document);
   return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };

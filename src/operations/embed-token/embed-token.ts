@@ -27,7 +27,7 @@ import { openSecret } from '../document/document.ts';
 import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { type FoundIntegration, findIntegration } from '../integration/integration.ts';
 import { tokenNotFound, userGroupNotFound } from '../refusals.ts';
-import { ensureKeySet, keySetIn, signerOf } from '../signing-key/key-set.ts';
+import { ensureKeySet, findSigner, keySetIn } from '../signing-key/key-set.ts';
 import { identifyByToken } from '../user-group/resolve.ts';
 
 export interface EmbedTokenBody {
@@ -116,10 +116,10 @@ export async function signEmbedToken(
     signature === 'secret'
       ? signWithSecret(
           payload,
-          secretOf(context, found),
+          integrationSecret(context, found),
           embedTokenType(integration).header?.(integration.settings),
         )
-      : await sign(context, caller, payload, signerOf(context, keySet!, signature));
+      : await sign(context, caller, payload, findSigner(context, keySet!, signature));
   checkLength(token);
   const url =
     resource === null ? undefined : embedTokenType(integration).url?.(integration.settings, resource, token);
@@ -163,7 +163,7 @@ export async function findViewable(
   caller: Caller,
   userGroupId: string,
 ): Promise<UserGroup> {
-  const userGroup = await store.read({ kind: 'findUserGroup', key: store.keyOf(caller, userGroupId) });
+  const userGroup = await store.read({ kind: 'findUserGroup', key: store.userGroupKey(caller, userGroupId) });
   if (userGroup === null || userGroup.suspendedAt !== null) {
     throw userGroupNotFound(' A suspended user group is treated alike.');
   }
@@ -172,7 +172,7 @@ export async function findViewable(
 
 const secrets = new WeakMap<FoundIntegration['document'], Secret>();
 
-function secretOf(context: Pick<Context, 'keyRing'>, { document }: FoundIntegration): Secret {
+function integrationSecret(context: Pick<Context, 'keyRing'>, { document }: FoundIntegration): Secret {
   const secret = secrets.get(document) ?? openSecret(context, document, 'integration');
   secrets.set(document, secret);
   return secret;

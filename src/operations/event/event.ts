@@ -44,7 +44,7 @@ export async function newEvent(
     eventId: newEventId(occurredAt),
     type,
     occurredAt,
-    actor: actorOf(caller, origin),
+    actor: eventActor(caller, origin),
     requestId: origin.requestId,
     endpoints: config.endpointsFor(type),
   };
@@ -59,7 +59,7 @@ export function userGroupEvent(
   return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId }, bucket);
 }
 
-function actorOf({ apiTokenId, name }: Caller, { via }: Origin): Actor {
+function eventActor({ apiTokenId, name }: Caller, { via }: Origin): Actor {
   if (apiTokenId !== null) return { type: 'api_token', id: apiTokenId, name, via };
   const type = via === 'service' ? 'service' : 'command_line';
   return { type, id: null, name: null, via };

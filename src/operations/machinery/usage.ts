@@ -48,7 +48,7 @@ export class Usage {
   /** `integration`: its id, for embed tokens. */
   count(userGroup: CountedGroup, kind: UsageKind, now: number, integration = ''): void {
     if (!this.#isKept) return;
-    const { uses } = this.#tallyOf(toDay(now), kind, integration);
+    const { uses } = this.#findTally(toDay(now), kind, integration);
     const counted = uses.get(userGroup.teamId);
     if (counted !== undefined) {
       counted.count++;
@@ -81,7 +81,7 @@ export class Usage {
         try {
           await this.#store.write({ kind: 'addUsage', counts });
         } catch {
-          const kept = this.#tallyOf(day, kind, integration).uses;
+          const kept = this.#findTally(day, kind, integration).uses;
           for (const [teamId, unwritten] of batch) this.#add(kept, teamId, unwritten);
           this.#delayed.schedule();
         }
@@ -89,7 +89,7 @@ export class Usage {
     }
   }
 
-  #tallyOf(day: Day, kind: UsageKind, integration: string): Tally {
+  #findTally(day: Day, kind: UsageKind, integration: string): Tally {
     const isWanted = (tally: Tally) =>
       tally.day === day && tally.kind === kind && tally.integration === integration;
     const [first] = this.#tallies;

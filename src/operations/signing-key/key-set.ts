@@ -199,7 +199,7 @@ async function replacement(
 }
 
 /** The key that signs now. */
-export function signerOf(
+export function findSigner(
   context: Pick<Context, 'keyRing' | 'clock'>,
   { document, keySet }: StoredKeySet,
   algorithm: SignatureAlgorithm,
@@ -214,7 +214,7 @@ export function signerOf(
 }
 
 /** The published key with this id, for verification. */
-export function verifierOf({ keySet }: StoredKeySet, kid: string, now: number) {
+export function findVerifier({ keySet }: StoredKeySet, kid: string, now: number) {
   const key = publishedKeys(keySet, now).find((each) => each.kid === kid);
   if (key === undefined) return null;
   const publicKey = publicKeys.get(key) ?? createPublicKeyObject(key);

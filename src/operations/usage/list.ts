@@ -89,11 +89,11 @@ export async function listUsage(
     integration,
   ];
   const of = { workspaceId, environment };
-  const range = rangeOf(query, toDay(clock()));
+  const range = usageRange(query, toDay(clock()));
   let place: Place =
     cursor === undefined
       ? { start: range.from, to: range.to, after: '' }
-      : placeOf(readCursor(list, cursor, PLACE));
+      : parsePlace(readCursor(list, cursor, PLACE));
   const { to } = place;
   const entries: UsageEntry[] = [];
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
@@ -117,7 +117,10 @@ export async function listUsage(
 }
 
 /** Throws `invalid_request`. */
-export function rangeOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, today: Day): { from: Day; to: Day } {
+export function usageRange(
+  { from, to }: Pick<UsageQuery, 'from' | 'to'>,
+  today: Day,
+): { from: Day; to: Day } {
   const last = to ?? today;
   const first = from ?? Math.max(0, last - DEFAULT_USAGE_DAYS + 1);
   if (first > last) throw new Problem('invalid_request', 'The parameter from must not be after to.');
@@ -131,7 +134,7 @@ export function rangeOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, today: Da
   return { from: first, to: last };
 }
 
-function placeOf(position: string): Place {
+function parsePlace(position: string): Place {
   const [, start, to, after] = PLACE.exec(position)!;
   return { start: Number(start), to: Number(to), after: after! };
 }
@@ -145,7 +148,7 @@ async function readPeriod(
   const days = period.end - period.start + 1;
   for (let limit = Math.ceil(READ / days); ; limit *= 2) {
     const read = await readCounts(reading, period, after, limit);
-    const entries = entriesOf(read.flat(), period).sort((a, b) => byBytes(a.userGroupId, b.userGroupId));
+    const entries = usageEntries(read.flat(), period).sort((a, b) => byBytes(a.userGroupId, b.userGroupId));
     const full = read.filter((counts) => counts.length === limit);
     if (full.length === 0) return { entries, isEnd: true };
     // The last group of a full result may have more counts, and other days may have more groups after it.
@@ -170,7 +173,7 @@ function readCounts(
   return Promise.all(days.map((day) => store.read({ kind: 'listUsageOfDay', of, day, after, limit })));
 }
 
-function entriesOf(counts: readonly UsageCount[], { date }: Period): UsageEntry[] {
+function usageEntries(counts: readonly UsageCount[], { date }: Period): UsageEntry[] {
   const entries = new Map<string, UsageEntry>();
   for (const { providedId, kind, integration, count } of counts) {
     const entry = entries.get(providedId) ?? unused(providedId, date);

@@ -7,7 +7,7 @@ import type { BatchingStore } from '../../store/batching-store.ts';
 import { EnvironmentConfig } from '../document/environment-config.ts';
 import { PropertyValidator } from '../property-schema/validator/validator.ts';
 import { userGroupPages } from './export.ts';
-import { violationsOf } from './violations.ts';
+import { groupViolations } from './violations.ts';
 
 export interface CheckedPage {
   /** User groups checked so far. */
@@ -23,7 +23,7 @@ export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncG
   let checked = 0;
   try {
     for await (const page of userGroupPages(store, of)) {
-      const violations = await violationsOf({ propertyValidator }, of, config, page);
+      const violations = await groupViolations({ propertyValidator }, of, config, page);
       const invalid = page
         .map((userGroup, index) => ({ userGroup, violations: violations[index]! }))
         .filter((each) => each.violations.length > 0);

@@ -21,7 +21,7 @@ export async function* exportLines(
   keyRing: KeyRing | null,
 ): AsyncGenerator<string[]> {
   for await (const page of userGroupPages(store, { workspaceId, environment }))
-    yield page.map((userGroup) => lineOf(userGroup, keyRing));
+    yield page.map((userGroup) => exportedLine(userGroup, keyRing));
 }
 
 /** Pages of all groups of an environment, ordered by id, in constant memory. */
@@ -43,7 +43,7 @@ export async function* userGroupPages(
   }
 }
 
-function lineOf(userGroup: UserGroup, keyRing: KeyRing | null): string {
+function exportedLine(userGroup: UserGroup, keyRing: KeyRing | null): string {
   const { providedId, name, mapping, properties, suspendedAt } = userGroup;
   // Absent and not false if it is not suspended, so that earlier versions import the line.
   const suspended = suspendedAt === null ? '' : ',"suspended":true';

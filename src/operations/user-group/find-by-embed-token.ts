@@ -7,7 +7,7 @@ import type { JsonText } from '../../domain/json/strict-json.ts';
 import { isSignedBy, parseJwt, type UnverifiedJwt } from '../../domain/signing-key/json-web-token.ts';
 import { type UserGroup, userGroupKey } from '../../domain/user-group/user-group.ts';
 import type { Context } from '../context.ts';
-import { findKeySet, verifierOf } from '../signing-key/key-set.ts';
+import { findKeySet, findVerifier } from '../signing-key/key-set.ts';
 
 interface FoundByEmbedToken {
   userGroup: UserGroup;
@@ -31,9 +31,9 @@ export async function findByEmbedToken(
   const keySet = token && (await findKeySet(context, caller));
   if (token === null || keySet === null) return null;
   const now = context.clock();
-  const verifier = verifierOf(keySet, token.kid, now);
+  const verifier = findVerifier(keySet, token.kid, now);
   if (verifier === null || !isSignedBy(token, verifier)) return null;
-  const claims = claimsOf(token.payload);
+  const claims = readClaims(token.payload);
   if (claims === null || claims.expiresAt <= now) return null;
   const key = userGroupKey(caller.workspaceId, caller.environment, claims.providedId);
   const userGroup = await context.store.read({ kind: 'findUserGroup', key });
@@ -51,7 +51,7 @@ function narrowIn({ payload, payloadText }: UnverifiedJwt): JsonText | null {
 }
 
 /** null for a token that was signed here but names no group, such as a guest token of Superset. */
-function claimsOf({ sub, exp, user_group }: Record<string, unknown>) {
+function readClaims({ sub, exp, user_group }: Record<string, unknown>) {
   const { id, version } = Object(user_group) as { id?: unknown; version?: unknown };
   if (typeof sub !== 'string' || typeof exp !== 'number') return null;
   if (typeof id !== 'number' || typeof version !== 'number') return null;

@@ -28,14 +28,14 @@ export async function getOrCreateUserGroup(
   body: UserGroupBody,
   precondition?: Precondition,
 ): Promise<GetOrCreateResult> {
-  const key = context.store.keyOf(caller, body.userGroupId);
+  const key = context.store.userGroupKey(caller, body.userGroupId);
   const stored = await context.store.read({ kind: 'findUserGroup', key });
   if (stored === null) return createIfNamed(context, caller, key, body, precondition);
   if (!isMet(precondition, stored)) throw versionMismatch();
   const turn = context.cpu.turn(valuesLength(body));
   if (turn !== undefined) await turn;
   const { userGroup, token } = openToken(context, stored);
-  return { created: false, drift: driftOf(body, userGroup), userGroup, token };
+  return { created: false, drift: computeDrift(body, userGroup), userGroup, token };
 }
 
 async function createIfNamed(
@@ -60,7 +60,7 @@ async function createIfNamed(
   // A concurrent call has created it.
   if (!isMet(precondition, group.userGroup)) throw versionMismatch();
   await context.cpu.turn(valuesLength(body));
-  return { ...group, drift: driftOf(body, group.userGroup) };
+  return { ...group, drift: computeDrift(body, group.userGroup) };
 }
 
 /**
@@ -109,7 +109,7 @@ export async function newUserGroup(
 type NewFields = UserGroupFields & { name: string; suspended?: boolean };
 
 /** The sent fields that differ from the stored ones. */
-export function driftOf(
+export function computeDrift(
   sent: UserGroupFields,
   stored: Pick<UserGroup, 'name' | 'mapping' | 'properties'>,
 ): GetOrCreateResult['drift'] {

@@ -32,7 +32,7 @@ import type { Context } from '../context.ts';
 import { userGroupEvent } from '../event/event.ts';
 import { WorkspaceDeleted } from '../workspace/workspace.ts';
 import { findByToken } from './find-by-token.ts';
-import { driftOf, newUserGroup } from './get-or-create.ts';
+import { computeDrift, newUserGroup } from './get-or-create.ts';
 import { checkPolicies } from './violations.ts';
 
 export interface ImportJob {
@@ -117,14 +117,14 @@ export async function orRefusal(
 ): Promise<LineResult> {
   try {
     const body = importedUserGroupBody.read(line);
-    return await work(body, body.token && importedTokenOf(body.token));
+    return await work(body, body.token && parseImportedToken(body.token));
   } catch (error) {
     if (!(error instanceof Problem) || error.errors.length === 0) throw error;
     return { result: 'refused', code: error.code, errors: error.errors };
   }
 }
 
-function importedTokenOf(token: Secret): ImportedToken {
+function parseImportedToken(token: Secret): ImportedToken {
   const claim = digestOfImportedToken(token.reveal());
   if (claim !== null) return { token, claim, issued: addressOfUserGroupToken(token.reveal()) };
   throw invalidField(
@@ -198,7 +198,7 @@ function compare(
   stored: UserGroup,
   replaces: boolean,
 ): LineResult {
-  if (imported !== null && !isTokenOf(stored, imported)) return tokenDiffers();
+  if (imported !== null && !hasToken(stored, imported)) return tokenDiffers();
   return compareFields(body, stored, replaces);
 }
 
@@ -208,7 +208,7 @@ export function compareFields(
   stored: Pick<UserGroup, 'name' | 'mapping' | 'properties' | 'suspendedAt'>,
   replaces: boolean,
 ): LineResult {
-  const drift: string[] = driftOf(body, stored);
+  const drift: string[] = computeDrift(body, stored);
   const isSuspended = stored.suspendedAt !== null;
   if (body.suspended !== undefined && body.suspended !== isSuspended) drift.push('suspended');
   if (drift.length === 0) return { result: 'unchanged' };
@@ -216,7 +216,7 @@ export function compareFields(
 }
 
 /** Also true for the previous token of the group: an import does not undo a rotation. */
-function isTokenOf(
+function hasToken(
   { tokenDigest, previousTokenDigest }: UserGroup,
   { claim, issued }: ImportedToken,
 ): boolean {

@@ -60,7 +60,7 @@ export async function listUserGroups(
   caller: Caller,
   { limit, cursor, scanMs, ...conditions }: ListQuery,
 ): Promise<Page> {
-  const list = listOf(caller, conditions);
+  const list = describeList(caller, conditions);
   const start = cursor === undefined ? listStart(list) : readCursor(list, cursor);
   const { filter } = list;
   if (filter === undefined) {
@@ -96,7 +96,7 @@ export async function* userGroupPages(
   } while (cursor !== null);
 }
 
-function listOf(
+function describeList(
   { workspaceId, environment }: Caller,
   { search = '', match = 'prefix', ...conditions }: Omit<ListQuery, 'limit' | 'cursor' | 'scanMs'>,
 ): UserGroupList {

@@ -34,7 +34,7 @@ export async function findUserGroup(
   caller: Caller,
   userGroupId: string,
 ): Promise<UserGroup> {
-  const key = store.keyOf(caller, userGroupId);
+  const key = store.userGroupKey(caller, userGroupId);
   const userGroup = await store.read({ kind: 'findUserGroup', key });
   if (userGroup === null) throw userGroupNotFound();
   return userGroup;

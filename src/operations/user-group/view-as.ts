@@ -56,12 +56,12 @@ export async function viewAs(context: Context, caller: Caller, userGroupId: stri
   const previews: Preview[] = [];
   for (const id of config.ofKind(integrationDefinition.kind).keys()) {
     const found = findIntegration(config, id);
-    previews.push(await previewOf(context, caller, { config, found, userGroup }));
+    previews.push(await previewToken(context, caller, { config, found, userGroup }));
   }
   return { userGroup, effective, previews };
 }
 
-async function previewOf(
+async function previewToken(
   context: Context,
   caller: Caller,
   content: Pick<TokenContent, 'config' | 'found' | 'userGroup'>,

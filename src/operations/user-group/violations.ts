@@ -63,7 +63,7 @@ async function enforcedViolations(
 }
 
 /** The violations of stored fields, whatever the modes. Without a catalogue, mappings are not checked. */
-export async function violationsOf(
+export async function groupViolations(
   context: Pick<Context, 'propertyValidator'>,
   tenant: Tenant,
   config: EnvironmentConfig,

@@ -57,7 +57,7 @@ export async function putWebhookEndpoint(
   const { secrets, sealed } = newSecrets(context, documentKey(caller, definition, id));
   const fields = { body: webhookEndpointText(body), secret: sealed };
   const stored = await putDocument(context, caller, definition, id, fields, precondition);
-  if (body.enabled && !stored.created) await clearFailing(context, keyOf(caller, id));
+  if (body.enabled && !stored.created) await clearFailing(context, endpointKey(caller, id));
   return { ...stored, secret: stored.created ? secrets.current : null };
 }
 
@@ -94,7 +94,7 @@ export async function deleteWebhookEndpoint(
   precondition: Precondition | undefined,
 ): Promise<void> {
   await deleteDocument(context, caller, definition, id, precondition);
-  await forgetDeliveries(context, keyOf(caller, id));
+  await forgetDeliveries(context, endpointKey(caller, id));
 }
 
 /** For an endpoint that is deleted. */
@@ -182,7 +182,7 @@ export async function listDeliveries(
   await readDocument(context, caller, definition, id);
   const list: ListName = ['deliveries', caller.workspaceId, caller.environment, id];
   const before = cursor === undefined ? null : readCursor(list, cursor);
-  const of = keyOf(caller, id);
+  const of = endpointKey(caller, id);
   const found = await context.store.read({ kind: 'listDeliveries', of, before, limit: limit + 1 });
   const deliveries = found.slice(0, limit);
   const nextCursor = found.length > limit ? encodeCursor(list, deliveries.at(-1)!.eventId) : null;
@@ -200,7 +200,7 @@ export async function redeliver(
   const now = context.clock();
   const exists = await context.store.write({
     kind: 'retryDelivery',
-    of: keyOf(caller, id),
+    of: endpointKey(caller, id),
     eventId,
     now,
   });
@@ -214,6 +214,6 @@ async function requireEnabled(context: DocumentContext, caller: Caller, id: stri
   throw new Problem('invalid_request', 'This webhook endpoint is disabled: set enabled to true first.');
 }
 
-function keyOf({ workspaceId, environment }: Caller, endpointId: string): WebhookEndpointKey {
+function endpointKey({ workspaceId, environment }: Caller, endpointId: string): WebhookEndpointKey {
   return { workspaceId, environment, endpointId };
 }

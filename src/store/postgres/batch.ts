@@ -28,10 +28,10 @@ export function scatter<Value>(list: Value[], indexes: readonly number[], values
 }
 
 /** The first item of each key. */
-export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+export function firstOfEach<Item>(items: readonly Item[], uniqueKey: (item: Item) => string): Item[] {
   const firsts = new Map<string, Item>();
   for (const item of items) {
-    const key = keyOf(item);
+    const key = uniqueKey(item);
     if (!firsts.has(key)) firsts.set(key, item);
   }
   return [...firsts.values()];

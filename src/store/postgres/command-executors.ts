@@ -42,7 +42,7 @@ interface Executor<Kind extends CommandKind> {
     transaction: Transaction,
   ) => Promise<CommandResult<Kind>[]>;
   /** The part of each command, from 0. */
-  partsOf: (commands: readonly Command<Kind>[]) => number[];
+  splitParts: (commands: readonly Command<Kind>[]) => number[];
   /**
    * Run first if there are several parts, or after a conflict; the first part has all keys. A command that changes nothing locks nothing, so
    * a command of a later part would lock the same group out of order.
@@ -60,7 +60,7 @@ interface Executor<Kind extends CommandKind> {
 }
 
 const executors: { [Kind in CommandKind]: Executor<Kind> } = {
-  leaseIds: { execute: leaseIds, partsOf: together, isRepeatable: true },
+  leaseIds: { execute: leaseIds, splitParts: together, isRepeatable: true },
   ensureWorkspace: singly(ensureWorkspace),
   // Between two attempts another caller may have renamed it again, or created what a deletion must find.
   renameWorkspace: { ...singly(renameWorkspace), isRepeatable: false },
@@ -96,13 +96,13 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   removeTokenKeyIds: singly(removeTokenKeyIds),
   createUserGroup: {
     execute: createUserGroups,
-    partsOf: together,
+    splitParts: together,
     isTransactionIfDistributed: true,
     isRepeatable: true,
   },
   importUserGroup: {
     execute: importUserGroups,
-    partsOf: oneOfEachToken,
+    splitParts: oneOfEachToken,
     isTransaction: () => true,
     isRepeatable: true,
   },
@@ -110,29 +110,29 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   // Between two attempts of an update another one may have been acknowledged.
   updateUserGroup: {
     execute: updateUserGroups,
-    partsOf: oneOfEachKey,
+    splitParts: oneOfEachKey,
     lock: lockUserGroups,
     isRepeatable: false,
   },
   // Likewise; and the group may have been created again in between.
   deleteUserGroup: {
     execute: deleteUserGroups,
-    partsOf: oneOfEachKey,
+    splitParts: oneOfEachKey,
     lock: lockUserGroups,
     isRepeatable: false,
   },
   rotateToken: {
     execute: rotateTokens,
-    partsOf: together,
+    splitParts: together,
     isTransaction: (commands) => forgottenBy(commands).length > 0,
     isTransactionIfDistributed: true,
     isRepeatable: true,
   },
-  resealToken: { execute: resealTokens, partsOf: together, isRepeatable: true },
+  resealToken: { execute: resealTokens, splitParts: together, isRepeatable: true },
   // PostgreSQL removes dead rows by itself.
   scrub: singly(async () => null),
-  gatherStatistics: { execute: gatherStatistics, partsOf: together, isRepeatable: true },
-  pingWrite: { execute: pingWrite, partsOf: together, isRepeatable: true },
+  gatherStatistics: { execute: gatherStatistics, splitParts: together, isRepeatable: true },
+  pingWrite: { execute: pingWrite, splitParts: together, isRepeatable: true },
 };
 
 /** Applies a batch of commands of one kind entirely or not at all. Throws `StoreUnavailable`. */
@@ -141,9 +141,9 @@ export async function runCommands(
   commands: readonly Command[],
 ): Promise<CommandResult[]> {
   const executor = executors[commands[0]!.kind] as Executor<CommandKind>;
-  const { execute, partsOf, lock, isRepeatable } = executor;
+  const { execute, splitParts, lock, isRepeatable } = executor;
   // Parts are numbered in order of first occurrence.
-  const parts = [...groupIndexes(partsOf(commands)).values()];
+  const parts = [...groupIndexes(splitParts(commands)).values()];
   const work = async (session: Session): Promise<CommandResult[]> => {
     const results: CommandResult[] = new Array(commands.length);
     const transaction: Transaction = { locked: new Map(), recordings: [] };
@@ -183,10 +183,10 @@ function oneOfEachToken(commands: readonly ImportedUserGroup[]): number[] {
   );
 }
 
-function oneOfEach<Item>(items: readonly Item[], namesOf: (item: Item) => string[]): number[] {
+function oneOfEach<Item>(items: readonly Item[], listNames: (item: Item) => string[]): number[] {
   const next = new Map<string, number>();
   return items.map((item) => {
-    const names = namesOf(item);
+    const names = listNames(item);
     const part = Math.max(...names.map((name) => next.get(name) ?? 0));
     for (const name of names) next.set(name, part + 1);
     return part;
@@ -199,7 +199,7 @@ function singly<Kind extends CommandKind>(
 ): Executor<Kind> {
   return {
     execute: async (session, [command]) => [await execute(session, command!)],
-    partsOf: (commands) => commands.map((_, index) => index),
+    splitParts: (commands) => commands.map((_, index) => index),
     isRepeatable: true,
   };
 }

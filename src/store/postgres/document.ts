@@ -125,7 +125,7 @@ export async function putDocument(
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  const exceeded = exceededLimit({ ...key, body }, stored, await totalOf(session, key), limit);
+  const exceeded = exceededLimit({ ...key, body }, stored, await readTotal(session, key), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document: Document = {
     ...key,
@@ -212,7 +212,7 @@ async function find(session: Session, key: DocumentKey): Promise<Document | null
   return row === undefined ? null : DOCUMENT.read(row);
 }
 
-async function totalOf(
+async function readTotal(
   session: Session,
   { workspaceId, environment, kind }: DocumentKey,
 ): Promise<DocumentTotal> {

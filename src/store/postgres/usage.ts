@@ -119,10 +119,10 @@ function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {
 }
 
 function byKey(a: UsageCount, b: UsageCount): number {
-  return compare(keyTextOf(a), keyTextOf(b));
+  return compare(countKey(a), countKey(b));
 }
 
-function keyTextOf({ bucket, workspaceId, environment, providedId, day, kind, integration }: UsageCount) {
+function countKey({ bucket, workspaceId, environment, providedId, day, kind, integration }: UsageCount) {
   return [bucket, workspaceId, environment, providedId, day, kind, integration].join('/');
 }
 

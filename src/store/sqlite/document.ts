@@ -70,7 +70,7 @@ export function putDocument(
   if (!isMetByTag(precondition, stored && documentTag(stored))) return 'version_mismatch';
   const isUnchanged = stored !== null && stored.body === body && secret === undefined;
   if (isUnchanged) return { created: false, document: stored };
-  const exceeded = exceededLimit({ ...key, body }, stored, totalOf(connection, key), limit);
+  const exceeded = exceededLimit({ ...key, body }, stored, readTotal(connection, key), limit);
   if (exceeded !== null) return `${exceeded}_limit_reached`;
   const document: Document = {
     ...key,
@@ -142,7 +142,7 @@ function find(connection: Connection, key: DocumentKey): Document | null {
   return row === undefined ? null : DOCUMENT.read(row);
 }
 
-function totalOf(connection: Connection, { workspaceId, environment, kind }: DocumentKey): DocumentTotal {
+function readTotal(connection: Connection, { workspaceId, environment, kind }: DocumentKey): DocumentTotal {
   const [documents, bytes] = connection.get(TOTAL, [workspaceId, environment, kind]) as [number, number];
   return { documents, bytes };
 }

@@ -15,7 +15,7 @@ import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
 import {
-  charactersOf,
+  countCharacters,
   countUserGroups,
   findByKey,
   findByToken,
@@ -86,7 +86,7 @@ export function runQueries(connection: Connection, queries: readonly Query[]): Q
       const result =
         query.kind === 'findApiToken' ? findOnce(connection, query, apiTokens) : execute(connection, query);
       results.push(result);
-      characters += charactersOf(query, result);
+      characters += countCharacters(query, result);
     }
     return results;
   });

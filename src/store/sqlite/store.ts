@@ -5,7 +5,7 @@ import { UNOBSERVED } from '../migration.ts';
 import type { Command, CommandResult, MigratedStore, Query, QueryResult, Store } from '../port.ts';
 import { runCommands } from './command-executors.ts';
 import { Connection } from './file/connection.ts';
-import { identityOf, makeFile } from './file/file.ts';
+import { fileIdentity, makeFile } from './file/file.ts';
 import { runQueries } from './query-executors.ts';
 import { migrate } from './schema/migrate.ts';
 import { type ConnectWriter, RemoteWriter } from './writer/remote-writer.ts';
@@ -35,7 +35,7 @@ export function openServingStore(
     schema = migrate(opened, migrationObserver);
   });
   const writer = new Writer(
-    { file, identity: identityOf(file), eventBytesPerDay: eventQuota.bytesPerDay },
+    { file, identity: fileIdentity(file), eventBytesPerDay: eventQuota.bytesPerDay },
     eventQuota.onReduced,
   );
   return {

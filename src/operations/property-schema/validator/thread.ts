@@ -56,7 +56,7 @@ let niceness = 0;
 
 parentPort?.on('message', (request: ValidatorRequest) => {
   setNiceness(request.limits);
-  const verdict = verdictOf(request);
+  const verdict = reachVerdict(request);
   const hasForgotten = getHeapStatistics().used_heap_size > MAX_KEPT_BYTES;
   if (hasForgotten) schemas.clear();
   send({ verdict, hasForgotten, cpuMs: cpuMs() });
@@ -88,10 +88,10 @@ function warmUp(): void {
   for (let round = 0; round < 20; round++) check({ a: ['a@b', 1], b: 1 });
 }
 
-function verdictOf(request: ValidatorRequest): Verdict {
+function reachVerdict(request: ValidatorRequest): Verdict {
   let step: 'compile' | 'check' = 'compile';
   try {
-    const schema = schemaOf(request);
+    const schema = knownSchema(request);
     const check = compiled(schema, request.limits);
     step = 'check';
     if (request.properties === null) tryExamples(schema, check, request.limits);
@@ -106,7 +106,7 @@ function verdictOf(request: ValidatorRequest): Verdict {
   }
 }
 
-function schemaOf({ schemaId, schema, dropped }: ValidatorRequest): KnownSchema {
+function knownSchema({ schemaId, schema, dropped }: ValidatorRequest): KnownSchema {
   if (dropped !== null) schemas.delete(dropped);
   if (schema !== null) schemas.set(schemaId, { text: schema, check: null });
   return schemas.get(schemaId)!;

@@ -76,7 +76,7 @@ export class ValidatorThread {
     const { promise, resolve: settle } = Promise.withResolvers<Outcome>();
     const running = {
       startedAt: performance.now(),
-      limitMs: limitOf(limits, named.schema, properties),
+      limitMs: timeLimit(limits, named.schema, properties),
       settle,
     };
     this.#running = { ...running, timer: this.#look(running.limitMs) };
@@ -146,7 +146,7 @@ export class ValidatorThread {
 }
 
 /** Examples may take twice as long as a check. */
-function limitOf(
+function timeLimit(
   { compileMs, checkMs }: TimeLimits,
   schema: string | null,
   properties: Check['properties'],

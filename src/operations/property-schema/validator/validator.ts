@@ -80,7 +80,7 @@ export class PropertyValidator {
   }
 
   #runSlowly(check: Check, startBy: number): Promise<Outcome> {
-    const isLast = this.#timeoutsOf(check) >= MAX_TIMEOUTS;
+    const isLast = this.#timeoutCount(check) >= MAX_TIMEOUTS;
     return this.#slow.run(check, { isLast, startBy });
   }
 
@@ -89,14 +89,14 @@ export class PropertyValidator {
     this.#accounts.charge(tenant, spentMs - FAST.checkMs);
   }
 
-  #timeoutsOf(check: Check): number {
-    return this.#timeouts.get(keyOf(check)) ?? 0;
+  #timeoutCount(check: Check): number {
+    return this.#timeouts.get(schemaKey(check)) ?? 0;
   }
 
   /** Returns whether the schema has timed out repeatedly. */
   #countTimeout(check: Check): boolean {
-    const timeouts = this.#timeoutsOf(check) + 1;
-    const key = keyOf(check);
+    const timeouts = this.#timeoutCount(check) + 1;
+    const key = schemaKey(check);
     this.#timeouts.delete(key);
     this.#timeouts.set(key, timeouts);
     if (this.#timeouts.size > MAX_TIMED_OUT_SCHEMAS)
@@ -106,7 +106,7 @@ export class PropertyValidator {
 }
 
 /** Two tenants may have the same schema. */
-function keyOf({ tenant, schema }: Check): string {
+function schemaKey({ tenant, schema }: Check): string {
   return `${tenant} ${schema}`;
 }
 

@@ -18,13 +18,13 @@ export class TransientError extends StoreUnavailable {
   readonly connection: 'good' | 'lost' | 'all lost';
 
   constructor(cause: unknown, outcome: Outcome, connection: TransientError['connection']) {
-    super(`PostgreSQL: ${messageOf(cause)}`, { cause });
+    super(`PostgreSQL: ${errorMessage(cause)}`, { cause });
     this.outcome = outcome;
     this.connection = connection;
   }
 
   override get isTransient(): boolean {
-    return !NEEDS_OPERATOR.test(this.#code) && !messageOf(this.cause).startsWith(NO_LOGIN);
+    return !NEEDS_OPERATOR.test(this.#code) && !errorMessage(this.cause).startsWith(NO_LOGIN);
   }
 
   /** Too many connections: the server has none left. */
@@ -34,7 +34,7 @@ export class TransientError extends StoreUnavailable {
 
   /** Whether all connections of this process's pool are in use. */
   get isBusy(): boolean {
-    return this.cause instanceof NoFreeConnection || messageOf(this.cause) === NO_FREE_CONNECTION;
+    return this.cause instanceof NoFreeConnection || errorMessage(this.cause) === NO_FREE_CONNECTION;
   }
 
   /** Whether the server is read-only. After a failover, a new connection may reach the new primary. */
@@ -44,7 +44,7 @@ export class TransientError extends StoreUnavailable {
 
   /** Whether the server did not respond at all. */
   get isUnresponsive(): boolean {
-    return SILENCE.includes(messageOf(this.cause));
+    return SILENCE.includes(errorMessage(this.cause));
   }
 
   get #code(): string {
@@ -95,7 +95,7 @@ export function statementError(error: unknown, outlasted: boolean): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error;
   if (!(error instanceof pg.DatabaseError)) {
     // An error of the socket or the client: what broke this connection usually broke the others too.
-    const wasImpatient = messageOf(error) === READ_TIMEOUT && !outlasted;
+    const wasImpatient = errorMessage(error) === READ_TIMEOUT && !outlasted;
     return new TransientError(error, 'unknown', wasImpatient ? 'lost' : 'all lost');
   }
   const { code = '', severity = '', routine = '' } = error;
@@ -130,7 +130,7 @@ export function errorBeforeCommit(error: unknown): unknown {
   return new TransientError(error.cause, 'refused', error.connection);
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   // For a name with several addresses, Node throws one AggregateError without a message.
   const { message, code } = error as { message?: string; code?: string };
   return message || code || String(error);

@@ -36,7 +36,7 @@ export function clientConfig(
   isCitus: boolean,
 ): ConnectionConfig & { query_timeout: number } {
   const { urls, connectTimeoutMs, statementTimeoutMs, sessionSettings } = options;
-  const planner = sessionSettings ? plannerOf(isCitus) : [];
+  const planner = sessionSettings ? plannerSettings(isCitus) : [];
   return {
     hosts: new Hosts(urls.map((url) => withOptions(url.reveal(), planner))),
     application_name: 'user-group-service',
@@ -45,7 +45,7 @@ export function clientConfig(
     keepAliveInitialDelayMillis: 10_000,
     // The server times out first, so that it does not go on working for nothing.
     query_timeout: statementTimeoutMs + ROUND_TRIP_MS,
-    ...(sessionSettings && limitsOf(statementTimeoutMs)),
+    ...(sessionSettings && timeLimits(statementTimeoutMs)),
     types: { getTypeParser: (typeId: number) => (NUMBER_TYPES.includes(typeId) ? Number : String) },
   };
 }
@@ -68,7 +68,7 @@ const OF_EVERY_SERVER = [
 ];
 
 /** Without these options lookups are slower, and small tables may cause deadlocks, which are retried. */
-function plannerOf(isCitus: boolean): string[] {
+function plannerSettings(isCitus: boolean): string[] {
   return (isCitus ? OF_EVERY_SERVER : [ONE_PLAN, ...OF_EVERY_SERVER]).map((setting) => `-c ${setting}`);
 }
 
@@ -87,7 +87,7 @@ function withOptions(databaseUrl: string, options: readonly string[]): string {
   return url.href;
 }
 
-function limitsOf(statementTimeoutMs: number): Omit<ClientConfig, 'query_timeout'> {
+function timeLimits(statementTimeoutMs: number): Omit<ClientConfig, 'query_timeout'> {
   return {
     statement_timeout: statementTimeoutMs,
     // Longer than deadlock_timeout (one second): a detected deadlock is retried, a lock timeout is not.

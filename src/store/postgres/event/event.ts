@@ -27,7 +27,7 @@ import {
   TENANT_WITH_EVENTS,
   USER_GROUP,
 } from '../../entities.ts';
-import { type EventCandidate, pageOf } from '../../event-page.ts';
+import { type EventCandidate, selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
@@ -45,7 +45,7 @@ const IS_LATEST = '(select pg_snapshot_xmax(pg_current_snapshot()) <= pg_current
 
 // Only later positions are looked up: for a table without statistics PostgreSQL chooses the index of the feed, and would
 // read the events of all targets.
-function positionAfterLastOf(table: string): string {
+function nextPosition(table: string): string {
   return `case when ${IS_LATEST} then ${POSITION} else greatest(${POSITION}, 1 + (
       select max(later.position) from events as later
       where later.bucket = ${table}.bucket and later.workspace_id = ${table}.workspace_id
@@ -56,7 +56,7 @@ function positionAfterLastOf(table: string): string {
 export const INSERT: Statement = {
   name: 'insert_events',
   sql: `insert into events (${EVENT.names})
-    select ${RECORDED_EVENT.names}, ${positionAfterLastOf('sent')}
+    select ${RECORDED_EVENT.names}, ${nextPosition('sent')}
     from ${sentRows(RECORDED_EVENT)}`,
 };
 
@@ -75,7 +75,7 @@ const CREATED_FIELDS = `case when $7 = 'user_group.created' then coalesce(sent.c
         || coalesce(',"mapping":' || mapping, '') || coalesce(',"properties":' || properties, '') || '}}') end`;
 
 // For changes that a statement of the same pipeline may or may not make: the group has the token exactly if it did.
-const SELECT_FOR_TOKENS = `select ${RECORDED_EVENT.names}, ${positionAfterLastOf('changed')}
+const SELECT_FOR_TOKENS = `select ${RECORDED_EVENT.names}, ${nextPosition('changed')}
     from (select bucket, user_groups.workspace_id, user_groups.environment, 'user_group' as target_type,
         user_groups.provided_id as target_id, sent.event_id, $7::text as type, user_groups.updated_at as occurred_at,
         sent.actor, sent.request_id, user_groups.version, ${CREATED_FIELDS} as changes
@@ -364,7 +364,7 @@ function reducedForm({ eventQuota }: Session, event: NewEvent, changes?: Changes
 }
 
 async function recordDeliveries(session: Session, recordings: readonly { event: NewEvent }[]): Promise<void> {
-  const deliveries = deliveriesOf(recordings);
+  const deliveries = plannedDeliveries(recordings);
   if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, toArrays(NEW_DELIVERY, deliveries));
 }
 
@@ -398,7 +398,7 @@ async function recordAt(
     ...event,
     position: positions[index]!,
   }));
-  const deliveries = deliveriesOf(
+  const deliveries = plannedDeliveries(
     recordings.map((each, index) => ({ ...each, position: positions[index]! })),
   );
   await session.pipelined(() =>
@@ -409,7 +409,7 @@ async function recordAt(
   );
 }
 
-function deliveriesOf<Recorded extends { event: NewEvent }>(
+function plannedDeliveries<Recorded extends { event: NewEvent }>(
   recordings: readonly Recorded[],
 ): (Recorded & { endpointId: string })[] {
   return recordings.flatMap((recording) =>
@@ -472,7 +472,7 @@ async function page(
   list: (last: EventPosition, positions: readonly number[]) => Promise<unknown[][]>,
 ): Promise<EventPage> {
   const rows = await session.query(scan.sql, [...scan.values, search.scanLimit + 1]);
-  const { positions, last, isEnd } = pageOf(rows.map(toCandidate), search);
+  const { positions, last, isEnd } = selectPage(rows.map(toCandidate), search);
   const events =
     last === null || positions.length === 0
       ? []

@@ -21,11 +21,11 @@ export async function findEvents(
   const keys = queries.map(({ key }) => key);
   const rows = await session.query(FIND, toArrays(EVENT_KEY, keys));
   // Events of different targets may have the same position.
-  const found = new Map(rows.map((row) => EVENT.read(row)).map((event) => [nameOf(event), event]));
-  return keys.map((key) => found.get(nameOf(key)) ?? null);
+  const found = new Map(rows.map((row) => EVENT.read(row)).map((event) => [eventName(event), event]));
+  return keys.map((key) => found.get(eventName(key)) ?? null);
 }
 
-function nameOf({ workspaceId, environment, target, position }: EventKey): string {
+function eventName({ workspaceId, environment, target, position }: EventKey): string {
   return JSON.stringify([workspaceId, environment, target.type, target.id, position]);
 }
 

@@ -77,7 +77,7 @@ async function applyPending(session: SchemaSession, observer: MigrationObserver)
     for (const migration of pending) await apply(session, migration, observer).catch(explainRights);
     return pending.at(-1)?.number ?? number;
   } catch (error) {
-    if (!FOREIGN_SCHEMA.includes(codeOf(error))) throw error;
+    if (!FOREIGN_SCHEMA.includes(errorCode(error))) throw error;
     const { message } = error as Error;
     throw new ServerUnfit(
       `the database has tables of another application (${message}): the service needs its own database or schema`,
@@ -92,7 +92,7 @@ async function newestApplied(session: SchemaSession): Promise<number> {
     return row?.[0] as number;
   } catch (error) {
     // Select before create: the user may have no right to create tables.
-    if (codeOf(error) !== UNDEFINED_TABLE) throw error;
+    if (errorCode(error) !== UNDEFINED_TABLE) throw error;
     await createTable(session);
     return newestApplied(session);
   }
@@ -103,7 +103,7 @@ async function createTable({ change }: SchemaSession): Promise<void> {
     await change(`create table if not exists schema_migrations (
       number integer not null primary key, name text not null, applied_at bigint not null)`);
   } catch (error) {
-    if (!CREATED_BY_ANOTHER.includes(codeOf(error))) throw error;
+    if (!CREATED_BY_ANOTHER.includes(errorCode(error))) throw error;
   }
 }
 
@@ -131,7 +131,7 @@ async function apply(
 
 /** The service may run as a user without DDL privileges. */
 function explainRights(error: unknown): never {
-  if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+  if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
   const { message } = error as Error;
   throw new ServerUnfit(
     `the schema is older than this version requires, and the user may not change it (${message}): ` +
@@ -139,7 +139,7 @@ function explainRights(error: unknown): never {
   );
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   // An undefined table is a `TransientError`, with PostgreSQL's error as its cause.
   const { code, cause } = error as { code?: string; cause?: { code?: string } };
   return code ?? cause?.code ?? '';

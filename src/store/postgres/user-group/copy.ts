@@ -2,7 +2,7 @@ import { USER_GROUP } from '../../entities.ts';
 import type { Command } from '../../port.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { sentRows, toArrays } from '../sent-rows.ts';
-import { addImportedTokens, importedTokensOf } from './imported-token.ts';
+import { addImportedTokens, heldImportedTokens } from './imported-token.ts';
 
 export const COPY: Statement = {
   name: 'copy_user_groups',
@@ -16,6 +16,6 @@ export async function copyUserGroups(
   { userGroups }: Command<'copyUserGroups'>,
 ): Promise<null> {
   await session.query(COPY, toArrays(USER_GROUP, userGroups));
-  await addImportedTokens(session, userGroups.flatMap(importedTokensOf));
+  await addImportedTokens(session, userGroups.flatMap(heldImportedTokens));
   return null;
 }

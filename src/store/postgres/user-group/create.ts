@@ -69,7 +69,7 @@ async function insert(
   // In one pipeline, and so in one transaction.
   const [rows] = await Promise.all([
     session.query(INSERT, [...toArrays(SENT, commands), leases, leases.length]),
-    !session.isDistributed && recordForTokens(session, commands.map(creationOf)),
+    !session.isDistributed && recordForTokens(session, commands.map(creationRow)),
   ]);
   const made = new Set(rows.map(([teamId]) => teamId));
   for (const command of commands) {
@@ -79,13 +79,13 @@ async function insert(
     await record(
       session,
       recordings(commands, (command, event) =>
-        made.has(command.teamId) ? { event, version: 1, changes: creationOf(command).changes } : null,
+        made.has(command.teamId) ? { event, version: 1, changes: creationRow(command).changes } : null,
       ),
     );
   }
 }
 
-function creationOf({ event, tokenDigest, name, mapping, properties, suspendedAt }: NewUserGroup) {
+function creationRow({ event, tokenDigest, name, mapping, properties, suspendedAt }: NewUserGroup) {
   return {
     event,
     tokenDigest,

@@ -9,7 +9,7 @@ import type { Session, Statement } from '../client/pool.ts';
 import { eraseLastChanges, record, recordings } from '../event/event.ts';
 import { MEETS_PRECONDITION, PRECONDITION } from '../precondition.ts';
 import { isSent, sentRows, toArrays } from '../sent-rows.ts';
-import { forgetImportedTokens, importedTokensOf } from './imported-token.ts';
+import { forgetImportedTokens, heldImportedTokens } from './imported-token.ts';
 import { applyOrConflict, explainUnapplied } from './user-group.ts';
 
 const SENT = new RowShape<Pick<UserGroupDeletion, 'key' | 'precondition'>>({
@@ -62,7 +62,7 @@ async function deleteOrExplain(
     Promise.all([
       forgetImportedTokens(
         session,
-        deleted.flatMap(importedTokensOf).map(({ digest }) => digest),
+        deleted.flatMap(heldImportedTokens).map(({ digest }) => digest),
       ),
       eraseLastChanges(
         session,

@@ -63,7 +63,7 @@ export async function forgetImportedTokens(session: Session, digests: readonly T
 }
 
 /** The rows that belong to a group. */
-export function importedTokensOf({
+export function heldImportedTokens({
   bucket,
   tokenDigest,
   previousTokenDigest,

@@ -1,7 +1,7 @@
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { QueryResult, UserGroupSummarySearch } from '../../port.ts';
 import type { Session, Statement } from '../client/pool.ts';
-import { boundsOf, countFitting, FROM_ID, FROM_NAME } from './list.ts';
+import { countFitting, FROM_ID, FROM_NAME, searchBounds } from './list.ts';
 
 export const SUMMARIZE_FROM_ID: Statement = {
   name: 'summarize_user_groups_by_id',
@@ -19,6 +19,6 @@ export async function listUserGroupSummaries(
   const statement = search.from.order === 'id' ? SUMMARIZE_FROM_ID : SUMMARIZE_FROM_NAME;
   const { withMappings, withProperties } = search;
   const limit = withMappings || withProperties ? await countFitting(session, search) : search.limit;
-  const rows = await session.query(statement, [...boundsOf(search), limit, withMappings, withProperties]);
+  const rows = await session.query(statement, [...searchBounds(search), limit, withMappings, withProperties]);
   return { summaries: rows.map(toUserGroupSummary), isEnd: rows.length < limit };
 }

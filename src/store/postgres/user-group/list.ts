@@ -36,13 +36,13 @@ export async function listUserGroups(
 ): Promise<QueryResult<'listUserGroups'>> {
   const groups = search.from.order === 'id' ? LIST_FROM_ID : LIST_FROM_NAME;
   const fitting = await countFitting(session, search);
-  const rows = await session.query(groups, [...boundsOf(search), fitting]);
+  const rows = await session.query(groups, [...searchBounds(search), fitting]);
   // Not judged by the sizes: groups may have been created or deleted since.
   return { userGroups: rows.map((row) => toUserGroup(row)!), isEnd: rows.length < fitting };
 }
 
 /** The parameters of a list but the limit. */
-export function boundsOf({ list, from }: UserGroupSearch): unknown[] {
+export function searchBounds({ list, from }: UserGroupSearch): unknown[] {
   const all = [...TENANT.cells(list), prefixUpperBound(list.search)];
   return from.order === 'id' ? [...all, from.providedId] : [...all, from.name, from.providedId];
 }
@@ -50,7 +50,7 @@ export function boundsOf({ list, from }: UserGroupSearch): unknown[] {
 /** How many groups it takes to reach `maxBytes`; the limit if that many do not. */
 export async function countFitting(session: Session, search: UserGroupSearch): Promise<number> {
   const statement = search.from.order === 'id' ? SIZES_FROM_ID : SIZES_FROM_NAME;
-  const sizes = await session.query(statement, [...boundsOf(search), search.limit]);
+  const sizes = await session.query(statement, [...searchBounds(search), search.limit]);
   let bytes = 0;
   const last = sizes.findIndex(([size]) => {
     bytes += size as number;

@@ -10,7 +10,7 @@ import type {
   Tenant,
 } from '../../../domain/event/event.ts';
 import { EVENT, RECORDED_EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
-import { pageOf } from '../../event-page.ts';
+import { selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { Connection } from '../file/connection.ts';
@@ -46,10 +46,10 @@ export function record(
   connection: Connection,
   event: NewEvent | undefined,
   version: number | null,
-  changesOf: () => Changes | null = () => null,
+  makeChanges: () => Changes | null = () => null,
 ): void {
   if (event === undefined) return;
-  const changes = connection.eventQuota.storedForm(event, changesOf());
+  const changes = connection.eventQuota.storedForm(event, makeChanges());
   const position = connection.insert(INSERT, RECORDED_EVENT.cells({ ...event, version, changes }));
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
   for (const endpoint of event.endpoints) {
@@ -59,9 +59,9 @@ export function record(
 }
 
 export function listEvents(connection: Connection, search: EventSearch): EventPage {
-  const { sql, values } = statementOf(search);
+  const { sql, values } = searchStatement(search);
   const events: StoredEvent[] = [];
-  const { last, isEnd } = pageOf(candidates(connection.iterate(sql, values), search, events), search);
+  const { last, isEnd } = selectPage(candidates(connection.iterate(sql, values), search, events), search);
   // `pageOf` only needs to know that an event follows the page.
   return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
 }
@@ -81,7 +81,7 @@ function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, 
 }
 
 /** Does not read the changes of events of other types. */
-function statementOf({ of, target, order, after, type, scanLimit }: EventSearch): {
+function searchStatement({ of, target, order, after, type, scanLimit }: EventSearch): {
   sql: string;
   values: Cell[];
 } {

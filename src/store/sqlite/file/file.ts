@@ -100,7 +100,7 @@ function syncDirectory(path: string): void {
 }
 
 /** Device and inode: tells the file from a later one of the same name. */
-export function identityOf(path: string): string {
+export function fileIdentity(path: string): string {
   const { dev, ino } = guard(() => statSync(path, { bigint: true }));
   return `${dev}/${ino}`;
 }
@@ -110,7 +110,7 @@ export function identityOf(path: string): string {
  * lost.
  */
 export function refuseAnother(path: string, identity: string): void {
-  if (identityOf(path) === identity) return;
+  if (fileIdentity(path) === identity) return;
   throw new StoreUnavailable(`SQLite: ${path} was replaced after the service opened it: restart the service`);
 }
 
@@ -182,7 +182,7 @@ export function guard<Result>(work: () => Result, path?: string): Result {
 
 /** A failure of the file as `StoreUnavailable`; any other error unchanged. */
 export function asStoreError(error: unknown, path?: string): unknown {
-  const code = codeOf(error);
+  const code = sqliteErrorCode(error);
   const isFileError = code === null ? error instanceof Error && 'syscall' in error : FILE_CODES.has(code);
   if (!isFileError) return error;
   const remedy = path !== undefined && NOT_WRITABLE_CODES.has(code) ? makeWritable(path) : '';
@@ -194,7 +194,7 @@ function makeWritable(path: string): string {
 }
 
 /** The primary result code of SQLite; null if the error is not from SQLite. */
-export function codeOf(error: unknown): number | null {
+export function sqliteErrorCode(error: unknown): number | null {
   const { code, errcode } = error as { code?: string; errcode?: number };
   return code === 'ERR_SQLITE_ERROR' ? (errcode ?? 0) & 0xff : null;
 }

@@ -3,7 +3,7 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { asStoreError, codeOf, futurePath, guard, identityOf, makeFile } from './file.ts';
+import { asStoreError, fileIdentity, futurePath, guard, makeFile, sqliteErrorCode } from './file.ts';
 
 const BUSY = 5;
 
@@ -23,38 +23,38 @@ export function lockForServing(path: string): { close(): void } {
  */
 export function lockForCreating(path: string): { close(): void } {
   const realPath = futurePath(path);
-  const isNew = !existsSync(lockFileOf(realPath));
+  const isNew = !existsSync(lockFilePath(realPath));
   const lock = takeLock(path, realPath);
   return {
     close: () => {
-      if (isNew) rmSync(lockFileOf(realPath), { force: true });
+      if (isNew) rmSync(lockFilePath(realPath), { force: true });
       lock.close();
     },
   };
 }
 
-function lockFileOf(realPath: string): string {
+function lockFilePath(realPath: string): string {
   return `${realPath}.lock`;
 }
 
 /** `realPath` has no symbolic links. */
 function takeLock(path: string, realPath: string): { close(): void } {
-  const lockFile = makeFile(lockFileOf(realPath));
-  const identity = identityOf(lockFile);
+  const lockFile = makeFile(lockFilePath(realPath));
+  const identity = fileIdentity(lockFile);
   const lock = guard(() => new DatabaseSync(lockFile, { timeout: 0 }), lockFile);
   try {
     lock.exec('begin exclusive');
     refuseRemoved(lockFile, identity, path);
   } catch (error) {
     lock.close();
-    throw codeOf(error) === BUSY ? alreadyServed(path, error) : asStoreError(error, lockFile);
+    throw sqliteErrorCode(error) === BUSY ? alreadyServed(path, error) : asStoreError(error, lockFile);
   }
   return { close: () => lock.close() };
 }
 
 /** A restore that ended meanwhile may have removed the file: then another process can lock a new one of its name. */
 function refuseRemoved(lockFile: string, identity: string, path: string): void {
-  if (!existsSync(lockFile) || identityOf(lockFile) !== identity) throw alreadyServed(path);
+  if (!existsSync(lockFile) || fileIdentity(lockFile) !== identity) throw alreadyServed(path);
 }
 
 function alreadyServed(path: string, cause?: unknown): AlreadyServed {

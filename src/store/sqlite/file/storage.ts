@@ -6,13 +6,13 @@ import { dirname } from 'node:path';
 import type { FileStorage } from '../../port.ts';
 
 /** Its modification time is that of the last backup, so other programs record their backups with `touch`. */
-function backupRecordOf(file: string): string {
+function backupRecordPath(file: string): string {
   return `${file}.last-backup`;
 }
 
 /** Records that the database has been backed up now. Throws Node's error if the record cannot be written. */
 export function recordBackup(path: string): void {
-  writeFileSync(backupRecordOf(realpathSync(path)), `${new Date().toISOString()}\n`, { mode: 0o600 });
+  writeFileSync(backupRecordPath(realpathSync(path)), `${new Date().toISOString()}\n`, { mode: 0o600 });
 }
 
 /** Throws Node's error if the file or its disk cannot be read. */
@@ -22,7 +22,7 @@ export async function measureStorage(path: string): Promise<FileStorage> {
     stat(file),
     statIfExists(`${file}-wal`),
     statfs(dirname(file)),
-    statIfExists(backupRecordOf(file)),
+    statIfExists(backupRecordPath(file)),
   ]);
   return {
     databaseBytes: database.size,

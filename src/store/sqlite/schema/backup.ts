@@ -7,10 +7,10 @@ import {
   linkIntoPlace,
   refuseExistingFile,
   removeOnExit,
-  temporaryPathOf,
+  temporaryPath,
 } from '../../../system/atomic-file.ts';
 import { StoreUnavailable } from '../../port.ts';
-import { asStoreError, codeOf, guard, requireRegularFile } from '../file/file.ts';
+import { asStoreError, guard, requireRegularFile, sqliteErrorCode } from '../file/file.ts';
 
 /** 4 MB: short enough for a progress bar that moves. */
 const PAGES_A_STEP = 1_024;
@@ -31,7 +31,7 @@ export async function backupFile(
   refuseExistingFile(to);
   guard(() => requireRegularFile(path));
   // Absolute, because SQLite treats a path that begins with "file:" as a URI.
-  const unfinished = temporaryPathOf(resolve(to));
+  const unfinished = temporaryPath(resolve(to));
   using _removal = removeOnExit(['', '-journal', '-wal', '-shm'].map((suffix) => unfinished + suffix));
   guard(() => createTemporaryFile(unfinished));
   await copyPages(resolve(path), unfinished, onProgress);
@@ -56,7 +56,7 @@ async function copyPages(
     // The last step is not reported.
     onProgress(pages, pages);
   } catch (error) {
-    throw codeOf(error) === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
+    throw sqliteErrorCode(error) === NO_SUCH_TABLE ? noUserGroups(path) : asStoreError(error);
   } finally {
     database.close();
   }

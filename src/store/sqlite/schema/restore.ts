@@ -9,7 +9,7 @@ import {
   FileExists,
   linkIntoPlace,
   removeOnExit,
-  temporaryPathOf,
+  temporaryPath,
 } from '../../../system/atomic-file.ts';
 import { onExit } from '../../../system/on-exit.ts';
 import { asStoreError, futurePath, guard, requireRegularFile } from '../file/file.ts';
@@ -44,7 +44,7 @@ export async function restoreFile({ from, to, verify, onProgress }: Restore): Pr
   using _lock = onExit(() => lock.close());
   const path = futurePath(to);
   refuseExisting(path);
-  const unfinished = temporaryPathOf(path);
+  const unfinished = temporaryPath(path);
   using _removal = removeOnExit(['', ...COMPANIONS].map((suffix) => unfinished + suffix));
   guard(() => createTemporaryFile(unfinished));
   await copyBytes(from, unfinished, onProgress);
@@ -108,14 +108,14 @@ async function copyChunks(
 }
 
 function refuseInvalid(copy: SqliteInspection, from: string): void {
-  const corruption = corruptionOf(copy);
+  const corruption = findCorruption(copy);
   if (corruption !== null) throw new BackupInvalid(`${from} is not an intact database: ${corruption}`);
   if (!copy.isInitialized()) throw new BackupInvalid(`${from} is not a database of this service`);
   // Throws if this version could not serve it.
   copy.pendingMigrations();
 }
 
-function corruptionOf(copy: SqliteInspection): string | null {
+function findCorruption(copy: SqliteInspection): string | null {
   try {
     return copy.findCorruption();
   } catch (error) {

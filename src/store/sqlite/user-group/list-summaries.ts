@@ -1,7 +1,7 @@
 import { toUserGroupSummary, USER_GROUP_SUMMARY } from '../../entities.ts';
 import type { QueryResult, UserGroupSummary, UserGroupSummarySearch } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
-import { rowsOf } from './list.ts';
+import { searchRows } from './list.ts';
 
 export function listUserGroupSummaries(
   connection: Connection,
@@ -11,7 +11,11 @@ export function listUserGroupSummaries(
   const properties = search.withProperties ? 'properties' : 'null';
   const summaries: UserGroupSummary[] = [];
   let bytes = 0;
-  for (const row of rowsOf(connection, search, `${USER_GROUP_SUMMARY.names}, ${mapping}, ${properties}`)) {
+  for (const row of searchRows(
+    connection,
+    search,
+    `${USER_GROUP_SUMMARY.names}, ${mapping}, ${properties}`,
+  )) {
     const summary = toUserGroupSummary(row);
     summaries.push(summary);
     bytes += summary.bytes;

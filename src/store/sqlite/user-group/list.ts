@@ -20,7 +20,7 @@ export function listUserGroups(
 ): QueryResult<'listUserGroups'> {
   const userGroups: UserGroup[] = [];
   let bytes = 0;
-  for (const row of rowsOf(connection, search, USER_GROUP.names)) {
+  for (const row of searchRows(connection, search, USER_GROUP.names)) {
     const userGroup = toUserGroup(row)!;
     userGroups.push(userGroup);
     bytes += listedBytes(userGroup);
@@ -30,7 +30,7 @@ export function listUserGroups(
 }
 
 /** The columns of the groups of a list, read as they are iterated. */
-export function rowsOf(
+export function searchRows(
   connection: Connection,
   { list, from, limit }: UserGroupSearch,
   columns: string,

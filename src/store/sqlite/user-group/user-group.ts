@@ -68,7 +68,7 @@ export function countUserGroups(connection: Connection, { of }: Query<'countUser
 }
 
 /** Characters of JSON in the result of a lookup. */
-export function charactersOf({ kind }: Query, result: QueryResult): number {
+export function countCharacters({ kind }: Query, result: QueryResult): number {
   if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
   const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken' || kind === 'resolveToken';
   return isGroup && result !== null ? valuesLength(result as UserGroup) : 0;
