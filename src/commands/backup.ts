@@ -31,10 +31,10 @@ async function runBackup(file: string, options: DatabaseOptions): Promise<void> 
   if (!existsSync(databaseUrl.path)) throw new NotFound(`database ${databaseUrl.path} does not exist`);
   using bars = new DisposableStack();
   let bar: ProgressBar | null = null;
-  const userGroups = await backupFile(databaseUrl.path, file, (pages, of) => {
-    bar ??= bars.use(progressBar('pages', of));
+  const userGroups = await backupFile(databaseUrl.path, file, (pages, total) => {
+    bar ??= bars.use(progressBar('pages', total));
     bar.show(pages);
-    if (pages === of) bar.end();
+    if (pages === total) bar.end();
   });
   record(databaseUrl.path);
   if (options.json) printJson({ file, user_groups: userGroups });

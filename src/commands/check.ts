@@ -42,9 +42,9 @@ async function check(options: CheckOptions): Promise<void> {
   await withExistingDatabase(options, async ({ store }) => {
     const workspace = await findWorkspace(store, name);
     if (workspace === null) throw await unknownWorkspace(store, name);
-    const of = { workspaceId: workspace.workspaceId, environment };
-    using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
-    for await (const { checked, invalid } of checkUserGroups(store, of)) {
+    const tenant = { workspaceId: workspace.workspaceId, environment };
+    using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
+    for await (const { checked, invalid } of checkUserGroups(store, tenant)) {
       if (invalid.length > 0) bar.erase();
       for (const { userGroup, violations } of invalid)
         for (const { pointer, detail } of violations) print(options, userGroup.providedId, pointer, detail);

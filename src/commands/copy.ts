@@ -73,7 +73,7 @@ async function copyBetween(fromConfig: Config, toConfig: Config): Promise<Copied
   await using to = await open(toConfig);
   refuseNewerVersion(to);
   const keyRing = await loadKeyRing(fromConfig, from.store);
-  using bars = new StepBars(await from.store.read({ kind: 'countUserGroups', of: null }));
+  using bars = new StepBars(await from.store.read({ kind: 'countUserGroups', tenant: null }));
   const job = { from: from.store, to: to.store, keyRing, now: Date.now() };
   return await copyDatabase(job, (step, seen) => bars.show(step, seen));
 }

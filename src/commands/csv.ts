@@ -13,7 +13,7 @@ const TEXTS = ['user_group_id', 'name', 'token'];
 const JSON_FIELDS = ['mapping', 'properties', 'suspended'];
 const MEMBER = /^(mapping|properties)\.(.+)$/s;
 
-/** Yields batches as `linesOf` does. Throws `UsageError` for a file that is not CSV, or has a column that is not a field. */
+/** Yields batches as `ndjsonBatches` does. Throws `UsageError` for a file that is not CSV, or has a column that is not a field. */
 export function csvBatches(input: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<Line[]> {
   return lineBatches(records(input, limits), limits);
 }

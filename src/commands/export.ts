@@ -53,10 +53,10 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
     const workspace = await findWorkspace(store, name);
     if (workspace === null) throw await unknownWorkspace(store, name);
     const keyRing = withTokens ? await loadKeyRing(config, store) : null;
-    const of = { workspaceId: workspace.workspaceId, environment };
+    const tenant = { workspaceId: workspace.workspaceId, environment };
     return file === undefined
-      ? writeLines(store, of, keyRing, process.stdout)
-      : createFile(file, (output) => writeLines(store, of, keyRing, output));
+      ? writeLines(store, tenant, keyRing, process.stdout)
+      : createFile(file, (output) => writeLines(store, tenant, keyRing, output));
   });
   if (file === undefined) return;
   if (json) printJson({ file, user_groups: count, with_tokens: withTokens });
@@ -67,14 +67,14 @@ async function runExport(file: string | undefined, options: ExportOptions): Prom
 /** Returns the number of user groups. */
 async function writeLines(
   store: BatchingStore,
-  of: Pick<UserGroup, 'workspaceId' | 'environment'>,
+  tenant: Pick<UserGroup, 'workspaceId' | 'environment'>,
   keyRing: KeyRing | null,
   output: Writable,
 ): Promise<number> {
   let count = 0;
-  using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', of }));
+  using bar = progressBar('user groups', await store.read({ kind: 'countUserGroups', tenant }));
   async function* chunks(): AsyncGenerator<string> {
-    for await (const lines of exportLines(store, of, keyRing)) {
+    for await (const lines of exportLines(store, tenant, keyRing)) {
       count += lines.length;
       bar.show(count);
       yield lines.join('');

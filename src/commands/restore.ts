@@ -43,10 +43,10 @@ async function runRestore(file: string, options: DatabaseOptions): Promise<void>
     verify: async (copy) => {
       userGroups = await verifyTokens(config, copy);
     },
-    onProgress: (bytes, of) => {
-      bar ??= bars.use(progressBar('MB', Math.ceil(of / MEGABYTE)));
+    onProgress: (bytes, total) => {
+      bar ??= bars.use(progressBar('MB', Math.ceil(total / MEGABYTE)));
       bar.show(Math.ceil(bytes / MEGABYTE));
-      if (bytes === of) bar.end();
+      if (bytes === total) bar.end();
     },
   });
   if (options.json) printJson({ file, database: databaseUrl.path, user_groups: userGroups });

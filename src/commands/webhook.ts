@@ -27,7 +27,7 @@ type ListOptions = DatabaseOptions & PlaceOptions & { pending?: boolean };
 type DisableOptions = DatabaseOptions & PlaceOptions & { yes?: boolean };
 
 interface FoundEndpoint extends EndpointHealth {
-  of: WebhookEndpointKey;
+  key: WebhookEndpointKey;
   workspace: string;
   endpoint: WebhookEndpoint;
 }
@@ -61,12 +61,12 @@ function listCommand(): Command {
   );
 }
 
-function toJson({ of, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): object {
+function toJson({ key, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): object {
   return {
     workspace,
-    workspace_id: of.workspaceId,
-    environment: of.environment,
-    id: of.endpointId,
+    workspace_id: key.workspaceId,
+    environment: key.environment,
+    id: key.endpointId,
     url: endpoint.url,
     enabled: endpoint.enabled,
     pending_deliveries: pendingDeliveries,
@@ -74,11 +74,11 @@ function toJson({ of, workspace, endpoint, pendingDeliveries, failingSince }: Fo
   };
 }
 
-function toRow({ of, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): string[] {
+function toRow({ key, workspace, endpoint, pendingDeliveries, failingSince }: FoundEndpoint): string[] {
   const status = endpoint.enabled ? 'enabled' : 'disabled';
   const pending = String(pendingDeliveries);
   const since = formatInstant(failingSince);
-  return [workspace, of.environment, of.endpointId, status, pending, since, endpoint.url];
+  return [workspace, key.environment, key.endpointId, status, pending, since, endpoint.url];
 }
 
 function disableCommand(): Command {
@@ -96,8 +96,8 @@ function disableCommand(): Command {
       const found = await findEndpoints(store, id, options);
       if (options.allWorkspaces && !options.yes) await confirmDisabling(id, found);
       for (const each of found) await disable(store, config, each);
-      if (options.json) printJson(found.map(({ of, workspace }) => endpointPlace(of, workspace)));
-      else for (const { of, workspace } of found) console.log(`Disabled ${describe(of, workspace)}.`);
+      if (options.json) printJson(found.map(({ key, workspace }) => endpointPlace(key, workspace)));
+      else for (const { key, workspace } of found) console.log(`Disabled ${describe(key, workspace)}.`);
     }),
   );
 }
@@ -127,7 +127,7 @@ async function findEndpoints(
 }
 
 function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<void> {
-  const places = found.map(({ of, workspace }) => `  ${describe(of, workspace)}\n`).join('');
+  const places = found.map(({ key, workspace }) => `  ${describe(key, workspace)}\n`).join('');
   return confirmByTyping(
     id,
     `This disables:\n${places}Their pending deliveries are given up.\nType the id to confirm: `,
@@ -137,12 +137,12 @@ function confirmDisabling(id: string, found: readonly FoundEndpoint[]): Promise<
 async function disable(
   store: BatchingStore,
   config: Config,
-  { of, workspace, endpoint }: FoundEndpoint,
+  { key, workspace, endpoint }: FoundEndpoint,
 ): Promise<void> {
-  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), of)))
-    throw new UsageError(`${describe(of, workspace)} was changed at this moment; run the command again`);
+  if (endpoint.enabled && !(await disableEndpoint(commandContext(store, config), key)))
+    throw new UsageError(`${describe(key, workspace)} was changed at this moment; run the command again`);
   // The service gives up a delivery only when it is due.
-  await giveUpDeliveries({ store }, of);
+  await giveUpDeliveries({ store }, key);
 }
 
 function withPlace(command: Command): Command {
@@ -193,15 +193,15 @@ async function matchingEndpoints(
   environment: Environment,
   id: string | undefined,
 ): Promise<FoundEndpoint[]> {
-  const { documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
+  const { documents } = await store.read({ kind: 'findConfig', tenant: { workspaceId, environment } });
   const wanted = documents.filter(
     (each) => each.kind === 'webhook_endpoint' && (id === undefined || each.id === id),
   );
   return Promise.all(
     wanted.map(async (document) => {
-      const of = { workspaceId, environment, endpointId: document.id };
-      const health = await store.read({ kind: 'findEndpointHealth', of, atMost: MAX_COUNTED });
-      return { of, workspace: name, endpoint: parseWebhookEndpoint(document), ...health };
+      const key = { workspaceId, environment, endpointId: document.id };
+      const health = await store.read({ kind: 'findEndpointHealth', endpoint: key, atMost: MAX_COUNTED });
+      return { key, workspace: name, endpoint: parseWebhookEndpoint(document), ...health };
     }),
   );
 }

@@ -60,7 +60,7 @@ export function listCursor(list: UserGroupList, position: Position): string {
   return encodeCursor(listName(list), parts.join('\0'));
 }
 
-/** The position that `cursorOf` encoded for this list; null for any other text. */
+/** The position that `listCursor` encoded for this list; null for any other text. */
 export function cursorPosition(list: UserGroupList, cursor: string): Position | null {
   const text = decodeCursor(listName(list), cursor);
   if (text === null) return null;

@@ -49,7 +49,7 @@ export function resolutionQuery(
   { address }: PresentedToken,
   now: number,
 ): PrefetchQuery | null {
-  return address && { kind: 'resolveToken', address, of: { workspaceId, environment }, now };
+  return address && { kind: 'resolveToken', address, tenant: { workspaceId, environment }, now };
 }
 
 export interface ReceivedBody {

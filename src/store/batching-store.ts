@@ -48,7 +48,7 @@ function isSameQuery(prefetched: PrefetchQuery, query: Query): boolean {
   return (
     query.kind === 'resolveToken' &&
     isSameAddress(prefetched.address, query.address) &&
-    isSameTenant(prefetched.of, query.of)
+    isSameTenant(prefetched.tenant, query.tenant)
   );
 }
 

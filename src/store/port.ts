@@ -77,11 +77,11 @@ interface Queries {
   /** The group whose current or last replaced token has this digest; null if there is none. */
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
   /** The same if it is a group of the tenant, is not suspended, and the token is valid at this instant; otherwise null. */
-  resolveToken: { query: { address: TokenAddress; of: Tenant; now: number }; result: UserGroup | null };
+  resolveToken: { query: { address: TokenAddress; tenant: Tenant; now: number }; result: UserGroup | null };
   /** The bucket of the group that has the imported token; null if there is none. */
   findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
   /** In the order of their ids; of the installation, or of one workspace and environment. */
-  listApiTokens: { query: { of: Tenant | null; after: number; limit: number }; result: ApiTokenRow[] };
+  listApiTokens: { query: { tenant: Tenant | null; after: number; limit: number }; result: ApiTokenRow[] };
   findWorkspace: { query: { name: string }; result: Workspace | null };
   /** Workspaces in the order of their names after `after`, from the first if it is null. */
   listWorkspaces: { query: { after: string | null; limit: number }; result: Workspace[] };
@@ -100,12 +100,12 @@ interface Queries {
   findUserGroups: { query: { keys: readonly UserGroupKey[] }; result: (UserGroup | null)[] };
   /** The installation, or one workspace and environment. */
   countUserGroups: {
-    query: { of: Tenant | null };
+    query: { tenant: Tenant | null };
     result: number;
   };
   /** The documents of one environment, with the version that every change of one increments. */
-  findConfig: { query: { of: Tenant }; result: Config };
-  findConfigVersion: { query: { of: Tenant }; result: number };
+  findConfig: { query: { tenant: Tenant }; result: Config };
+  findConfigVersion: { query: { tenant: Tenant }; result: number };
   findDocument: { query: { key: DocumentKey }; result: Document | null };
   /** All documents in key order, after `after`; from the first if it is null. */
   scanDocuments: { query: { after: DocumentKey | null; limit: number }; result: Document[] };
@@ -113,7 +113,7 @@ interface Queries {
   listEvents: { query: EventSearch; result: EventPage };
   findEvent: { query: { key: EventKey }; result: StoredEvent | null };
   /** Whether the target has more events than this. */
-  hasMoreEvents: { query: { of: Tenant; target: EventTarget; than: number }; result: boolean };
+  hasMoreEvents: { query: { tenant: Tenant; target: EventTarget; than: number }; result: boolean };
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
   listDeliveries: { query: DeliverySearch; result: Delivery[] };
   /** All deliveries in key order, after `after`; from the first if it is null. */
@@ -128,9 +128,9 @@ interface Queries {
   /** Counts at most `atMost`. */
   countPendingDeliveries: { query: { atMost: number }; result: number };
   /** Counts at most `atMost` pending deliveries. */
-  findEndpointHealth: { query: { of: WebhookEndpointKey; atMost: number }; result: EndpointHealth };
+  findEndpointHealth: { query: { endpoint: WebhookEndpointKey; atMost: number }; result: EndpointHealth };
   /** Counts of one day, in the order of user groups, after the group `after`. */
-  listUsageOfDay: { query: { of: Tenant; day: Day; after: string; limit: number }; result: UsageCount[] };
+  listUsageOfDay: { query: { tenant: Tenant; day: Day; after: string; limit: number }; result: UsageCount[] };
   /** Counts of one user group, in the order of days, from `from` to `to`. */
   listUsageOfUserGroup: {
     query: { key: UserGroupKey; from: Day; to: Day; limit: number };
@@ -216,7 +216,7 @@ interface Commands {
   };
   /** Makes all changes, or none if the configuration of the environment has another version. Returns the new version. */
   changeConfig: {
-    command: { of: Tenant; version: number; changes: readonly DocumentChange[] };
+    command: { tenant: Tenant; version: number; changes: readonly DocumentChange[] };
     result: number | 'version_mismatch';
   };
   /** Stores the same secret under another key if its ciphertext is still `expected`; returns whether it was. */
@@ -238,27 +238,27 @@ interface Commands {
   /** Stores counts of another database unchanged; skips those that exist. */
   copyUsage: { command: { counts: readonly UsageCount[] }; result: null };
   /** Deletes up to `limit` counts of days before this one; returns their number. */
-  deleteOldUsage: { command: { of: Tenant; before: Day; limit: number }; result: number };
+  deleteOldUsage: { command: { tenant: Tenant; before: Day; limit: number }; result: number };
   /** Records an event that changes nothing. */
   recordEvent: { command: { event: NewEvent }; result: null };
   /** Takes up to `limit` due deliveries, the first due first: until `until` no other process does. */
   claimDeliveries: { command: DeliveryClaim; result: ClaimedDeliveries };
   finishAttempts: { command: { attempts: readonly FinishedAttempt[] }; result: null };
   /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
-  retryDelivery: { command: { of: WebhookEndpointKey; eventId: string; now: number }; result: boolean };
+  retryDelivery: { command: { endpoint: WebhookEndpointKey; eventId: string; now: number }; result: boolean };
   /** Gives up up to `limit` pending deliveries; returns their number. */
   cancelDeliveries: {
-    command: { of: WebhookEndpointKey; error: string; limit: number };
+    command: { endpoint: WebhookEndpointKey; error: string; limit: number };
     result: number;
   };
   /** Deletes up to `limit` deliveries to the endpoint; returns their number. */
-  deleteDeliveries: { command: { of: WebhookEndpointKey; limit: number }; result: number };
+  deleteDeliveries: { command: { endpoint: WebhookEndpointKey; limit: number }; result: number };
   /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns what is stored then. */
-  setFailingSince: { command: { of: WebhookEndpointKey; since: number | null }; result: number | null };
+  setFailingSince: { command: { endpoint: WebhookEndpointKey; since: number | null }; result: number | null };
   /** Deletes those of the `limit` oldest events that occurred before this instant; returns their number. */
-  deleteOldEvents: { command: { of: Tenant; before: number; limit: number }; result: number };
+  deleteOldEvents: { command: { tenant: Tenant; before: number; limit: number }; result: number };
   /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
-  deleteOldDeliveries: { command: { of: Tenant; before: number; limit: number }; result: number };
+  deleteOldDeliveries: { command: { tenant: Tenant; before: number; limit: number }; result: number };
   /**
    * Removes the changes from up to `limit` of the next `scanLimit` events of the target. Returns the position of the last
    * event that has none now; null if no event follows `after`.
@@ -327,7 +327,7 @@ export interface Config {
 
 /** Gives at most `limit` events, and none after one with which their changes come to `maxBytes`. */
 export interface EventSearch {
-  of: Tenant;
+  tenant: Tenant;
   /** null: of all targets. */
   target: EventTarget | null;
   /** null: of all types. */
@@ -349,7 +349,7 @@ export interface EventPage {
 }
 
 export interface DeliverySearch {
-  of: WebhookEndpointKey;
+  endpoint: WebhookEndpointKey;
   /** An event id; null: from the newest. */
   before: string | null;
   limit: number;
@@ -371,7 +371,7 @@ export interface FailingEndpoint extends WebhookEndpointKey {
 }
 
 export interface DeliveryClaim {
-  of: WebhookEndpointKey;
+  endpoint: WebhookEndpointKey;
   now: number;
   until: number;
   limit: number;

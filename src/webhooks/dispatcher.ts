@@ -46,7 +46,7 @@ export class WebhookDispatcher {
   readonly #slots = new Slots(MAX_IN_FLIGHT);
   readonly #claims = new Slots(MAX_CLAIMING);
   readonly #lanes = new Map<string, Lane>();
-  readonly #retries = new RetryTimers((of) => this.wake(of));
+  readonly #retries = new RetryTimers((endpoint) => this.wake(endpoint));
   #isStopping = false;
   #isAborted = false;
   #timers: NodeJS.Timeout[] = [];
@@ -72,21 +72,21 @@ export class WebhookDispatcher {
   }
 
   /** Sends what is due to the endpoint. */
-  wake(of: WebhookEndpointKey): void {
+  wake(endpoint: WebhookEndpointKey): void {
     if (this.#isStopping) return;
-    const name = endpointKeyToString(of);
+    const name = endpointKeyToString(endpoint);
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = this.#newLane(of, name);
+      lane = this.#newLane(endpoint, name);
       this.#lanes.set(name, lane);
     }
     lane.wake();
   }
 
-  #newLane(of: WebhookEndpointKey, name: string): Lane {
-    const { workspaceId } = of;
+  #newLane(endpoint: WebhookEndpointKey, name: string): Lane {
+    const { workspaceId } = endpoint;
     const { store, cpu, ...context } = this.#context;
-    return new Lane(of, {
+    return new Lane(endpoint, {
       context: { ...context, store: store.of(workspaceId), cpu: cpu.of(workspaceId) },
       sender: this.#sender,
       outcomes: this.#outcomes,
@@ -98,7 +98,7 @@ export class WebhookDispatcher {
       isStopping: () => this.#isStopping,
       isAborted: () => this.#isAborted,
       onIdle: () => this.#lanes.delete(name),
-      onRetry: (at) => this.#retries.add(of, at, context.clock()),
+      onRetry: (at) => this.#retries.add(endpoint, at, context.clock()),
     });
   }
 

@@ -18,20 +18,20 @@ export class WebhookEndpointLog implements EndpointObserver {
     this.#log = log;
   }
 
-  failing(of: WebhookEndpointKey, reason: string, failingSince: number, now: number): void {
+  failing(endpoint: WebhookEndpointKey, reason: string, failingSince: number, now: number): void {
     if (now - failingSince < HOUR_MS) return;
-    const key = endpointKeyToString(of);
+    const key = endpointKeyToString(endpoint);
     if (this.#logged.has(key) || this.#logged.size >= MAX_ENDPOINTS) return;
     this.#logged.add(key);
     this.#timer ??= setTimeout(() => this.#startInterval(), HOUR_MS).unref();
     this.#log.warn(
-      { ...of, reason, failingSince: new Date(failingSince).toISOString() },
+      { ...endpoint, reason, failingSince: new Date(failingSince).toISOString() },
       'webhooks: an endpoint has been failing for more than an hour',
     );
   }
 
-  disabled(of: WebhookEndpointKey, reason: string): void {
-    this.#log.warn({ ...of, reason }, 'webhooks: an endpoint was disabled');
+  disabled(endpoint: WebhookEndpointKey, reason: string): void {
+    this.#log.warn({ ...endpoint, reason }, 'webhooks: an endpoint was disabled');
   }
 
   #startInterval(): void {

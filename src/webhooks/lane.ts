@@ -63,8 +63,8 @@ export class Lane {
   #onFree: () => void = () => {};
   readonly #attempts = new Set<Promise<void>>();
 
-  constructor(of: WebhookEndpointKey, options: LaneOptions) {
-    this.#endpoint = of;
+  constructor(endpoint: WebhookEndpointKey, options: LaneOptions) {
+    this.#endpoint = endpoint;
     this.#options = options;
   }
 

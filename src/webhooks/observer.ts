@@ -11,7 +11,7 @@ export interface WebhookObserver {
 /** Observes endpoints that need attention, for the log. Instants are milliseconds since 1970. */
 export interface EndpointObserver {
   /** An attempt has failed, and so has every other one since `failingSince`. */
-  failing(of: WebhookEndpointKey, reason: string, failingSince: number, now: number): void;
+  failing(endpoint: WebhookEndpointKey, reason: string, failingSince: number, now: number): void;
   /** The service has disabled an endpoint, because of this failure. */
-  disabled(of: WebhookEndpointKey, reason: string): void;
+  disabled(endpoint: WebhookEndpointKey, reason: string): void;
 }

@@ -12,21 +12,21 @@ const MAX_TIMERS = 10_000;
 
 export class RetryTimers {
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  readonly #wake: (of: WebhookEndpointKey) => void;
+  readonly #wake: (endpoint: WebhookEndpointKey) => void;
 
-  constructor(wake: (of: WebhookEndpointKey) => void) {
+  constructor(wake: (endpoint: WebhookEndpointKey) => void) {
     this.#wake = wake;
   }
 
   /** Wakes the endpoint at the time, if that is soon. */
-  add(of: WebhookEndpointKey, at: number, now: number): void {
+  add(endpoint: WebhookEndpointKey, at: number, now: number): void {
     const slot = Math.ceil(at / SLOT_MS);
-    const name = `${endpointKeyToString(of)}/${slot}`;
+    const name = `${endpointKeyToString(endpoint)}/${slot}`;
     const delayMs = Math.max(0, slot * SLOT_MS - now);
     if (delayMs > SOON_MS || this.#timers.size >= MAX_TIMERS || this.#timers.has(name)) return;
     const wake = () => {
       this.#timers.delete(name);
-      this.#wake(of);
+      this.#wake(endpoint);
     };
     this.#timers.set(name, setTimeout(wake, delayMs).unref());
   }

@@ -503,7 +503,7 @@ describeOnEachDatabase('/v1/api-tokens', (database) => {
     }))!;
     const { events } = await service.app.context.store.read({
       kind: 'listEvents',
-      of: { workspaceId, environment: 'Customer' },
+      tenant: { workspaceId, environment: 'Customer' },
       target: { type: 'api_token', id: String(id) },
       order: 'oldest',
       after: null,

@@ -152,7 +152,7 @@ describeOnEachDatabase('group', (database) => {
       events: [event],
     } = await service.app.context.store.read({
       kind: 'listEvents',
-      of: { workspaceId: 1, environment: 'Customer' },
+      tenant: { workspaceId: 1, environment: 'Customer' },
       target: { type: 'user_group', id: 'event' },
       order: 'newest',
       after: null,

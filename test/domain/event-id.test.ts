@@ -57,7 +57,7 @@ describe('the tenant of an event', () => {
 
 describe('a cursor of events', () => {
   const list: EventList = {
-    of: { workspaceId: 1, environment: 'Customer' },
+    tenant: { workspaceId: 1, environment: 'Customer' },
     order: 'newest',
     type: 'user_group.created',
     target: { type: 'user_group', id: 'a' },
@@ -72,8 +72,8 @@ describe('a cursor of events', () => {
   it('is invalid for any other list of events', () => {
     const cursor = eventCursor(list, position);
     const others: EventList[] = [
-      { ...list, of: { ...list.of, workspaceId: 2 } },
-      { ...list, of: { ...list.of, environment: 'Testing' } },
+      { ...list, tenant: { ...list.tenant, workspaceId: 2 } },
+      { ...list, tenant: { ...list.tenant, environment: 'Testing' } },
       { ...list, order: 'oldest' },
       { ...list, type: null },
       { ...list, target: null },

@@ -303,7 +303,7 @@ describe('sameJson', () => {
   });
 });
 
-describe('pointerOf', () => {
+describe('jsonPointer', () => {
   it('encodes pointers according to RFC 6901', () => {
     const table: [(string | number)[], string][] = [
       [[], ''],

@@ -216,10 +216,10 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     await site.put('recorded', { ...metabase, ttl_seconds: 90 });
     await site.asAdmin('DELETE', '/v1/integrations/recorded');
     const { store, keyRing } = site.service.app.context;
-    const of = { workspaceId: 1, environment: 'Customer' } as const;
+    const tenant = { workspaceId: 1, environment: 'Customer' } as const;
     const target = { type: 'integration', id: 'recorded' } as const;
     const search = {
-      of,
+      tenant,
       target,
       type: null,
       order: 'oldest',
@@ -231,7 +231,7 @@ describeOnEachDatabase('/v1/integrations', (database) => {
     const { events } = await store.read({ kind: 'listEvents', ...search });
     const types = events.map(({ type }) => type);
     assert.deepEqual(types, ['integration.created', 'integration.updated', 'integration.deleted']);
-    const { documents } = await store.read({ kind: 'findConfig', of });
+    const { documents } = await store.read({ kind: 'findConfig', tenant });
     assert.equal(JSON.stringify([events, documents]).includes(SECRET), false);
     const document = documents.find(({ id }) => id === 'metabase')!;
     assert.equal(keyRing.open(document.secret!, document).reveal(), SECRET);

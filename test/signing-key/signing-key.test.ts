@@ -213,8 +213,8 @@ describeOnEachDatabase('The signing keys', (database) => {
 
   it('are recorded as events without a private part, and encrypted at rest', async () => {
     const { store } = site.service.app.context;
-    const of = { workspaceId: 1, environment: 'Customer' } as const;
-    const search = { of, target: { type: 'key_set', id: 'default' } as const, after: null, limit: 100 };
+    const tenant = { workspaceId: 1, environment: 'Customer' } as const;
+    const search = { tenant, target: { type: 'key_set', id: 'default' } as const, after: null, limit: 100 };
     const { events } = await store.read({
       kind: 'listEvents',
       ...search,
@@ -225,7 +225,7 @@ describeOnEachDatabase('The signing keys', (database) => {
     });
     assert.equal(events[0]!.type, 'key_set.created');
     assert.ok(events.slice(1).every(({ type }) => type === 'key_set.rotated') && events.length > 3);
-    const { documents } = await store.read({ kind: 'findConfig', of });
+    const { documents } = await store.read({ kind: 'findConfig', tenant });
     const { body, secret } = documents.find(({ kind }) => kind === 'key_set')!;
     for (const text of [JSON.stringify(events), body, secret!.ciphertext]) {
       assert.doesNotMatch(text, /"(d|p|q|dp|dq|qi|pkcs8)"|PRIVATE/);

@@ -265,14 +265,14 @@ describeOnEachDatabase('A store', (kind) => {
       await write({ ...newGroup(key), name: 'Name', properties: `"${'x'.repeat(1_000)}"` as never });
       const list = listOf('Customer', 'Name');
       for (const from of [listStart({ ...list, search: '' }), startOfNextOrder('id', list)!]) {
-        const of = from.order === 'id' ? { ...list, search: '' } : list;
-        const found = await read({ kind: 'listUserGroups', list: of, from, limit: 10, maxBytes: 500 });
+        const tenant = from.order === 'id' ? { ...list, search: '' } : list;
+        const found = await read({ kind: 'listUserGroups', list: tenant, from, limit: 10, maxBytes: 500 });
         assert.deepEqual([found.userGroups.length, found.isEnd], [2, true]);
       }
     });
 
     it('a count counts the groups of one workspace and environment, or all', async () => {
-      const count = (of: Query<'countUserGroups'>['of']) => read({ kind: 'countUserGroups', of });
+      const count = (tenant: Query<'countUserGroups'>['tenant']) => read({ kind: 'countUserGroups', tenant });
       assert.equal(await count({ workspaceId, environment: 'Customer' }), 2);
       assert.equal(await count({ workspaceId, environment: 'Testing' }), 1);
       assert.equal(await count({ workspaceId: workspaceId + 1, environment: 'Customer' }), 1);

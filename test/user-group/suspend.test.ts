@@ -188,7 +188,7 @@ describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/suspend and /resume
     const { store } = service.app.context;
     const { events } = await store.read({
       kind: 'listEvents',
-      of: { workspaceId: 1, environment: 'Customer' },
+      tenant: { workspaceId: 1, environment: 'Customer' },
       target: { type: 'user_group', id: 'recorded' },
       order: 'oldest',
       after: null,

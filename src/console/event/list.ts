@@ -41,9 +41,9 @@ ${await pageOfEvents(call, (events) => eventTable(call.caller, events), {
 export async function pageOfEvents(
   { context, caller, query, request }: PageCall,
   renderTable: (events: readonly JsonText[]) => Html,
-  of: { type?: EventType; target?: EventTarget },
+  filter: { type?: EventType; target?: EventTarget },
 ): Promise<Html> {
-  const page = await listEvents(context, caller, { order: 'newest', ...of, ...pageQuery(query) });
+  const page = await listEvents(context, caller, { order: 'newest', ...filter, ...pageQuery(query) });
   const [path] = request.url.split('?', 1);
   return html`${page.events.length === 0 ? emptyPage(page) : renderTable(page.events)}
 ${nextPage(path!, page.nextCursor, Object.fromEntries(query), 'Older events')}`;

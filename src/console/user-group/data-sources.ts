@@ -10,7 +10,7 @@ const REASONS: Record<UnresolvedReason, string> = {
   reserved: 'is reserved for another user group',
 };
 
-/** `cellsOf` returns the cells after that of the schema; `column` is the name of the second one. */
+/** `renderCells` returns the cells after that of the schema; `column` is the name of the second one. */
 export function mappedDataSources(
   catalogue: Catalogue,
   userGroup: UserGroup,

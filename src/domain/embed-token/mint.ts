@@ -163,7 +163,7 @@ function elementTexts({ elements }: JsonArray): JsonText[] {
 
 /**
  * The resource of a token: the requested one if the user group may see it; the only one if the request has none. Throws
- * `invalid_request`, and as `resourcesOf`.
+ * `invalid_request`, and as `allowedResources`.
  */
 export function selectResource(
   integration: Integration,

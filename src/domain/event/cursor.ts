@@ -5,7 +5,7 @@ import type { EventPosition, EventTarget, EventType, Tenant } from './event.ts';
 
 /** A list of events that a caller can request. Its pages may differ in size. */
 export interface EventList {
-  of: Tenant;
+  tenant: Tenant;
   order: 'newest' | 'oldest';
   /** null: of all types. */
   type: EventType | null;
@@ -22,12 +22,12 @@ export function eventCursor(list: EventList, { position, eventId }: EventPositio
   return encodeCursor(eventListName(list), `${position} ${eventId}`);
 }
 
-/** The position that `eventCursorOf` encoded for this list; null for any other text. */
+/** The position that `eventCursor` encoded for this list; null for any other text. */
 export function eventCursorPosition(list: EventList, cursor: string): EventPosition | null {
   const parts = POSITION.exec(decodeCursor(eventListName(list), cursor) ?? '');
   return parts && { position: Number(parts[1]), eventId: parts[2]! };
 }
 
-function eventListName({ of, order, type, target }: EventList): ListName {
-  return ['events', of.workspaceId, of.environment, order, type, target?.type, target?.id];
+function eventListName({ tenant, order, type, target }: EventList): ListName {
+  return ['events', tenant.workspaceId, tenant.environment, order, type, target?.type, target?.id];
 }

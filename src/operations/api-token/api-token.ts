@@ -129,8 +129,8 @@ export async function listApiTokens(
 ): Promise<ApiTokenPage> {
   const list = ['api_tokens', workspaceId, environment];
   const after = cursor === undefined ? 0 : Number(readCursor(list, cursor, NUMBER));
-  const of = { workspaceId, environment };
-  const found = await store.read({ kind: 'listApiTokens', of, after, limit: limit + 1 });
+  const tenant = { workspaceId, environment };
+  const found = await store.read({ kind: 'listApiTokens', tenant, after, limit: limit + 1 });
   const apiTokens = firstPage(found, limit, listedBytes);
   const hasMore = found.length > apiTokens.length;
   return { apiTokens, nextCursor: hasMore ? encodeCursor(list, String(apiTokens.at(-1)!.apiTokenId)) : null };
@@ -158,8 +158,8 @@ export async function readOwnApiToken(
   { store }: Pick<EventContext, 'store'>,
   { workspaceId, environment, apiTokenId }: Caller,
 ): Promise<ApiTokenRow> {
-  const of = { workspaceId, environment };
-  const [row] = await store.read({ kind: 'listApiTokens', of, after: apiTokenId! - 1, limit: 1 });
+  const tenant = { workspaceId, environment };
+  const [row] = await store.read({ kind: 'listApiTokens', tenant, after: apiTokenId! - 1, limit: 1 });
   if (row?.apiTokenId !== apiTokenId) throw apiTokenNotFound();
   return row;
 }
@@ -168,7 +168,7 @@ export async function readOwnApiToken(
 export async function* apiTokenPages(store: BatchingStore): AsyncGenerator<ApiTokenRow[]> {
   let after = 0;
   for (;;) {
-    const page: ApiTokenRow[] = await store.read({ kind: 'listApiTokens', of: null, after, limit: PAGE });
+    const page: ApiTokenRow[] = await store.read({ kind: 'listApiTokens', tenant: null, after, limit: PAGE });
     if (page.length > 0) yield page;
     if (page.length < PAGE) return;
     after = page.at(-1)!.apiTokenId;

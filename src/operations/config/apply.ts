@@ -28,8 +28,13 @@ export async function applyConfig(
   if (options.dryRun || drafts.length === 0) return plan;
   const { workspaceId, environment } = caller;
   const changes = await documentChanges(context, caller, config, drafts);
-  const of = { workspaceId, environment };
-  const version = await context.store.write({ kind: 'changeConfig', of, version: config.version, changes });
+  const tenant = { workspaceId, environment };
+  const version = await context.store.write({
+    kind: 'changeConfig',
+    tenant,
+    version: config.version,
+    changes,
+  });
   if (version === 'version_mismatch') throw configChanged();
   await updateDeliveries(context, changes);
   return { ...plan, version };
@@ -69,8 +74,8 @@ async function updateDeliveries(context: ConfigContext, changes: readonly Docume
   for (const { before, after } of changes) {
     if (before?.kind !== 'webhook_endpoint') continue;
     const { workspaceId, environment, id: endpointId } = before;
-    const of = { workspaceId, environment, endpointId };
-    if (after === null) await forgetDeliveries(context, of);
-    else if (parseWebhookEndpoint(after).enabled) await clearFailing(context, of);
+    const endpoint = { workspaceId, environment, endpointId };
+    if (after === null) await forgetDeliveries(context, endpoint);
+    else if (parseWebhookEndpoint(after).enabled) await clearFailing(context, endpoint);
   }
 }

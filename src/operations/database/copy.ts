@@ -175,7 +175,7 @@ const workspaceTable: Table<Workspace> = {
 const apiTokenTable: Table<ApiTokenRow> = {
   rows: 'API tokens',
   page: (store, after, limit) =>
-    store.read({ kind: 'listApiTokens', of: null, after: after?.apiTokenId ?? 0, limit }),
+    store.read({ kind: 'listApiTokens', tenant: null, after: after?.apiTokenId ?? 0, limit }),
   add: (store, apiTokens) =>
     Promise.all(apiTokens.map((apiToken) => store.write({ kind: 'createApiToken', ...apiToken }))),
 };
@@ -196,7 +196,7 @@ const eventTable: Table<StoredEvent> = {
       const position = events.at(-1) ?? after;
       const { last, isEnd, ...page }: EventPage = await store.read({
         kind: 'listEvents',
-        of: { workspaceId: tenant.workspaceId, environment: tenant.environment },
+        tenant: { workspaceId: tenant.workspaceId, environment: tenant.environment },
         target: null,
         type: null,
         order: 'oldest',
@@ -229,7 +229,9 @@ const failingEndpointTable: Table<FailingEndpoint> = {
   page: (store, after, limit) => store.read({ kind: 'scanFailingEndpoints', after, limit }),
   add: (store, endpoints) =>
     Promise.all(
-      endpoints.map(({ failingSince: since, ...of }) => store.write({ kind: 'setFailingSince', of, since })),
+      endpoints.map(({ failingSince: since, ...endpoint }) =>
+        store.write({ kind: 'setFailingSince', endpoint, since }),
+      ),
     ),
 };
 

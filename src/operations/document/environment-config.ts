@@ -103,7 +103,7 @@ interface Loading {
 /** The caller with the current version, which the lookup of an API token returns: for commands, once for each batch. */
 export async function atCurrentConfig(store: BatchingStore, caller: Caller): Promise<Caller> {
   const { workspaceId, environment } = caller;
-  const configVersion = await store.read({ kind: 'findConfigVersion', of: { workspaceId, environment } });
+  const configVersion = await store.read({ kind: 'findConfigVersion', tenant: { workspaceId, environment } });
   return { ...caller, configVersion };
 }
 
@@ -139,7 +139,10 @@ export class EnvironmentConfigs {
     { workspaceId, environment }: Tenant,
     name: string,
   ): Promise<EnvironmentConfig> {
-    const { version, documents } = await store.read({ kind: 'findConfig', of: { workspaceId, environment } });
+    const { version, documents } = await store.read({
+      kind: 'findConfig',
+      tenant: { workspaceId, environment },
+    });
     const config = new EnvironmentConfig(version, documents);
     this.#forget(name);
     this.#kept.set(name, config);

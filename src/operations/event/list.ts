@@ -36,8 +36,8 @@ export async function listEvents(
   { workspaceId, environment }: Caller,
   { order, limit, cursor, type, target }: EventQuery,
 ): Promise<EventsPage> {
-  const of = { workspaceId, environment };
-  const list: EventList = { of, order, type: type ?? null, target: target ?? null };
+  const tenant = { workspaceId, environment };
+  const list: EventList = { tenant, order, type: type ?? null, target: target ?? null };
   const after = cursor === undefined ? null : readCursor(list, cursor);
   const { events, last, isEnd } = await store.read({
     kind: 'listEvents',

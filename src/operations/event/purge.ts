@@ -76,11 +76,11 @@ async function deleteAll(
   kind: Deletion,
   { workspaceId, environment }: Tenant,
 ): Promise<number> {
-  const of = { workspaceId, environment };
+  const tenant = { workspaceId, environment };
   const oldest = kind === 'deleteOldUsage' ? toDay(before) : before;
   let total = 0;
   for (let deleted = BATCH; deleted === BATCH && !signal?.aborted; total += deleted) {
-    deleted = await store.write({ kind, of, before: oldest, limit: BATCH });
+    deleted = await store.write({ kind, tenant, before: oldest, limit: BATCH });
     await sleep(pauseMs, null, { signal }).catch(() => {});
   }
   return total;

@@ -33,18 +33,23 @@ export class TimedOutSchemas {
     return this.#recording;
   }
 
-  async #record(of: Tenant): Promise<void> {
+  async #record(tenant: Tenant): Promise<void> {
     const { store, keepsEvents } = this.#context;
-    if (!keepsEvents || (await this.#isRecorded(of))) return;
-    const event = await newEvent(this.#context, operator(of.workspaceId, of.environment), TYPE, target);
+    if (!keepsEvents || (await this.#isRecorded(tenant))) return;
+    const event = await newEvent(
+      this.#context,
+      operator(tenant.workspaceId, tenant.environment),
+      TYPE,
+      target,
+    );
     if (event !== undefined) await store.write({ kind: 'recordEvent', event });
   }
 
   /** Any change of the schema is a newer event about it: another process or this one, before a restart, may have reported it. */
-  async #isRecorded(of: Tenant): Promise<boolean> {
+  async #isRecorded(tenant: Tenant): Promise<boolean> {
     const { events } = await this.#context.store.read({
       kind: 'listEvents',
-      of,
+      tenant,
       target,
       type: null,
       order: 'newest',

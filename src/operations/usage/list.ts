@@ -56,7 +56,7 @@ interface Place {
 
 interface Reading {
   store: BatchingStore;
-  of: Tenant;
+  tenant: Tenant;
   userGroupId: string | null;
 }
 
@@ -88,7 +88,7 @@ export async function listUsage(
     userGroupId,
     integration,
   ];
-  const of = { workspaceId, environment };
+  const tenant = { workspaceId, environment };
   const range = usageRange(query, toDay(clock()));
   let place: Place =
     cursor === undefined
@@ -98,7 +98,7 @@ export async function listUsage(
   const entries: UsageEntry[] = [];
   for (let reads = 0; place.start <= to && entries.length < limit && reads < MAX_READS; ) {
     const period = periodAt(place.start, to, groupBy);
-    const read = await readPeriod({ store, of, userGroupId }, period, place.after);
+    const read = await readPeriod({ store, tenant, userGroupId }, period, place.after);
     const found = read.entries.filter(
       ({ embedTokens }) => integration === null || embedTokens.has(integration),
     );
@@ -160,17 +160,17 @@ async function readPeriod(
 
 /** Of all user groups, one result for each day; of one user group, one result. */
 function readCounts(
-  { store, of, userGroupId }: Reading,
+  { store, tenant, userGroupId }: Reading,
   { start, end }: Period,
   after: string,
   limit: number,
 ): Promise<UsageCount[][]> {
   if (userGroupId !== null) {
-    const key = userGroupKey(of.workspaceId, of.environment, userGroupId);
+    const key = userGroupKey(tenant.workspaceId, tenant.environment, userGroupId);
     return Promise.all([store.read({ kind: 'listUsageOfUserGroup', key, from: start, to: end, limit })]);
   }
   const days = Array.from({ length: end - start + 1 }, (_, index) => start + index);
-  return Promise.all(days.map((day) => store.read({ kind: 'listUsageOfDay', of, day, after, limit })));
+  return Promise.all(days.map((day) => store.read({ kind: 'listUsageOfDay', tenant, day, after, limit })));
 }
 
 function usageEntries(counts: readonly UsageCount[], { date }: Period): UsageEntry[] {

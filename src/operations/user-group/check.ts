@@ -16,14 +16,14 @@ export interface CheckedPage {
   invalid: readonly { userGroup: UserGroup; violations: readonly Violation[] }[];
 }
 
-export async function* checkUserGroups(store: BatchingStore, of: Tenant): AsyncGenerator<CheckedPage> {
-  const { version, documents } = await store.read({ kind: 'findConfig', of });
+export async function* checkUserGroups(store: BatchingStore, tenant: Tenant): AsyncGenerator<CheckedPage> {
+  const { version, documents } = await store.read({ kind: 'findConfig', tenant });
   const config = new EnvironmentConfig(version, documents);
   const propertyValidator = new PropertyValidator();
   let checked = 0;
   try {
-    for await (const page of userGroupPages(store, of)) {
-      const violations = await groupViolations({ propertyValidator }, of, config, page);
+    for await (const page of userGroupPages(store, tenant)) {
+      const violations = await groupViolations({ propertyValidator }, tenant, config, page);
       const invalid = page
         .map((userGroup, index) => ({ userGroup, violations: violations[index]! }))
         .filter((each) => each.violations.length > 0);

@@ -42,6 +42,6 @@ export async function deleteUserGroup(
  */
 async function eraseLongHistory({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
   const target = { type: 'user_group', id: key.providedId } as const;
-  const isLong = await store.read({ kind: 'hasMoreEvents', of: key, target, than: MAX_EVENTS });
+  const isLong = await store.read({ kind: 'hasMoreEvents', tenant: key, target, than: MAX_EVENTS });
   return isLong ? erasures.run(store, key) : 0;
 }

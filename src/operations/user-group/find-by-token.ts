@@ -32,16 +32,16 @@ const ANY_BUCKET = 0 as Bucket;
 export async function findResolvable(
   store: BatchingStore,
   token: PresentedToken,
-  of: Tenant,
+  tenant: Tenant,
   now: number,
 ): Promise<FoundByToken | null> {
   const { address } = token;
-  const userGroup = address && (await store.read({ kind: 'resolveToken', address, of, now }));
+  const userGroup = address && (await store.read({ kind: 'resolveToken', address, tenant, now }));
   if (userGroup !== null) return { userGroup, digest: address!.digest };
   const digest = digestOfImportedToken(token.reveal());
   if (digest === null) return null;
   const bucket = (await store.read({ kind: 'findImportedToken', digest })) ?? ANY_BUCKET;
-  const found = await store.read({ kind: 'resolveToken', address: { bucket, digest }, of, now });
+  const found = await store.read({ kind: 'resolveToken', address: { bucket, digest }, tenant, now });
   return found && { userGroup: found, digest };
 }
 

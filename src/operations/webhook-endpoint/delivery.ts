@@ -41,33 +41,33 @@ export interface DueDeliveries extends ClaimedDeliveries {
  */
 export async function claimDue(
   context: DeliveryContext,
-  of: WebhookEndpointKey,
+  endpoint: WebhookEndpointKey,
   limit: number,
 ): Promise<DueDeliveries | null> {
   const { store, clock } = context;
-  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(of) });
+  const document = await store.read({ kind: 'findDocument', key: endpointDocumentKey(endpoint) });
   if (document === null) {
-    await inBatches((limit) => store.write({ kind: 'deleteDeliveries', of, limit }));
+    await inBatches((limit) => store.write({ kind: 'deleteDeliveries', endpoint, limit }));
     return null;
   }
   const { url, enabled } = parseWebhookEndpoint(document);
   if (!enabled) {
-    await giveUpDeliveries(context, of);
+    await giveUpDeliveries(context, endpoint);
     return null;
   }
   const secrets = openSecrets(context, document);
   const now = clock();
-  const claimed = await store.write({ kind: 'claimDeliveries', of, now, until: now + CLAIM_MS, limit });
+  const claimed = await store.write({ kind: 'claimDeliveries', endpoint, now, until: now + CLAIM_MS, limit });
   return { ...claimed, url, secrets };
 }
 
 /** Gives up the deliveries of a disabled endpoint. */
 export async function giveUpDeliveries(
   { store }: Pick<EventContext, 'store'>,
-  of: WebhookEndpointKey,
+  endpoint: WebhookEndpointKey,
 ): Promise<void> {
   const error = 'the endpoint is disabled';
-  await inBatches((limit) => store.write({ kind: 'cancelDeliveries', of, error, limit }));
+  await inBatches((limit) => store.write({ kind: 'cancelDeliveries', endpoint, error, limit }));
 }
 
 async function inBatches(change: (limit: number) => Promise<number>): Promise<void> {
@@ -109,10 +109,10 @@ export function finishedAttempt(
 /** Records a failure or, with null, a success. Returns since when the endpoint has been failing. */
 export async function recordHealth(
   { store }: Pick<EventContext, 'store'>,
-  of: WebhookEndpointKey,
+  endpoint: WebhookEndpointKey,
   since: number | null,
 ): Promise<number | null> {
-  return store.write({ kind: 'setFailingSince', of, since });
+  return store.write({ kind: 'setFailingSince', endpoint, since });
 }
 
 export function hasFailedTooLong(failingSince: number | null, now: number): boolean {
@@ -120,17 +120,17 @@ export function hasFailedTooLong(failingSince: number | null, now: number): bool
 }
 
 /** Does nothing if it is disabled already, or is changed at this moment. Returns whether it was disabled. */
-export async function disableEndpoint(context: EventContext, of: WebhookEndpointKey): Promise<boolean> {
+export async function disableEndpoint(context: EventContext, endpoint: WebhookEndpointKey): Promise<boolean> {
   const { store, clock } = context;
-  const key = endpointDocumentKey(of);
+  const key = endpointDocumentKey(endpoint);
   const document = await store.read({ kind: 'findDocument', key });
   if (document === null) return false;
   const fields = parseWebhookEndpoint(document);
   if (!fields.enabled) return false;
-  const service = operator(of.workspaceId, of.environment);
+  const service = operator(endpoint.workspaceId, endpoint.environment);
   const event = await newEvent(context, service, 'webhook_endpoint.disabled', {
     type: 'webhook_endpoint',
-    id: of.endpointId,
+    id: endpoint.endpointId,
   });
   const result = await store.write({
     kind: 'putDocument',
@@ -142,6 +142,6 @@ export async function disableEndpoint(context: EventContext, of: WebhookEndpoint
     event: withoutTarget(event),
   });
   if (typeof result === 'string') return false;
-  await recordHealth(context, of, null);
+  await recordHealth(context, endpoint, null);
   return true;
 }

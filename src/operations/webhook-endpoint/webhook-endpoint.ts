@@ -81,9 +81,9 @@ export function newSecrets(
 /** For an endpoint whose past failures may be those of another URL. */
 export async function clearFailing(
   { store }: Pick<WebhookContext, 'store'>,
-  of: WebhookEndpointKey,
+  endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  await store.write({ kind: 'setFailingSince', of, since: null });
+  await store.write({ kind: 'setFailingSince', endpoint, since: null });
 }
 
 /** Deletes its deliveries too. Throws `not_found` and `version_mismatch`. */
@@ -100,12 +100,12 @@ export async function deleteWebhookEndpoint(
 /** For an endpoint that is deleted. */
 export async function forgetDeliveries(
   context: Pick<WebhookContext, 'store'>,
-  of: WebhookEndpointKey,
+  endpoint: WebhookEndpointKey,
 ): Promise<void> {
-  await clearFailing(context, of);
+  await clearFailing(context, endpoint);
   const limit = DELETED_PER_COMMAND;
   for (let deletion = 0; deletion < MAX_DELETIONS; deletion++) {
-    const deleted = await context.store.write({ kind: 'deleteDeliveries', of, limit });
+    const deleted = await context.store.write({ kind: 'deleteDeliveries', endpoint, limit });
     if (deleted < limit) return;
   }
 }
@@ -182,8 +182,8 @@ export async function listDeliveries(
   await readDocument(context, caller, definition, id);
   const list: ListName = ['deliveries', caller.workspaceId, caller.environment, id];
   const before = cursor === undefined ? null : readCursor(list, cursor);
-  const of = endpointKey(caller, id);
-  const found = await context.store.read({ kind: 'listDeliveries', of, before, limit: limit + 1 });
+  const endpoint = endpointKey(caller, id);
+  const found = await context.store.read({ kind: 'listDeliveries', endpoint, before, limit: limit + 1 });
   const deliveries = found.slice(0, limit);
   const nextCursor = found.length > limit ? encodeCursor(list, deliveries.at(-1)!.eventId) : null;
   return { deliveries, nextCursor };
@@ -200,7 +200,7 @@ export async function redeliver(
   const now = context.clock();
   const exists = await context.store.write({
     kind: 'retryDelivery',
-    of: endpointKey(caller, id),
+    endpoint: endpointKey(caller, id),
     eventId,
     now,
   });

@@ -94,9 +94,9 @@ export async function deleteWorkspace(
   }
 }
 
-async function deleteHistory(store: BatchingStore, of: Tenant): Promise<void> {
+async function deleteHistory(store: BatchingStore, tenant: Tenant): Promise<void> {
   for (const kind of ['deleteOldDeliveries', 'deleteOldEvents', 'deleteOldUsage'] as const) {
     for (let deleted = BATCH; deleted === BATCH; )
-      deleted = await store.write({ kind, of, before: Number.MAX_SAFE_INTEGER, limit: BATCH });
+      deleted = await store.write({ kind, tenant, before: Number.MAX_SAFE_INTEGER, limit: BATCH });
   }
 }

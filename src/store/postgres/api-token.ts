@@ -120,12 +120,12 @@ export async function findApiTokenById(
 
 export async function listApiTokens(
   session: Session,
-  { of, after, limit }: Query<'listApiTokens'>,
+  { tenant, after, limit }: Query<'listApiTokens'>,
 ): Promise<ApiTokenRow[]> {
   const rows =
-    of === null
+    tenant === null
       ? await session.query(LIST, [after, limit])
-      : await session.query(LIST_OF, [...TENANT.cells(of), after, limit]);
+      : await session.query(LIST_OF, [...TENANT.cells(tenant), after, limit]);
   return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
 }
 

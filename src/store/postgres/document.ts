@@ -83,15 +83,15 @@ const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 
 export async function findConfigVersion(
   session: Session,
-  { of }: Query<'findConfigVersion'>,
+  { tenant }: Query<'findConfigVersion'>,
 ): Promise<number> {
-  const [row] = await session.query(FIND_VERSION, TENANT.cells(of));
+  const [row] = await session.query(FIND_VERSION, TENANT.cells(tenant));
   return (row?.[0] as number | undefined) ?? 0;
 }
 
 /** The version is read first: documents that change in between are newer than it, and are read again. */
-export async function findConfig(session: Session, { of }: Query<'findConfig'>): Promise<Config> {
-  const values = TENANT.cells(of);
+export async function findConfig(session: Session, { tenant }: Query<'findConfig'>): Promise<Config> {
+  const values = TENANT.cells(tenant);
   const [row] = await session.query(FIND_VERSION, values);
   if (row === undefined) return { version: 0, documents: [] };
   const documents = await session.query(LIST, values);
@@ -159,10 +159,10 @@ export async function deleteDocument(
 /** Runs in a transaction. */
 export async function changeConfig(
   session: Session,
-  { of, version, changes }: Command<'changeConfig'>,
+  { tenant, version, changes }: Command<'changeConfig'>,
 ): Promise<CommandResult<'changeConfig'>> {
-  await lock(session, of);
-  if ((await findConfigVersion(session, { kind: 'findConfigVersion', of })) !== version + 1)
+  await lock(session, tenant);
+  if ((await findConfigVersion(session, { kind: 'findConfigVersion', tenant })) !== version + 1)
     return 'version_mismatch';
   await Promise.all(
     changes.map(({ before, after }) =>

@@ -75,9 +75,9 @@ export async function copyUsage(session: Session, { counts }: Command<'copyUsage
 
 export async function listUsageOfDay(
   session: Session,
-  { of, day, after, limit }: Query<'listUsageOfDay'>,
+  { tenant, day, after, limit }: Query<'listUsageOfDay'>,
 ): Promise<UsageCount[]> {
-  return toCounts(await session.query(OF_DAY, [...TENANT.cells(of), day, after, limit]));
+  return toCounts(await session.query(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
 }
 
 export async function listUsageOfUserGroup(
@@ -107,9 +107,9 @@ export async function findNextTenantWithUsage(
 /** Runs in a transaction. */
 export async function deleteOldUsage(
   session: Session,
-  { of, before, limit }: Command<'deleteOldUsage'>,
+  { tenant, before, limit }: Command<'deleteOldUsage'>,
 ): Promise<number> {
-  const old = toCounts(await session.query(FIND_OLD, [...TENANT.cells(of), before, limit]));
+  const old = toCounts(await session.query(FIND_OLD, [...TENANT.cells(tenant), before, limit]));
   if (old.length > 0) await session.query(DELETE, toArrays(KEY, old));
   return old.length;
 }

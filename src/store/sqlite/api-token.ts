@@ -47,12 +47,12 @@ export function findApiTokenById(
 
 export function listApiTokens(
   connection: Connection,
-  { of, after, limit }: Query<'listApiTokens'>,
+  { tenant, after, limit }: Query<'listApiTokens'>,
 ): ApiTokenRow[] {
   const rows =
-    of === null
+    tenant === null
       ? connection.all(LIST, [after, limit])
-      : connection.all(LIST_OF, [of.workspaceId, of.environment, after, limit]);
+      : connection.all(LIST_OF, [tenant.workspaceId, tenant.environment, after, limit]);
   return rows.map((row) => ({ ...API_TOKEN.read(row), workspaceName: row.at(-1) as string }));
 }
 

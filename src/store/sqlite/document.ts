@@ -38,18 +38,18 @@ const INCREMENT = `insert into environments (workspace_id, environment, config_v
 
 const FIRST_KEY = { workspaceId: 0, environment: '', kind: '', id: '' };
 
-export function findConfigVersion(connection: Connection, { of }: Query<'findConfigVersion'>): number {
-  const row = connection.get(CONFIG_VERSION, TENANT.cells(of));
+export function findConfigVersion(connection: Connection, { tenant }: Query<'findConfigVersion'>): number {
+  const row = connection.get(CONFIG_VERSION, TENANT.cells(tenant));
   return (row?.[0] as number | undefined) ?? 0;
 }
 
-export function findConfig(connection: Connection, { of }: Query<'findConfig'>): Config {
-  const tenant = TENANT.cells(of);
-  const row = connection.get(CONFIG_VERSION, tenant);
+export function findConfig(connection: Connection, { tenant }: Query<'findConfig'>): Config {
+  const cells = TENANT.cells(tenant);
+  const row = connection.get(CONFIG_VERSION, cells);
   if (row === undefined) return { version: 0, documents: [] };
   return {
     version: row[0] as number,
-    documents: connection.all(OF_ENVIRONMENT, tenant).map((row) => DOCUMENT.read(row)),
+    documents: connection.all(OF_ENVIRONMENT, cells).map((row) => DOCUMENT.read(row)),
   };
 }
 
@@ -101,15 +101,16 @@ export function deleteDocument(
 
 export function changeConfig(
   connection: Connection,
-  { of, version, changes }: Command<'changeConfig'>,
+  { tenant, version, changes }: Command<'changeConfig'>,
 ): CommandResult<'changeConfig'> {
-  if (findConfigVersion(connection, { kind: 'findConfigVersion', of }) !== version) return 'version_mismatch';
+  if (findConfigVersion(connection, { kind: 'findConfigVersion', tenant }) !== version)
+    return 'version_mismatch';
   for (const { before, after, event } of changes) {
     if (after === null) connection.run(DELETE, DOCUMENT_KEY.cells(before!));
     else connection.run(PUT, DOCUMENT.cells(after));
     record(connection, event, after?.version ?? null, () => documentChanges(before, after));
   }
-  connection.run(INCREMENT, TENANT.cells(of));
+  connection.run(INCREMENT, TENANT.cells(tenant));
   return version + 1;
 }
 

@@ -39,9 +39,9 @@ export function copyUsage(connection: Connection, { counts }: Command<'copyUsage
 
 export function listUsageOfDay(
   connection: Connection,
-  { of, day, after, limit }: Query<'listUsageOfDay'>,
+  { tenant, day, after, limit }: Query<'listUsageOfDay'>,
 ): UsageCount[] {
-  return toCounts(connection.all(OF_DAY, [...TENANT.cells(of), day, after, limit]));
+  return toCounts(connection.all(OF_DAY, [...TENANT.cells(tenant), day, after, limit]));
 }
 
 export function listUsageOfUserGroup(
@@ -65,9 +65,9 @@ export function findNextTenantWithUsage(
 
 export function deleteOldUsage(
   connection: Connection,
-  { of, before, limit }: Command<'deleteOldUsage'>,
+  { tenant, before, limit }: Command<'deleteOldUsage'>,
 ): number {
-  return connection.run(DELETE_OLD, [...TENANT.cells(of), before, limit]);
+  return connection.run(DELETE_OLD, [...TENANT.cells(tenant), before, limit]);
 }
 
 function toCounts(rows: readonly (readonly unknown[])[]): UsageCount[] {

@@ -56,7 +56,7 @@ export class Victim {
   async rows(): Promise<object> {
     const { store } = this.service.app.context;
     const userGroups = await store.read({ kind: 'scanUserGroups', after: null, limit: 1_000 });
-    const apiTokens = await store.read({ kind: 'listApiTokens', of: null, after: 0, limit: 1_000 });
+    const apiTokens = await store.read({ kind: 'listApiTokens', tenant: null, after: 0, limit: 1_000 });
     return {
       userGroups: userGroups.map((userGroup) => ({ ...userGroup, lastSeenAt: null })),
       apiTokens: apiTokens.map((apiToken) => ({ ...apiToken, lastUsedAt: null })),

@@ -434,12 +434,12 @@ export function recordings<Command extends { event?: NewEvent | undefined }>(
 }
 
 export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
-  const { of, target, order, type } = search;
+  const { tenant, target, order, type } = search;
   const start = search.after ?? (order === 'newest' ? LAST : FIRST);
-  const tenant = TENANT.cells(of);
+  const cells = TENANT.cells(tenant);
   if (target === null) {
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
-    const from = [...tenant, start.position, start.eventId];
+    const from = [...cells, start.position, start.eventId];
     // In a statement of its own: on Citus, workers have other transaction ids.
     const bounds = order === 'newest' ? from : [...from, await horizon(session)];
     return page(session, search, { sql: scan, values: bounds }, (last, positions) =>
@@ -447,7 +447,7 @@ export async function listEvents(session: Session, search: EventSearch): Promise
     );
   }
   const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
-  const key = [...tenant, bucketOfTarget(of, target), target.type, target.id];
+  const key = [...cells, bucketOfTarget(tenant, target), target.type, target.id];
   return page(session, search, { sql: scan, values: [...key, start.position] }, (_, positions) =>
     session.query(list, [...key, positions]),
   );
@@ -496,9 +496,9 @@ export async function findNextTenant(
 /** Runs in a transaction. */
 export async function deleteOldEvents(
   session: Session,
-  { of, before, limit }: Command<'deleteOldEvents'>,
+  { tenant, before, limit }: Command<'deleteOldEvents'>,
 ): Promise<number> {
-  const found = await session.query(FIND_OLD, [...TENANT.cells(of), limit]);
+  const found = await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]);
   const old = found.map((row) => OLD_EVENT.read(row)).filter(({ occurredAt }) => occurredAt < before);
   if (old.length === 0) return 0;
   await session.pipelined(() =>
@@ -533,8 +533,14 @@ export async function eraseChanges(
 
 export async function hasMoreEvents(
   session: Session,
-  { of, target, than }: Query<'hasMoreEvents'>,
+  { tenant, target, than }: Query<'hasMoreEvents'>,
 ): Promise<boolean> {
-  const key = [of.workspaceId, of.environment, bucketOfTarget(of, target), target.type, target.id];
+  const key = [
+    tenant.workspaceId,
+    tenant.environment,
+    bucketOfTarget(tenant, target),
+    target.type,
+    target.id,
+  ];
   return (await session.query(HAS_MORE, [...key, than])).length > 0;
 }

@@ -124,8 +124,8 @@ class PostgresInspection implements Inspection {
     const missing = rows.filter(([, , granted]) => granted !== 't');
     return Array.from(
       Map.groupBy(missing, ([table]) => table),
-      ([table, of]) => {
-        const privileges = of.map(([, privilege]) => privilege.toLowerCase()).join(', ');
+      ([table, ungranted]) => {
+        const privileges = ungranted.map(([, privilege]) => privilege.toLowerCase()).join(', ');
         return {
           subject: 'privileges' as const,
           isFatal: true,

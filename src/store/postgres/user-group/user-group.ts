@@ -48,13 +48,13 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
 const OF_SENT_TENANT = `suspended_at is null
       and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
 
-const RESOLVED = new RowShape<Pick<Query<'resolveToken'>, 'address' | 'of'>>({
+const RESOLVED = new RowShape<Pick<Query<'resolveToken'>, 'address' | 'tenant'>>({
   address: CURRENT_TOKEN,
-  of: TENANT,
+  tenant: TENANT,
 });
 const RESOLVED_PREVIOUS = new RowShape<Omit<Query<'resolveToken'>, 'kind'>>({
   address: PREVIOUS_TOKEN,
-  of: TENANT,
+  tenant: TENANT,
   now: bigint('now'),
 });
 
@@ -189,8 +189,13 @@ export async function scanUserGroups(session: Session, query: Query<'scanUserGro
   return rows.map((row) => toUserGroup(row)!);
 }
 
-export async function countUserGroups(session: Session, { of }: Query<'countUserGroups'>): Promise<number> {
-  const [row] = await (of === null ? session.query(COUNT) : session.query(COUNT_OF, TENANT.cells(of)));
+export async function countUserGroups(
+  session: Session,
+  { tenant }: Query<'countUserGroups'>,
+): Promise<number> {
+  const [row] = await (tenant === null
+    ? session.query(COUNT)
+    : session.query(COUNT_OF, TENANT.cells(tenant)));
   return row?.[0] as number;
 }
 

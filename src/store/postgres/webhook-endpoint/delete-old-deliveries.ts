@@ -27,15 +27,15 @@ export const DELETE: Statement = {
 
 export async function deleteOldDeliveries(
   session: Session,
-  { of, before, limit }: Command<'deleteOldDeliveries'>,
+  { tenant, before, limit }: Command<'deleteOldDeliveries'>,
 ): Promise<number> {
-  const tenant = TENANT.cells(of);
+  const cells = TENANT.cells(tenant);
   const old: DeliveryKey[] = [];
   for (let endpoint: unknown = ''; old.length < limit; ) {
-    const [next] = await session.query(NEXT_ENDPOINT, [...tenant, endpoint]);
+    const [next] = await session.query(NEXT_ENDPOINT, [...cells, endpoint]);
     if (next === undefined) break;
     [endpoint] = next;
-    const values = [...tenant, endpoint, firstEventIdAt(before), limit - old.length];
+    const values = [...cells, endpoint, firstEventIdAt(before), limit - old.length];
     const rows = await session.query(FIND_OLD, values);
     old.push(...rows.map((row) => DELIVERY_KEY.read(row)));
   }

@@ -160,10 +160,10 @@ const FIRST_ENDPOINT = startOfWorkspace(0);
 
 export async function listDeliveries(
   session: Session,
-  { of, before, limit }: Query<'listDeliveries'>,
+  { endpoint, before, limit }: Query<'listDeliveries'>,
 ): Promise<Delivery[]> {
-  return (await session.query(LIST, [...ENDPOINT_POSITION.cells(of), before ?? LAST_ID, limit])).map((row) =>
-    DELIVERY.read(row),
+  return (await session.query(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit])).map(
+    (row) => DELIVERY.read(row),
   );
 }
 
@@ -204,21 +204,21 @@ export async function countPendingDeliveries(
 
 export async function findEndpointHealth(
   session: Session,
-  { of, atMost }: Query<'findEndpointHealth'>,
+  { endpoint, atMost }: Query<'findEndpointHealth'>,
 ): Promise<EndpointHealth> {
-  const [row] = await session.query(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(of), atMost]);
-  return { pendingDeliveries: row![0] as number, failingSince: await findFailingSince(session, of) };
+  const [row] = await session.query(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(endpoint), atMost]);
+  return { pendingDeliveries: row![0] as number, failingSince: await findFailingSince(session, endpoint) };
 }
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
 export async function claimDeliveries(
   session: Session,
-  { of, now, until, limit }: Command<'claimDeliveries'>,
+  { endpoint, now, until, limit }: Command<'claimDeliveries'>,
 ): Promise<ClaimedDeliveries> {
   const [rows, failingSince] = await session.pipelined(() =>
     Promise.all([
-      session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(of), now, limit]),
-      findFailingSince(session, of),
+      session.query(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit]),
+      findFailingSince(session, endpoint),
     ]),
   );
   const due = rows.map((row) => DELIVERY.read(row));
@@ -239,18 +239,18 @@ export async function finishAttempts(
 
 export async function retryDelivery(
   session: Session,
-  { of, eventId, now }: Command<'retryDelivery'>,
+  { endpoint, eventId, now }: Command<'retryDelivery'>,
 ): Promise<boolean> {
-  const found = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(of), eventId]);
+  const found = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const values = [...toKeyArrays(found), now];
   return found.length > 0 && (await session.query(RETRY, values)).length === 1;
 }
 
 export async function cancelDeliveries(
   session: Session,
-  { of, error, limit }: Command<'cancelDeliveries'>,
+  { endpoint, error, limit }: Command<'cancelDeliveries'>,
 ): Promise<number> {
-  const found = await session.query(FIND_PENDING, [...ENDPOINT_POSITION.cells(of), limit]);
+  const found = await session.query(FIND_PENDING, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   const values = [...toKeyArrays(found), error];
   if (found.length > 0) await session.query(CANCEL, values);
   return found.length;
@@ -258,24 +258,24 @@ export async function cancelDeliveries(
 
 export async function deleteDeliveries(
   session: Session,
-  { of, limit }: Command<'deleteDeliveries'>,
+  { endpoint, limit }: Command<'deleteDeliveries'>,
 ): Promise<number> {
-  const found = await session.query(FIND_OLDEST, [...ENDPOINT_POSITION.cells(of), limit]);
+  const found = await session.query(FIND_OLDEST, [...ENDPOINT_POSITION.cells(endpoint), limit]);
   if (found.length > 0) await session.query(DELETE, toKeyArrays(found));
   return found.length;
 }
 
 export async function setFailingSince(
   session: Session,
-  { of, since }: Command<'setFailingSince'>,
+  { endpoint, since }: Command<'setFailingSince'>,
 ): Promise<number | null> {
-  if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(of));
-  else await session.query(SET_FAILING, [...ENDPOINT_POSITION.cells(of), since]);
-  return findFailingSince(session, of);
+  if (since === null) await session.query(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
+  else await session.query(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
+  return findFailingSince(session, endpoint);
 }
 
-async function findFailingSince(session: Session, of: WebhookEndpointKey): Promise<number | null> {
-  const [row] = await session.query(FAILING_SINCE, ENDPOINT_POSITION.cells(of));
+async function findFailingSince(session: Session, endpoint: WebhookEndpointKey): Promise<number | null> {
+  const [row] = await session.query(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint));
   return (row?.[0] as number | undefined) ?? null;
 }
 

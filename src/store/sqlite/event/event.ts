@@ -62,7 +62,7 @@ export function listEvents(connection: Connection, search: EventSearch): EventPa
   const { sql, values } = searchStatement(search);
   const events: StoredEvent[] = [];
   const { last, isEnd } = selectPage(candidates(connection.iterate(sql, values), search, events), search);
-  // `pageOf` only needs to know that an event follows the page.
+  // `selectPage` only needs to know that an event follows the page.
   return { events: events.filter((event) => isUpTo(event, last, search)), last, isEnd };
 }
 
@@ -81,7 +81,7 @@ function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, 
 }
 
 /** Does not read the changes of events of other types. */
-function searchStatement({ of, target, order, after, type, scanLimit }: EventSearch): {
+function searchStatement({ tenant, target, order, after, type, scanLimit }: EventSearch): {
   sql: string;
   values: Cell[];
 } {
@@ -93,7 +93,7 @@ function searchStatement({ of, target, order, after, type, scanLimit }: EventSea
     order by position ${direction} limit ?`;
   const from = after?.position ?? (order === 'newest' ? Number.MAX_SAFE_INTEGER : 0);
   const wanted = type ?? EVERY_TYPE;
-  const key = [of.workspaceId, of.environment, ...(target === null ? [] : [target.type, target.id])];
+  const key = [tenant.workspaceId, tenant.environment, ...(target === null ? [] : [target.type, target.id])];
   return { sql, values: [wanted, EVERY_TYPE, ...key, from, scanLimit + 1] };
 }
 
@@ -110,22 +110,22 @@ export function findNextTenant(
 
 export function deleteOldEvents(
   connection: Connection,
-  { of, before, limit }: Command<'deleteOldEvents'>,
+  { tenant, before, limit }: Command<'deleteOldEvents'>,
 ): number {
-  return connection.run(DELETE_OLD, [...TENANT.cells(of), limit, before]);
+  return connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before]);
 }
 
 export function eraseChanges(
   connection: Connection,
   { workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
 ): number | null {
-  const of = [workspaceId, environment, target.type, target.id, after];
-  const [found, lastFound] = connection.get(FIND_ERASABLE, [...of, scanLimit, limit]) as [number, number];
+  const place = [workspaceId, environment, target.type, target.id, after];
+  const [found, lastFound] = connection.get(FIND_ERASABLE, [...place, scanLimit, limit]) as [number, number];
   const [last] =
     found === limit
       ? [lastFound]
-      : (connection.get(FIND_LAST_SCANNED, [...of, scanLimit]) as [number | null]);
-  if (found > 0) connection.run(ERASE, [...of, last]);
+      : (connection.get(FIND_LAST_SCANNED, [...place, scanLimit]) as [number | null]);
+  if (found > 0) connection.run(ERASE, [...place, last]);
   return last;
 }
 
@@ -139,7 +139,10 @@ export function eraseLastChanges(
   connection.run(ERASE_LAST, [workspaceId, environment, target.type, target.id, after]);
 }
 
-export function hasMoreEvents(connection: Connection, { of, target, than }: Query<'hasMoreEvents'>): boolean {
-  const key = [of.workspaceId, of.environment, target.type, target.id];
+export function hasMoreEvents(
+  connection: Connection,
+  { tenant, target, than }: Query<'hasMoreEvents'>,
+): boolean {
+  const key = [tenant.workspaceId, tenant.environment, target.type, target.id];
   return connection.get(HAS_MORE, [...key, than]) !== undefined;
 }

@@ -26,7 +26,7 @@ const NO_SUCH_TABLE = 1;
 export async function backupFile(
   path: string,
   to: string,
-  onProgress: (pages: number, of: number) => void,
+  onProgress: (pages: number, total: number) => void,
 ): Promise<number> {
   refuseExistingFile(to);
   guard(() => requireRegularFile(path));
@@ -43,7 +43,7 @@ export async function backupFile(
 async function copyPages(
   path: string,
   to: string,
-  onProgress: (pages: number, of: number) => void,
+  onProgress: (pages: number, total: number) => void,
 ): Promise<void> {
   const database = guard(() => new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
   try {

@@ -30,7 +30,7 @@ interface Restore {
   to: string;
   /** Throws if the copy must not be served. */
   verify: (inspection: SqliteInspection) => Promise<void>;
-  onProgress: (bytes: number, of: number) => void;
+  onProgress: (bytes: number, total: number) => void;
 }
 
 /**

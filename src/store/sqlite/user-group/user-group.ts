@@ -47,9 +47,9 @@ export function findByToken(connection: Connection, { bucket, digest }: TokenAdd
 
 export function resolveToken(
   connection: Connection,
-  { address, of, now }: Query<'resolveToken'>,
+  { address, tenant, now }: Query<'resolveToken'>,
 ): UserGroup | null {
-  const values = [address.bucket, address.digest, ...TENANT.cells(of)];
+  const values = [address.bucket, address.digest, ...TENANT.cells(tenant)];
   return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
 }
 
@@ -62,8 +62,8 @@ export function scanUserGroups(
   return rows.map((row) => toUserGroup(row)!);
 }
 
-export function countUserGroups(connection: Connection, { of }: Query<'countUserGroups'>): number {
-  const row = of === null ? connection.get(COUNT) : connection.get(COUNT_OF, TENANT.cells(of));
+export function countUserGroups(connection: Connection, { tenant }: Query<'countUserGroups'>): number {
+  const row = tenant === null ? connection.get(COUNT) : connection.get(COUNT_OF, TENANT.cells(tenant));
   return (row as [number])[0];
 }
 

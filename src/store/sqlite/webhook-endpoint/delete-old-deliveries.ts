@@ -12,14 +12,14 @@ const DELETE_OLD = `delete from deliveries where workspace_id = ?1 and environme
 
 export function deleteOldDeliveries(
   connection: Connection,
-  { of, before, limit }: Command<'deleteOldDeliveries'>,
+  { tenant, before, limit }: Command<'deleteOldDeliveries'>,
 ): number {
-  const tenant = TENANT.cells(of);
+  const cells = TENANT.cells(tenant);
   let deleted = 0;
   for (let endpoint: unknown[] | undefined = ['']; deleted < limit; ) {
-    endpoint = connection.get(NEXT_ENDPOINT, [...tenant, endpoint[0] as string]);
+    endpoint = connection.get(NEXT_ENDPOINT, [...cells, endpoint[0] as string]);
     if (endpoint === undefined) break;
-    const values = [...tenant, endpoint[0] as string, firstEventIdAt(before), limit - deleted];
+    const values = [...cells, endpoint[0] as string, firstEventIdAt(before), limit - deleted];
     deleted += connection.run(DELETE_OLD, values);
   }
   return deleted;

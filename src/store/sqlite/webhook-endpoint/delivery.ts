@@ -62,10 +62,10 @@ const FIRST_ENDPOINT = startOfWorkspace(0);
 
 export function listDeliveries(
   connection: Connection,
-  { of, before, limit }: Query<'listDeliveries'>,
+  { endpoint, before, limit }: Query<'listDeliveries'>,
 ): Delivery[] {
   return connection
-    .all(LIST, [...ENDPOINT_POSITION.cells(of), before ?? LAST_ID, limit])
+    .all(LIST, [...ENDPOINT_POSITION.cells(endpoint), before ?? LAST_ID, limit])
     .map((row) => DELIVERY.read(row));
 }
 
@@ -102,24 +102,26 @@ export function countPendingDeliveries(
 
 export function findEndpointHealth(
   connection: Connection,
-  { of, atMost }: Query<'findEndpointHealth'>,
+  { endpoint, atMost }: Query<'findEndpointHealth'>,
 ): EndpointHealth {
-  const [pendingDeliveries] = connection.get(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(of), atMost]) as [
-    number,
-  ];
-  return { pendingDeliveries, failingSince: failingSince(connection, of) };
+  const [pendingDeliveries] = connection.get(COUNT_PENDING_OF, [
+    ...ENDPOINT_POSITION.cells(endpoint),
+    atMost,
+  ]) as [number];
+  return { pendingDeliveries, failingSince: failingSince(connection, endpoint) };
 }
 
 export function claimDeliveries(
   connection: Connection,
-  { of, now, until, limit }: Command<'claimDeliveries'>,
+  { endpoint, now, until, limit }: Command<'claimDeliveries'>,
 ): ClaimedDeliveries {
   const due = connection
-    .all(FIND_DUE, [...ENDPOINT_POSITION.cells(of), now, limit])
+    .all(FIND_DUE, [...ENDPOINT_POSITION.cells(endpoint), now, limit])
     .map((row) => DELIVERY.read(row));
-  for (const { eventId } of due) connection.run(CLAIM, [until, ...ENDPOINT_POSITION.cells(of), eventId]);
+  for (const { eventId } of due)
+    connection.run(CLAIM, [until, ...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const deliveries = due.map((delivery) => ({ ...delivery, nextAttemptAt: until }));
-  return { deliveries, failingSince: failingSince(connection, of) };
+  return { deliveries, failingSince: failingSince(connection, endpoint) };
 }
 
 export function finishAttempts(connection: Connection, { attempts }: Command<'finishAttempts'>): null {
@@ -132,36 +134,45 @@ export function finishAttempts(connection: Connection, { attempts }: Command<'fi
 
 export function retryDelivery(
   connection: Connection,
-  { of, eventId, now }: Command<'retryDelivery'>,
+  { endpoint, eventId, now }: Command<'retryDelivery'>,
 ): boolean {
-  return connection.run(RETRY, [now, ...ENDPOINT_POSITION.cells(of), eventId]) === 1;
+  return connection.run(RETRY, [now, ...ENDPOINT_POSITION.cells(endpoint), eventId]) === 1;
 }
 
 export function cancelDeliveries(
   connection: Connection,
-  { of, error, limit }: Command<'cancelDeliveries'>,
+  { endpoint, error, limit }: Command<'cancelDeliveries'>,
 ): number {
   return connection.run(CANCEL, [
     error,
-    ...ENDPOINT_POSITION.cells(of),
-    ...ENDPOINT_POSITION.cells(of),
+    ...ENDPOINT_POSITION.cells(endpoint),
+    ...ENDPOINT_POSITION.cells(endpoint),
     limit,
   ]);
 }
 
-export function deleteDeliveries(connection: Connection, { of, limit }: Command<'deleteDeliveries'>): number {
-  return connection.run(DELETE, [...ENDPOINT_POSITION.cells(of), ...ENDPOINT_POSITION.cells(of), limit]);
+export function deleteDeliveries(
+  connection: Connection,
+  { endpoint, limit }: Command<'deleteDeliveries'>,
+): number {
+  return connection.run(DELETE, [
+    ...ENDPOINT_POSITION.cells(endpoint),
+    ...ENDPOINT_POSITION.cells(endpoint),
+    limit,
+  ]);
 }
 
 export function setFailingSince(
   connection: Connection,
-  { of, since }: Command<'setFailingSince'>,
+  { endpoint, since }: Command<'setFailingSince'>,
 ): number | null {
-  if (since === null) connection.run(CLEAR_FAILING, ENDPOINT_POSITION.cells(of));
-  else connection.run(SET_FAILING, [...ENDPOINT_POSITION.cells(of), since]);
-  return failingSince(connection, of);
+  if (since === null) connection.run(CLEAR_FAILING, ENDPOINT_POSITION.cells(endpoint));
+  else connection.run(SET_FAILING, [...ENDPOINT_POSITION.cells(endpoint), since]);
+  return failingSince(connection, endpoint);
 }
 
-function failingSince(connection: Connection, of: WebhookEndpointKey): number | null {
-  return (connection.get(FAILING_SINCE, ENDPOINT_POSITION.cells(of))?.[0] as number | undefined) ?? null;
+function failingSince(connection: Connection, endpoint: WebhookEndpointKey): number | null {
+  return (
+    (connection.get(FAILING_SINCE, ENDPOINT_POSITION.cells(endpoint))?.[0] as number | undefined) ?? null
+  );
 }
