@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, globSync, statfsSync } from 'node:fs';
+import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -52,7 +52,7 @@ const program = new Command('npm test --')
 const { tier, full, list } = program.opts<{ tier: keyof typeof TIERS; full?: true; list?: true }>();
 const runnerOptions = program.args.filter((each) => each.startsWith('-'));
 const named = program.args.filter((each) => !each.startsWith('-'));
-const files = named.length > 0 ? named : filesOf(tier);
+const files = named.length > 0 ? named : filesOf(tier).filter(isWanted);
 const isBehaviour = named.length === 0 && tier === 'behaviour';
 if (list) console.log(files.join('\n'));
 else process.exit(await runTests());
@@ -64,6 +64,11 @@ function filesOf(wanted: keyof typeof TIERS): string[] {
   if (wanted !== 'behaviour') return all.filter(isIn(TIERS[wanted].folders));
   const isOther = isIn(Object.values(TIERS).flatMap(({ folders }) => folders));
   return all.filter((file) => !isOther(file));
+}
+
+/** Another version of PostgreSQL (`npm run test:postgres`) changes nothing for tests that use none. */
+function isWanted(file: string): boolean {
+  return !process.env.TEST_POSTGRES || /postgres|describeOnEachDatabase/.test(readFileSync(file, 'utf8'));
 }
 
 function hasRoomInMemory(): boolean {

@@ -11,6 +11,7 @@ import { migrate, ServerUnfit } from '../../src/store/postgres/schema/migrate.ts
 import { withSchemaSession } from '../../src/store/postgres/schema/session.ts';
 import { postgres, type TestDatabase } from '../support/database.ts';
 import { FaultProxy } from '../support/faults/proxy.ts';
+import { byteOrder } from '../support/postgres/embedded.ts';
 import { optionsFor } from '../support/postgres/options.ts';
 import { Folder, run } from '../support/process.ts';
 import { TestService } from '../support/service.ts';
@@ -47,7 +48,7 @@ describe('a PostgreSQL database without a schema', () => {
     it(`is not changed if ${title}`, async () => {
       await runSql(
         database,
-        `create database ${other} encoding '${encoding}' locale_provider libc locale 'C' template template0`,
+        `create database ${other} encoding '${encoding}' ${byteOrder} template template0`,
       );
       await runSql(database, `alter database ${other} set ${setting}`);
       using folder = new Folder();
@@ -81,10 +82,7 @@ describe('a PostgreSQL database without a schema', () => {
   }
 
   it('is used if its encoding preserves all bytes', async () => {
-    await runSql(
-      database,
-      `create database ${other} encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`,
-    );
+    await runSql(database, `create database ${other} encoding 'SQL_ASCII' ${byteOrder} template template0`);
     const { href } = Object.assign(new URL(database.url), { pathname: other });
     const env = { ...database.env, DATABASE_URL: href };
     const service = await TestService.start(postgres, { database: { ...database, url: href, env } });

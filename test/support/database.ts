@@ -41,9 +41,11 @@ export const citus: DatabaseKind = {
 };
 
 /** A Citus cluster is optional. Without one, `test/postgres/citus.test.ts` reports that it was skipped. */
-const databases: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
+const available: readonly DatabaseKind[] = process.env.TEST_CITUS_URL
   ? [sqlite, postgres, citus]
   : [sqlite, postgres];
+/** Another version of PostgreSQL changes nothing on SQLite. */
+const databases = process.env.TEST_POSTGRES ? [postgres] : available;
 
 interface SuiteOptions {
   /** Runs the tests of the suite concurrently: for independent tests that mostly wait. */

