@@ -59,7 +59,7 @@ export class Migrations {
     const newest = this.#files.length + SERVED_BEYOND;
     if (number <= newest) return;
     throw new SchemaTooNew(
-      `the schema of the database (${number}) is newer than this version of the service can serve (up to ${newest}): use a newer version`,
+      `the schema of the database (${number}) is newer than this version of the service can serve (up to ${newest}): use a newer version, or restore the backup from before the upgrade`,
     );
   }
 
