@@ -1,11 +1,12 @@
 // `npm run check`, which CI also runs before the tests: types, lint and format, import directions,
-// documentation and OpenAPI document against the code, and the client package.
+// documentation and OpenAPI document against the code, what earlier versions promised, and the client package.
 
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { findDocsFaults } from './check-docs.ts';
 import { findImportFaults } from './check-imports.ts';
+import { findBrokenPromises } from './promise.ts';
 
 // Disables the update check of Redocly; redocly.yaml disables its telemetry.
 process.env.REDOCLY_SUPPRESS_UPDATE_NOTICE = 'true';
@@ -17,6 +18,7 @@ const steps: [name: string, run: () => boolean][] = [
   ['names of test files', () => reportsNothing(findSharedNames())],
   ['documentation', () => reportsNothing(findDocsFaults())],
   ['OpenAPI document', () => succeeds('redocly', 'lint', 'docs/openapi.json')],
+  ['promise', () => reportsNothing(findBrokenPromises())],
   ['client', () => spawnSync('npm', ['run', 'check', '-w', 'client'], { stdio: 'inherit' }).status === 0],
 ];
 

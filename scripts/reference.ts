@@ -34,6 +34,7 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['docs/back-up.md', 'backups, restores and the drill'],
   ['docs/administer.md', 'keys, API tokens, workspaces, imports, and moving to another database'],
   ['docs/upgrade.md', 'upgrading without an outage, and going back'],
+  ['docs/versions.md', 'what later versions keep, what may change, and which versions run side by side'],
   ['docs/troubleshoot.md', 'what each log message means, and how to check a deployment'],
   ['docs/scaling.md', 'how far each database scales'],
   ['docs/faults.md', 'what callers see when PostgreSQL fails'],
@@ -45,7 +46,14 @@ const PAGES: readonly (readonly [path: string, topic: string])[] = [
   ['SECURITY.md', 'what it protects, against whom, and how to report a vulnerability'],
 ];
 
-const metricRows = await describeMetrics();
+interface MetricDescription {
+  name: string;
+  type: string;
+  help: string;
+}
+
+/** What a service on either database measures. */
+export const metricDescriptions = await describeMetrics();
 
 export function reference(): string {
   return `# Reference
@@ -86,7 +94,7 @@ ${problemRows().join('\n')}
 
 | Metric | Type | Meaning |
 |---|---|---|
-${metricRows.join('\n')}
+${metricRows().join('\n')}
 
 ## Event types
 
@@ -102,13 +110,13 @@ function settingsTable(): string {
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-interface Leaf {
+export interface Leaf {
   path: string;
   command: Command;
 }
 
 /** The commands without subcommands. */
-function leaves(command: Command, path = ''): Leaf[] {
+export function leaves(command: Command, path = ''): Leaf[] {
   return command.commands
     .filter((each) => each.name() !== 'help')
     .flatMap((each) => {
@@ -139,8 +147,7 @@ function problemRows(): string[] {
     .map(([code, { status }]) => `| ${status} | \`${code}\` | ${problemDescriptions[code].meaning} |`);
 }
 
-/** Rows of the metrics of a service on either database. */
-async function describeMetrics(): Promise<string[]> {
+async function describeMetrics(): Promise<MetricDescription[]> {
   const metrics = new Metrics({ version: '', database: 'SQLite' }, null);
   metrics.watchQueues(() => ({}));
   metrics.watchDeliveries(async () => 0);
@@ -150,9 +157,15 @@ async function describeMetrics(): Promise<string[]> {
   metrics.http.watch(createServer(), 1);
   const described = (await metrics.render()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm);
   return [...described]
-    .filter(([, name]) => !/^(?:nodejs|process)_/.test(name!))
-    .map(([, name, help, type]) => `| \`${name}\` | ${type} | ${sentence(help!)} |`)
-    .toSorted();
+    .map(([, name, help, type]) => ({ name: name!, type: type!, help: help! }))
+    .filter(({ name }) => !/^(?:nodejs|process)_/.test(name));
+}
+
+function metricRows(): string[] {
+  const rows = metricDescriptions.map(
+    ({ name, type, help }) => `| \`${name}\` | ${type} | ${sentence(help)} |`,
+  );
+  return rows.toSorted();
 }
 
 function sentence(text: string): string {
