@@ -10,7 +10,7 @@ const SWAGGER_UI = 'node_modules/swagger-ui-dist';
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 // The compiler copies only TypeScript: the SQL of the migrations and the assets of pages are missing.
-for (const path of globSync(['src/store/**/migrations', 'src/{http/docs,console}/*.{css,js}'])) {
+for (const path of globSync(['src/store/**/migrations', 'src/{http/docs,console}/*.{css,js,svg}'])) {
   cpSync(path, join('dist', relative('src', path)), { recursive: true });
 }
 // With its licences.

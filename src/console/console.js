@@ -1,6 +1,6 @@
-// Works without: only shows secrets on demand, and confirms nothing that the server does not.
+// Works without: shows and copies texts on demand, and keeps tokens out of addresses.
 for (const secret of document.querySelectorAll('[data-secret]')) {
-  const button = secret.querySelector('button');
+  const button = secret.querySelector('[aria-pressed]');
   const input = secret.querySelector('input');
   button.hidden = false;
   button.addEventListener('click', () => {
@@ -11,17 +11,45 @@ for (const secret of document.querySelectorAll('[data-secret]')) {
   });
 }
 
+// Browsers give access to the clipboard only over HTTPS and on the same machine.
+function showCopyButtons() {
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
+}
+showCopyButtons();
+document.addEventListener('htmx:after:swap', showCopyButtons);
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest('[data-copy]');
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.classList.add('copied');
+  setTimeout(() => button.classList.remove('copied'), 2_000);
+});
+
+// A link of the summary of errors leads to the error; the person wants the field.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('.summary a[href^="#"]');
+  const error = link && document.getElementById(link.hash.slice(1));
+  const control = error
+    ?.closest('.field, fieldset')
+    ?.querySelector('input:not([type="hidden"]), select, textarea');
+  if (!control) return;
+  event.preventDefault();
+  control.focus();
+});
+
 // A token that is pasted into a search would be in the address of the page, and in the history of the browser.
+const TOKEN = /^\s*(?:ug[ta]_|eyJ[\w-]+\.eyJ)/;
 for (const type of ['input', 'submit']) {
   document.addEventListener(
     type,
     (event) => {
-      const form = event.target.closest('form[data-find-by-token]');
-      if (!form || !/^\s*(?:ug[ta]_|eyJ[\w-]+\.eyJ)/.test(form.elements.search.value)) return;
+      const form = event.target.closest('form[method="get"]');
+      if (!form || ![...new FormData(form).values()].some((text) => TOKEN.test(text))) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      form.reset();
-      location.assign(form.dataset.findByToken);
+      for (const input of form.querySelectorAll('input')) if (TOKEN.test(input.value)) input.value = '';
+      location.assign('/console/user-groups/-/find-by-token');
     },
     { capture: true },
   );

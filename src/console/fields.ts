@@ -1,8 +1,8 @@
 // Forms: fields with labels, and errors beside the field that they are about.
 
 import type { Problem, Violation } from '../problem.ts';
-import { alert, buttonTo, type Html, html, NO_HTML } from './html.ts';
-import type { Session } from './session.ts';
+import { buttonTo, type Html, html, joined, NO_HTML } from './html.ts';
+import { maskedToken, type Session } from './session.ts';
 
 interface FieldOptions {
   name: string;
@@ -14,17 +14,25 @@ interface FieldOptions {
   problem?: Problem | undefined;
   /** JSON Pointer of violations of this field; `/name` if absent. */
   pointer?: string;
+  /** Width of the control: that of a number, of a name, of a URL or of a text. */
+  size?: 'small' | 'medium' | 'large';
 }
 
 /** An input of one line. */
 export function textField(
-  options: FieldOptions & { type?: string; autocomplete?: string; inputMode?: 'decimal' },
+  options: FieldOptions & {
+    type?: string;
+    autocomplete?: string;
+    inputMode?: 'decimal';
+    placeholder?: string;
+  },
 ): Html {
-  const { name, value = '', type = 'text', autocomplete = 'off', inputMode = 'text', isRequired } = options;
+  const { name, value = '', type = 'text', autocomplete = 'off', inputMode = 'text', placeholder } = options;
+  const size = options.size ?? (inputMode === 'decimal' || type === 'date' ? 'small' : 'medium');
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${isRequired ? 'required' : ''} ${attributes}>`,
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
   );
 }
 
@@ -33,13 +41,13 @@ export function nameField(options: Pick<FieldOptions, 'value' | 'hint' | 'proble
 }
 
 /** Several lines, such as JSON. */
-export function areaField(options: FieldOptions & { rows?: number }): Html {
-  const { name, value = '', rows = 8 } = options;
+export function areaField(options: FieldOptions & { rows?: number; placeholder?: string }): Html {
+  const { name, value = '', rows = 8, placeholder } = options;
   return labelled(
     options,
     (attributes) =>
       // A browser drops the first line break.
-      html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${attributes}>
+      html`<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${attributes}>
 ${value}</textarea>`,
   );
 }
@@ -59,8 +67,8 @@ export function choiceField(
 
 export function checkField(options: FieldOptions & { isChecked: boolean }): Html {
   const { name, label, isChecked } = options;
-  const error = errorFor(options);
-  return html`<div class="field check"><label><input type="checkbox" name="${name}" value="on" ${isChecked ? 'checked' : ''} ${describedByError(name, error)}> ${label}</label>${errorText(name, error)}</div>`;
+  const error = errorText(options);
+  return html`<div class="field check">${error}<label><input type="checkbox" name="${name}" value="on" ${isChecked ? 'checked' : ''} ${describedBy([error, `${name}-error`])}> ${label}</label></div>`;
 }
 
 /** Several of the choices; each is a field of its own, `name.value`. */
@@ -77,15 +85,15 @@ export function choicesField({
     const field = `${name}.${value}`;
     return checkField({ name: field, label: text, isChecked: isChecked(field) });
   });
-  const error = errorFor(options);
-  return html`<fieldset ${describedByError(name, error)}><legend>${label}</legend>${errorText(name, error)}
+  const error = errorText(options);
+  return html`<fieldset ${error === NO_HTML ? '' : html`class="invalid" aria-describedby="${name}-error"`}><legend>${label}</legend>${error}
 <div class="checks">${boxes}</div></fieldset>`;
 }
 
 /** A form that changes something. */
 export function actionForm(session: Session, action: string, content: Html): Html {
   return html`<form method="post" action="${action}">
-<input type="hidden" name="csrf" value="${session.csrfToken}">
+<input type="hidden" name="csrf" value="${maskedToken(session)}">
 ${content}
 </form>`;
 }
@@ -102,35 +110,58 @@ export function cancel(path: string): Html {
   return buttonTo(path, 'Cancel');
 }
 
-/** Above a rejected form: what is wrong, for errors of no field too. */
+/** Above a rejected form: what is wrong, with a link to the error beside each field. It has the focus. */
 export function problemSummary(problem: Problem | undefined): Html {
-  return problem === undefined ? NO_HTML : alert(problem.message);
+  if (problem === undefined) return NO_HTML;
+  const { message, errors } = problem;
+  if (errors.length === 0)
+    return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`;
+  return html`<div class="problem summary" role="alert" tabindex="-1" autofocus><p>${message}</p>
+<ul>${errors.map(({ pointer, detail }) => html`<li><a href="#${errorId(pointer)}">${fieldName(pointer)}</a> ${detail}</li>`)}</ul></div>`;
+}
+
+/** The id of the error at the place in the sent fields. */
+function errorId(pointer: string): string {
+  return `at${pointer.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** The place as people read it, such as "Properties › plan". */
+function fieldName(pointer: string): string {
+  const parts = pointer.split('/').slice(1);
+  const [first = '', ...others] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const words = first.replaceAll('_', ' ');
+  return [(words[0] ?? '').toUpperCase() + words.slice(1), ...others].join(' › ');
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {
   const { name, label, hint } = options;
-  const error = errorFor(options);
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
-  const attributes = html`${described && html`aria-describedby="${described}"`} ${error && html`aria-invalid="true"`}`;
+  const error = errorText(options);
+  const attributes = describedBy([hint, `${name}-hint`], [error, `${name}-error`]);
   return html`<div class="field"><label for="${name}">${label}</label>
 ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
-${control(attributes)}
-${errorText(name, error)}</div>`;
+${error}
+${control(error === NO_HTML ? attributes : html`${attributes} aria-invalid="true"`)}</div>`;
 }
 
-function describedByError(name: string, error: string): Html {
-  return error === '' ? NO_HTML : html`aria-describedby="${name}-error"`;
+/** References to the texts about a control that exist. */
+function describedBy(...texts: readonly (readonly [text: Html | string | undefined, id: string])[]): Html {
+  const ids = texts.filter(([text]) => text !== undefined && text !== NO_HTML).map(([, id]) => id);
+  return ids.length === 0 ? NO_HTML : html`aria-describedby="${ids.join(' ')}"`;
 }
 
-function errorText(name: string, error: string): Html {
-  return error === '' ? NO_HTML : html`<p class="error" id="${name}-error">${error}</p>`;
-}
-
-function errorFor({ name, pointer = `/${name}`, problem }: FieldOptions): string {
-  const isAbout = ({ pointer: each }: Violation) => each === pointer || each.startsWith(`${pointer}/`);
-  const details = (problem?.errors ?? []).filter(isAbout).map(({ pointer: at, detail }) => {
+/** `NO_HTML` if there is none. Before the control, so that a link to it leads to the control with the next key. */
+function errorText(options: FieldOptions): Html {
+  const errors = errorsFor(options);
+  if (errors.length === 0) return NO_HTML;
+  const { name, pointer = `/${name}` } = options;
+  const texts = errors.map(({ pointer: at, detail }) => {
     const inside = at.slice(pointer.length);
-    return inside === '' ? detail : `${inside} ${detail}`;
+    return html`<span id="${errorId(at)}">${inside === '' ? detail : `${inside} ${detail}`}</span>`;
   });
-  return details.join('; ');
+  return html`<p class="error" id="${name}-error">${joined(texts, '; ')}</p>`;
+}
+
+function errorsFor({ name, pointer = `/${name}`, problem }: FieldOptions): Violation[] {
+  const isAbout = ({ pointer: each }: Violation) => each === pointer || each.startsWith(`${pointer}/`);
+  return (problem?.errors ?? []).filter(isAbout);
 }

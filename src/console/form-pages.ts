@@ -70,7 +70,7 @@ export function formView(
   return {
     title,
     main: html`<h1>${heading}</h1>
-${text}
+<div class="text">${text}</div>
 ${actionForm(
   session,
   action,

@@ -4,14 +4,46 @@ import { type Html, html, type Insertion, joined, NO_HTML } from '../http/respon
 
 export { type Html, html, type Insertion, joined, NO_HTML };
 
+/** Longest word that columns and buttons keep in one piece, in characters. */
+const WORD = 24;
+const LONG_WORD = new RegExp(String.raw`\S{${WORD + 1}}`);
+/** Ids of other characters, such as those that combine or run from right to left, cannot be cut anywhere. */
+const CUTTABLE = new RegExp(String.raw`^[\x20-\x7e]{${WORD + 1},}$`);
+/** Characters of the end of a long id, which often tells ids apart. */
+const END = 8;
+
 /** A link to another page of the console. */
 export function link(path: string, text: string): Html {
-  return html`<a href="${path}">${text}</a>`;
+  return html`<a href="${path}"${LONG_WORD.test(text) ? html` class="long"` : ''}>${text}</a>`;
 }
 
-/** The same as a button. */
-export function buttonTo(path: string, text: string): Html {
-  return html`<a class="button" href="${path}">${text}</a>`;
+/** An id, whole for scripts and screen readers; where it has too little room, its middle is not visible. */
+export function identifier(id: string): Html {
+  if (!CUTTABLE.test(id)) return html`<span class="${LONG_WORD.test(id) ? 'id long' : 'id'}">${id}</span>`;
+  return html`<span class="id cut" title="${id}"><span class="start">${id.slice(0, -END)}</span><span>${id.slice(-END)}</span></span>`;
+}
+
+/** A link to what has the id. */
+export function idLink(path: string, id: string): Html {
+  return html`<a href="${path}">${identifier(id)}</a>`;
+}
+
+export type ButtonKind = 'primary' | 'danger' | 'plain';
+
+/** A link as a button. Danger: it leads to something that cannot be undone, or breaks what uses it. */
+export function buttonTo(path: string, text: string, kind: ButtonKind = 'plain'): Html {
+  return html`<a class="button ${kind}" href="${path}">${text}</a>`;
+}
+
+/** Copies the text; absent without JavaScript. `what` completes the name of the button: "Copy …". */
+export function copyButton(text: string, what: string): Html {
+  return html`<button type="button" class="copy" data-copy="${text}" hidden><span class="hidden">Copy ${what}</span></button>`;
+}
+
+/** The first heading of a page, with its actions beside it. */
+export function heading(title: string, actions: Html = NO_HTML): Html {
+  if (actions.markup === '') return html`<h1>${title}</h1>`;
+  return html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`;
 }
 
 /** Text in the place of something that is absent. */
@@ -19,18 +51,31 @@ export function none(text: string): Html {
   return html`<p class="none">${text}</p>`;
 }
 
+/** The same as the value of a field: cards leave the field out. */
+export function absent(text: string): Html {
+  return html`<span class="none absent">${text}</span>`;
+}
+
 /** Message of an error, announced by screen readers; `more` follows it. */
 export function alert(message: string, more: Html = NO_HTML): Html {
   return html`<div class="problem" role="alert"><p>${message}</p>${more}</div>`;
 }
 
-/** The path of a page, with each part percent-encoded. */
+const DOTS = /^~*\.{1,2}$/;
+
+/** The path of a page, with each part percent-encoded. Browsers remove a part that is `.` or `..`: it begins with `~`. */
 export function pathTo(...parts: readonly (string | number)[]): string {
-  return ['/console', ...parts.map((part) => encodeURIComponent(part))].join('/');
+  const encoded = parts.map((part) => encodeURIComponent(DOTS.test(String(part)) ? `~${part}` : part));
+  return ['/console', ...encoded].join('/');
+}
+
+/** The id that a part of a path stands for, decoded. */
+export function idInPath(part: string): string {
+  return part[0] === '~' && DOTS.test(part) ? part.slice(1) : part;
 }
 
 export function time(instant: number | null, otherwise = 'never'): Html {
-  if (instant === null) return html`<span class="none">${otherwise}</span>`;
+  if (instant === null) return absent(otherwise);
   const text = new Date(instant).toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
@@ -40,8 +85,9 @@ export function definitions(rows: readonly (readonly [name: string, value: Inser
 }
 
 /**
- * On a phone, each cell is shown with the name of its column. `ifEmpty` is shown instead of a table without rows. `rowsId`
- * is for rows that a script adds.
+ * On a small screen, each row is a card: its first cell is the title, and each other one has the name of its column, unless
+ * it is empty. `ifEmpty` is shown instead of a table without rows.
+ * `rowsId` is for rows that a script adds.
  */
 export function table(
   caption: string,
@@ -55,12 +101,15 @@ export function table(
 <caption class="hidden">${caption}</caption>
 <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody${rowsId === undefined ? '' : html` id="${rowsId}"`}>${rows.map(
-    (
-      cells,
-    ) => html`<tr>${cells.map((cell, index) => html`<td data-label="${columns[index]!}">${cell}</td>`)}</tr>
+    (cells) => html`<tr>${cells.map((cell, index) => tableCell(columns[index]!, cell))}</tr>
 `,
   )}</tbody>
 </table></div>`;
+}
+
+function tableCell(column: string, cell: Insertion): Html {
+  const isLong = typeof cell === 'string' && LONG_WORD.test(cell);
+  return html`<td data-label="${column}"${isLong ? html` class="long"` : ''}>${cell}</td>`;
 }
 
 /** The text is shown in a fixed-width font, as it is. */
@@ -68,6 +117,6 @@ export function code(text: string): Html {
   return html`<pre><code>${text}</code></pre>`;
 }
 
-export function badge(kind: 'good' | 'bad' | 'neutral', text: string): Html {
+export function badge(kind: 'good' | 'warning' | 'bad' | 'neutral', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }

@@ -1,8 +1,9 @@
 // The document around the content of every page.
 
 import { type Caller, isPermitted, type Permission } from '../domain/api-token.ts';
+import type { Breadcrumb } from './breadcrumbs.ts';
 import { actionForm, submit } from './fields.ts';
-import { type Html, html } from './html.ts';
+import { buttonTo, type Html, html, idLink } from './html.ts';
 import { ADMINS, READERS, type View } from './page.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +21,7 @@ export interface PageAssets {
   css: string;
   htmx: string;
   script: string;
+  mark: string;
 }
 
 export interface SignedIn {
@@ -29,21 +31,28 @@ export interface SignedIn {
   session: Session;
 }
 
-/** `path` is that of the request; `signedIn` is null on the page to sign in. */
+/** The part of a page that depends on the request. `signedIn` is null on the page to sign in. */
+export interface Frame {
+  /** Path of the request. */
+  path: string;
+  breadcrumbs: readonly Breadcrumb[];
+  signedIn: SignedIn | null;
+}
+
 export function document(
   assets: PageAssets,
-  path: string,
-  { title, main }: View,
-  signedIn: SignedIn | null,
+  { title, main, status = 200 }: View,
+  { path, breadcrumbs, signedIn }: Frame,
 ): Html {
+  const place = signedIn === null ? '' : ` · ${signedIn.workspace}, ${signedIn.caller.environment}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
-<title>${title}${signedIn === null ? '' : ` · ${signedIn.workspace}, ${signedIn.caller.environment}`} · User Group Service</title>
-<link rel="icon" href="data:,">
+<title>${status >= 400 ? 'Error: ' : ''}${title}${place} · User Group Service</title>
+<link rel="icon" href="${assets.mark}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.css}">
 <script defer src="${assets.htmx}"></script>
 <script defer src="${assets.script}"></script>
@@ -52,6 +61,7 @@ export function document(
 <a class="skip" href="#main">Skip to content</a>
 ${signedIn === null ? '' : header(path, signedIn)}
 <main id="main" tabindex="-1">
+${breadcrumbs.length === 0 ? '' : trail(breadcrumbs)}
 ${main}
 </main>
 </body>
@@ -59,17 +69,31 @@ ${main}
 `;
 }
 
-function header(path: string, { caller, workspace, session }: SignedIn): Html {
+/** Small screens show the navigation when its button is pressed. */
+function header(path: string, signedIn: SignedIn): Html {
+  const { caller, workspace } = signedIn;
   const links = navigation.filter(({ permissions }) => isPermitted(caller, permissions));
   return html`<header>
-<a class="home" href="/console/user-groups">User Group Service</a>
-<nav aria-label="Main">${links.map(
+<a class="home" href="/console"><span class="mark"></span><span class="product">User Group Service</span></a>
+<nav id="navigation" aria-label="Main" popover>${links.map(
     (each) =>
       html`<a href="${each.path}" ${path.startsWith(each.path) ? html`aria-current="page"` : ''}>${each.text}</a>`,
   )}</nav>
-<div class="who"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span>
-<span>${caller.name ?? `API token ${caller.apiTokenId}`} (${caller.permission})</span>
-<a href="/console/sessions">Switch</a>
-${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div>
+<p class="place" title="Workspace ${workspace}"><span class="workspace">${workspace}</span> <span class="environment">${caller.environment}</span></p>
+${account(signedIn)}
+<button type="button" class="menu" popovertarget="navigation"><span class="hidden">Menu</span></button>
 </header>`;
+}
+
+function account({ caller, session }: SignedIn): Html {
+  const number = `number ${caller.apiTokenId}`;
+  const name = caller.name ?? `API token ${number}`;
+  return html`<button type="button" class="who" popovertarget="account"><span class="name">${name}</span></button>
+<div id="account" popover><p>Signed in with the API token <strong>${name}</strong>, ${number}: ${caller.permission}.</p>
+<div class="actions">${buttonTo('/console/sessions', 'Switch')} ${actionForm(session, '/console/sign-out', submit('Sign out', 'plain'))}</div></div>`;
+}
+
+function trail(breadcrumbs: readonly Breadcrumb[]): Html {
+  const links = breadcrumbs.map(({ path, text }) => html`<li>${idLink(path, text)}</li>`);
+  return html`<nav class="trail" aria-label="Breadcrumbs"><ol>${links}</ol></nav>`;
 }

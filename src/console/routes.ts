@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { lazy } from '../http/lazy.ts';
 import { pageLimiter } from '../http/public-endpoint.ts';
-import { Assets, CSS, JAVASCRIPT } from '../http/response/assets.ts';
+import { Assets, CSS, JAVASCRIPT, SVG } from '../http/response/assets.ts';
 import { refusePreconditionHook } from '../http/response/entity-tag.ts';
 import { nothingAtPath } from '../http/response/problem.ts';
 import { readDependencyFile, readProgramFile } from '../system/program-file.ts';
@@ -13,6 +13,7 @@ import { listOfApiTokens } from './api-token/list.ts';
 import { apiTokenRevocation } from './api-token/revoke.ts';
 import { apiTokenRotation } from './api-token/rotate.ts';
 import { showApiToken } from './api-token/show.ts';
+import { Breadcrumbs } from './breadcrumbs.ts';
 import { dataSourcePages } from './catalogue/data-source.ts';
 import { listDataSources, listSchemas, overview } from './catalogue/overview.ts';
 import { schemaPages } from './catalogue/schema.ts';
@@ -23,7 +24,7 @@ import { chooseIntegrationType, listIntegrations } from './integration/list.ts';
 import { mappingPolicyPages } from './mapping-policy/mapping-policy.ts';
 import type { Page } from './page.ts';
 import { propertySchemaPages } from './property-schema/property-schema.ts';
-import { addPage, type ConsoleOptions, redirect } from './serve.ts';
+import { addPage, beforeNotFound, type ConsoleOptions, redirect } from './serve.ts';
 import { sessions, switchSession } from './sessions.ts';
 import { addSignIn, signOut } from './sign-in.ts';
 import { listSigningKeys, signingKeyRotation } from './signing-key/signing-key.ts';
@@ -51,6 +52,7 @@ const files = {
   'console.css': [CSS, () => readProgramFile('console/console.css')],
   'htmx.js': [JAVASCRIPT, () => readDependencyFile('htmx.org/dist/htmx.min.js')],
   'console.js': [JAVASCRIPT, () => readProgramFile('console/console.js')],
+  'mark.svg': [SVG, () => readProgramFile('console/mark.svg')],
 } as const;
 
 export const pages: readonly Page[] = [
@@ -113,14 +115,25 @@ export const pages: readonly Page[] = [
   signOut,
 ];
 
-export function addConsole(app: FastifyInstance, given: Omit<ConsoleOptions, 'assets' | 'names'>): void {
-  const options = { ...given, names: new WorkspaceNames() };
+export function addConsole(
+  app: FastifyInstance,
+  given: Omit<ConsoleOptions, 'assets' | 'names' | 'breadcrumbs'>,
+): void {
+  const options = { ...given, names: new WorkspaceNames(), breadcrumbs: new Breadcrumbs(pages) };
   app.pathProtocols.set('console', 'console');
   const loaded = lazy(() => Assets.load(FOLDER, files));
   const assets = async () => {
     const all = await loaded();
-    return { css: all.url('console.css'), htmx: all.url('htmx.js'), script: all.url('console.js') };
+    return {
+      css: all.url('console.css'),
+      htmx: all.url('htmx.js'),
+      script: all.url('console.js'),
+      mark: all.url('mark.svg'),
+    };
   };
+  app.beforeNotFound.set('console', (request, reply) =>
+    beforeNotFound({ ...options, assets }, request, reply),
+  );
   addSignIn(app, { ...options, assets });
   for (const page of pages) addPage(app, { ...options, assets }, page);
   addActionAddresses(app, options, pages);

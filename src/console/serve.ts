@@ -1,7 +1,6 @@
 // The pipeline of every page: session, API token, permission, form, action; then the page, a redirect, or the problem as
 // a page.
 
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digestOfApiToken } from '../domain/token.ts';
 import { withDeadline } from '../http/endpoint.ts';
@@ -11,6 +10,7 @@ import type { PublicLimit } from '../http/limits/public-limit.ts';
 import type { RateLimit } from '../http/limits/rate-limit.ts';
 import type { UnreadResponses } from '../http/limits/response-backpressure.ts';
 import { announcedBytes, readBody } from '../http/request/body.ts';
+import { compressedFor } from '../http/response/compressed.ts';
 import { pageHeaders } from '../http/response/page-headers.ts';
 import { httpStatus } from '../http/response/problem.ts';
 import { authenticate, Unauthenticated } from '../operations/api-token/authenticate.ts';
@@ -18,14 +18,15 @@ import type { Context } from '../operations/context.ts';
 import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
+import type { Breadcrumbs } from './breadcrumbs.ts';
 import { isFromThisSite, isSecure, mayWithholdSession, pathOf, queryOf, requestSession } from './browser.ts';
 import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, idInPath } from './html.ts';
 import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import type { Page, PageCall, Redirect, View } from './page.ts';
-import { expiredCookie, isFormOf, type Session } from './session.ts';
+import { expiredCookie, isFormOf, isMasked } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
 
@@ -42,6 +43,7 @@ export interface ConsoleOptions {
   unread: UnreadResponses;
   demoDirectory: string | null;
   names: WorkspaceNames;
+  breadcrumbs: Breadcrumbs;
   assets: () => Promise<PageAssets>;
 }
 
@@ -50,6 +52,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     tracked(options, async () => {
       if (!options.context.store.admits(page.access)) throw overloaded;
+      request.params = withIds(request.params as Record<string, string>);
       const query = queryOf(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
       const exchange = { query, request, reply };
@@ -69,21 +72,15 @@ async function respond(
   page: Page,
   signedIn: SignedIn,
   exchange: Exchange,
-): Promise<FastifyReply | string> {
+): Promise<FastifyReply | string | Buffer> {
   admit(options, page, signedIn);
   const { request } = exchange;
   const form =
     request.method === 'POST' ? await readForm(options, request, signedIn.caller.workspaceId) : Form.empty;
   if (form.has(KEPT_FORM) && isFromThisSite(request)) return signInAgain(options, page, exchange, form);
   const call = preparePageCall(options, signedIn, exchange, form);
-  const isOwn = request.method === 'GET' || isOfSession(form, call.session);
-  return sendResult(
-    options,
-    page,
-    signedIn,
-    call,
-    isOwn ? await perform(page, call) : await showAgain(page, call),
-  );
+  const isOwn = request.method === 'GET' || isMasked(call.session.csrfToken, form.text('csrf'));
+  return sendResult(options, page, call, isOwn ? await perform(page, call) : await showAgain(page, call));
 }
 
 function admit({ context, unread }: ConsoleOptions, page: Page, { caller }: SignedIn): void {
@@ -95,16 +92,15 @@ function admit({ context, unread }: ConsoleOptions, page: Page, { caller }: Sign
 async function sendResult(
   options: ConsoleOptions,
   page: Page,
-  signedIn: SignedIn,
   call: PageCall,
   result: View | Redirect,
-): Promise<FastifyReply | string> {
+): Promise<FastifyReply | string | Buffer> {
   const { request, reply } = call;
   if ('location' in result) return redirect(reply, storeNotice(call, result.location));
-  reply.code(result.status ?? 200);
-  const text = sendView(reply, await options.assets(), request.url, result, signedIn);
-  options.unread.count(signedIn.caller.workspaceId, page.access, reply.raw, text);
-  return text;
+  const text = sendView(request, reply, await options.assets(), result);
+  options.unread.count(call.caller.workspaceId, page.access, reply.raw, text);
+  // Secrets are only in responses to forms, which other sites cannot send, and the token of a form is masked.
+  return compressedFor(request, reply, text);
 }
 
 /** A form without a session: asks to sign in, and keeps what was typed. */
@@ -112,7 +108,7 @@ async function continueForm(
   options: ConsoleOptions,
   page: Page,
   exchange: Exchange,
-): Promise<FastifyReply | string> {
+): Promise<FastifyReply | string | Buffer> {
   const { request, reply } = exchange;
   const form = await readForm(options, request, UNKNOWN_TENANT, MAX_KEPT_BYTES);
   if (form.has(KEPT_FORM)) return signInAgain(options, page, exchange, form);
@@ -120,7 +116,7 @@ async function continueForm(
   await context.cpu.turn(form.size);
   const kept = keptForm(context.keyRing, pathOf(request), form, context.clock());
   const view = signInAgainView(request, kept);
-  return sendView(reply.code(401), await assets(), request.url, view, null);
+  return sendView(request, reply, await assets(), { ...view, status: 401 });
 }
 
 /** Signs in, and shows the form that was kept; nothing is done before the person sends it again. */
@@ -129,22 +125,23 @@ async function signInAgain(
   page: Page,
   exchange: Exchange,
   sent: Form,
-): Promise<FastifyReply | string> {
+): Promise<FastifyReply | string | Buffer> {
   const { request, reply } = exchange;
-  const { context, assets, names } = options;
+  const { context, assets } = options;
   const kept = sent.text(KEPT_FORM);
   await context.cpu.turn(sent.size);
   const form = openKeptForm(context.keyRing, pathOf(request), kept, context.clock());
   const result = await signInWith(options, { request, reply, form: sent });
+  request.frame = null;
   if (result instanceof Problem) {
     const view = signInAgainView(request, kept, result);
-    return sendView(reply.code(view.status!), await assets(), request.url, view, null);
+    return sendView(request, reply, await assets(), view);
   }
   if (form === null) return redirect(reply, pathOf(request));
-  const signedIn = { ...result, workspace: await names.of(context, result.caller) };
+  const signedIn = await withFrame(options, request, result);
   admit(options, page, signedIn);
   const call = preparePageCall(options, signedIn, exchange, form);
-  return sendResult(options, page, signedIn, call, { ...(await showAgain(page, call)), status: 200 });
+  return sendResult(options, page, call, { ...(await showAgain(page, call)), status: 200 });
 }
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
@@ -168,6 +165,11 @@ const NOT_DONE = new Problem(
   'origin_not_allowed',
   'You have signed in again since this form was opened, so nothing was done. Check it, and send it again.',
 );
+
+/** The parameters of the path as ids, see `pathTo`. */
+function withIds(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, part]) => [name, idInPath(part)]));
+}
 
 export async function tracked<Result>(
   { context, running }: ConsoleOptions,
@@ -193,24 +195,38 @@ async function perform(page: Page, call: PageCall): Promise<View | Redirect> {
   }
 }
 
-/** Returns null without a session, or if its API token is no longer valid. */
+/** Returns null without a session, or if its API token is no longer valid. Otherwise pages have their frame from now on. */
 async function findSignedIn(
-  { context, limit, names }: ConsoleOptions,
+  options: ConsoleOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn | null> {
+  const { context, limit } = options;
   const session = requestSession(context, request);
   if (session === null) return null;
   try {
     const caller = await authenticate(context, digestOfApiToken(session.apiToken.reveal()));
     request.apiTokenId = caller.apiTokenId;
     limit?.(caller, reply);
-    return { caller, workspace: await names.of(context, caller), session };
+    return await withFrame(options, request, { caller, session });
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error;
     reply.header('set-cookie', expiredCookie(isSecure(context, request)));
     return null;
   }
+}
+
+/** Pages of the request have the navigation of this person from now on. */
+async function withFrame(
+  { context, names, breadcrumbs, assets }: ConsoleOptions,
+  request: FastifyRequest,
+  { caller, session }: Pick<SignedIn, 'caller' | 'session'>,
+): Promise<SignedIn> {
+  const signedIn = { caller, session, workspace: await names.of(context, caller) };
+  const frame = { path: request.url, breadcrumbs: breadcrumbs.of(request.url), signedIn };
+  const loaded = await assets();
+  request.frame = (view) => document(loaded, view, frame);
+  return signedIn;
 }
 
 function preparePageCall(
@@ -245,21 +261,35 @@ export async function readForm(
   }
 }
 
-/** Other sites cannot read the token of a form; `Origin` is already checked if sent. */
-function isOfSession(form: Form, { csrfToken }: Session): boolean {
-  const [sent, expected] = [Buffer.from(form.text('csrf')), Buffer.from(csrfToken)];
-  return sent.length === expected.length && timingSafeEqual(sent, expected);
-}
-
+/** In the frame of the request; without a session, in one without navigation. */
 export function sendView(
+  { url, frame }: FastifyRequest,
   reply: FastifyReply,
   assets: PageAssets,
-  path: string,
   view: View,
-  signedIn: SignedIn | null,
 ): string {
-  reply.headers(pageHeaders);
-  return document(assets, path, view, signedIn).markup;
+  reply.code(view.status ?? 200).headers(pageHeaders);
+  const page = frame?.(view) ?? document(assets, view, { path: url, breadcrumbs: [], signedIn: null });
+  return page.markup;
+}
+
+/**
+ * Before the response that nothing is at a path. A slash at its end is a mistake of a person, who is redirected; returns
+ * whether that was it. For a person with a session, the response has the frame of other pages.
+ */
+export async function beforeNotFound(
+  options: ConsoleOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
+  if (request.method !== 'GET') return false;
+  const [, path, query = ''] = /^(\/console[^?]*?)\/+(\?.*)?$/.exec(request.url) ?? [];
+  if (path !== undefined) {
+    redirect(reply, path + query);
+    return true;
+  }
+  if (options.context.store.admits('read')) await findSignedIn(options, request, reply);
+  return false;
 }
 
 export function redirect(reply: FastifyReply, location: string): FastifyReply {

@@ -2,7 +2,7 @@
 // nowhere, and the API token is looked up for every request, so revoking it ends the session. One session is active;
 // the others wait for the person to switch to them.
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Tenant } from '../domain/event/event.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
@@ -47,6 +47,35 @@ export function sessionCookie(keyRing: KeyRing, session: Session, isSecure: bool
 
 export function expiredCookie(isSecure: boolean, slot = 0): string {
   return consoleCookie(SLOTS[slot]!, '', 0, isSecure);
+}
+
+/** The token in a form: its random part differs each time, because the length of a compressed page would reveal it. */
+export function maskedToken({ csrfToken }: Session): string {
+  const { random, tenant } = partsOf(csrfToken);
+  const mask = randomBytes(random.length);
+  return Buffer.concat([mask, combined(random, mask)]).toString('base64url') + tenant;
+}
+
+/** Whether the text is this token, masked. */
+export function isMasked(csrfToken: string, text: string): boolean {
+  const expected = partsOf(csrfToken);
+  const { random: bytes, tenant } = partsOf(text);
+  const length = expected.random.length;
+  if (bytes.length !== 2 * length || bytes.toString('base64url') + tenant !== text) return false;
+  const isSame = timingSafeEqual(
+    combined(bytes.subarray(length), bytes.subarray(0, length)),
+    expected.random,
+  );
+  return isSame && tenant === expected.tenant;
+}
+
+function partsOf(csrfToken: string): { random: Buffer; tenant: string } {
+  const [text = ''] = csrfToken.split('.', 1);
+  return { random: Buffer.from(text, 'base64url'), tenant: csrfToken.slice(text.length) };
+}
+
+function combined(bytes: Buffer, mask: Buffer): Buffer {
+  return Buffer.from(bytes.map((byte, index) => byte ^ mask[index]!));
 }
 
 /** Returns null if there is no session, or it has expired, or it is not one of this service. */

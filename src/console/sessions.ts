@@ -73,6 +73,6 @@ function switchForm({ session }: PageCall, slot: number, to: string): Html {
   return actionForm(
     session,
     `${PATH}/switch`,
-    html`${hidden('slot', String(slot))}<button type="submit" class="plain" aria-label="Switch to ${to}">Switch</button>`,
+    html`${hidden('slot', String(slot))}<button type="submit" class="plain">Switch<span class="hidden"> to ${to}</span></button>`,
   );
 }

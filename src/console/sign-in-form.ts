@@ -9,7 +9,7 @@ import { authenticate } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { isSecure, requestSessions } from './browser.ts';
-import { hidden, submit, textField } from './fields.ts';
+import { hidden, problemSummary, submit, textField } from './fields.ts';
 import type { Form } from './form.ts';
 import { type Html, html, NO_HTML } from './html.ts';
 import { READERS, type View } from './page.ts';
@@ -28,19 +28,23 @@ export function signInView({ action, fields, text = NO_HTML }: SignInForm, probl
     name: 'api_token',
     label: 'API token',
     type: 'password',
-    hint: 'With the permission admin, read-write or read-only: “user-group-service api-token create” creates one; “npm start” stores one in data/admin-token.',
+    size: 'large',
+    hint: 'With the permission admin, read-write or read-only.',
     isRequired: true,
     problem,
   });
   return {
     title: 'Sign in',
-    main: html`<h1>Sign in</h1>
+    main: html`<div class="sign-in"><p class="product"><span class="mark"></span>User Group Service</p>
+<h1>Sign in</h1>
+${problemSummary(problem)}
 ${text}
-<form method="post" action="${action}" class="narrow">
+<form method="post" action="${action}">
 ${Object.entries(fields).map(([name, value]) => hidden(name, value))}
 ${field}
 ${submit('Sign in')}
-</form>`,
+</form>
+<details><summary>Where do I get one?</summary><p><code>user-group-service api-token create</code> creates one. <code>npm start</code> stores one in <code>data/admin-token</code>.</p></details></div>`,
     ...(problem && { status: problem.code === 'unauthenticated' ? 401 : 403 }),
   };
 }

@@ -31,7 +31,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
     const next = nextPath(query.get('next') ?? '');
     const isAnother = query.has('another');
     if (!isAnother && (await isSignedIn(context, request))) return redirect(reply, next);
-    return sendView(reply, await assets(), request.url, viewOf(next, isAnother), null);
+    return sendView(request, reply, await assets(), viewOf(next, isAnother));
   });
 
   app.post(PATH, { config }, (request, reply) =>
@@ -41,8 +41,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
       const next = nextPath(form.text('next'));
       const result = await signInWith(options, { request, reply, form });
       if (!(result instanceof Problem)) return redirect(reply, next);
-      const view = viewOf(next, form.has('another'), result);
-      return sendView(reply.code(view.status!), await assets(), request.url, view, null);
+      return sendView(request, reply, await assets(), viewOf(next, form.has('another'), result));
     }),
   );
 }

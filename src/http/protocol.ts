@@ -1,6 +1,6 @@
 // Requests that follow the rules of a standard, of proxies or of browsers instead of those of this API.
 
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * oauth: RFC 7662. The API token may also be sent as Basic, and errors have the member `error`.
@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Protocols by the first part of the path. */
     pathProtocols: Map<string, Protocol>;
+    /** By the first part of the path: returns whether it has responded itself. */
+    beforeNotFound: Map<string, (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>>;
   }
 }
 
@@ -27,6 +29,10 @@ declare module 'fastify' {
  * protocol, also if nothing is at the path.
  */
 export function requestProtocol({ routeOptions, server, url }: FastifyRequest): Protocol | undefined {
-  const [, part = ''] = url.split(/[/?]/, 2);
-  return server.pathProtocols.get(part) ?? routeOptions.config?.protocol;
+  return server.pathProtocols.get(firstPart(url)) ?? routeOptions.config?.protocol;
+}
+
+/** The first part of a path. */
+export function firstPart(url: string): string {
+  return url.split(/[/?]/, 2)[1] ?? '';
 }

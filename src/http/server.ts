@@ -20,6 +20,7 @@ import { accessLog } from './log/access-log.ts';
 import { ProblemLog } from './log/problem-log.ts';
 import { requestIds } from './log/request-id.ts';
 import type { ParserError } from './node-internals.ts';
+import { firstPart } from './protocol.ts';
 import { hasSmallBody } from './request/body.ts';
 import { checkHeaders, checkOrigin, hasUnsafeFraming } from './request/header-checks.ts';
 import {
@@ -128,7 +129,9 @@ export function createServer({
   });
   const observe = observeRequests(requestObservers(log, config, metrics));
   app.decorate('pathProtocols', new Map());
+  app.decorate('beforeNotFound', new Map());
   app.decorateRequest('apiTokenId', null);
+  app.decorateRequest('frame', null);
   // Endpoints read the body themselves, for every method; see `body.ts`.
   for (const method of app.supportedMethods)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
@@ -248,7 +251,7 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:[^/]+/g, '[^/]*')}$`);
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
-  app.setNotFoundHandler((request, reply) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): void => {
     const path = decodedPath(request.url);
     const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     if (methods.size === 0) {
@@ -259,6 +262,14 @@ function addNotFound(app: FastifyInstance, respond: RespondWithProblem): void {
     reply.header('allow', allow);
     const problem = new Problem('method_not_allowed', `This path supports ${allow}.`);
     respond(problem, request, reply);
+  };
+  app.setNotFoundHandler((request, reply) => {
+    const before = app.beforeNotFound.get(firstPart(request.url));
+    if (before === undefined) return refuse(request, reply);
+    return before(request, reply).then((hasResponded) => {
+      if (!hasResponded) refuse(request, reply);
+      return reply;
+    });
   });
 }
 

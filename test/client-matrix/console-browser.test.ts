@@ -105,7 +105,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
   /** Accessible, and as wide as the window. */
   async function check(page: Page, name: string, screen: string): Promise<void> {
     for (const colorScheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const violations = await violationsOf(page);
       assert.deepEqual(
         violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html).join(' ')}`),
@@ -302,6 +302,7 @@ describe('The console in a browser', { skip: skipsBrowser }, () => {
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'globex' }).click();
     await page.getByRole('heading', { name: 'Globex', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'support' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await context.close();

@@ -149,7 +149,7 @@ describeOnEachDatabase('View as a user group', (database) => {
     ] as const) {
       const page = await mint({ integration: 'metabase', resource });
       assert.equal(page.status, status, resource);
-      assert.match(page.text, /class="problem" role="alert"/);
+      assert.match(page.text, /class="problem summary" role="alert"/);
       assert.doesNotMatch(page.text, JWT);
     }
     assert.equal((await mint({ integration: 'unknown' })).status, 404);

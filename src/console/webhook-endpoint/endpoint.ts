@@ -108,7 +108,7 @@ async function deliveries({ id }: Document, call: PageCall): Promise<Html> {
     actionForm(
       session,
       pathTo(...WEBHOOKS, id, 'deliveries', eventId, 'redeliver'),
-      html`<button type="submit" aria-label="Deliver ${eventId} again">Deliver again</button>`,
+      html`<button type="submit">Deliver again<span class="hidden"> ${eventId}</span></button>`,
     );
   const rows = deliveries.map((delivery) => [
     html`${delivery.eventType} <code>${delivery.eventId}</code>`,

@@ -6,6 +6,7 @@ import { type Compressed, compressed, negotiate } from './compressed.ts';
 import { nothingAtPath } from './problem.ts';
 
 export const JAVASCRIPT = 'text/javascript; charset=utf-8';
+export const SVG = 'image/svg+xml; charset=utf-8';
 export const CSS = 'text/css; charset=utf-8';
 
 const HEADERS = {

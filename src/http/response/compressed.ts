@@ -1,7 +1,8 @@
-// Responses that are the same for everybody: compressed once, outside the event loop, in buffers that all readers share.
+// Compressed responses. Those that are the same for everybody are compressed once, in buffers that all readers share.
+// Always outside the event loop.
 
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface Compressed {
@@ -23,8 +24,25 @@ export function negotiate(
   { headers }: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
 ): Buffer {
+  return acceptsGzip(headers, reply) ? gzipped : bytes;
+}
+
+/**
+ * Compresses a response to one caller. It must not contain both a secret and text that another site can choose: the length
+ * would reveal the secret (BREACH).
+ */
+export async function compressedFor(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  reply: FastifyReply,
+  text: string,
+): Promise<string | Buffer> {
+  return acceptsGzip(headers, reply) ? compress(text, { level: constants.Z_BEST_SPEED }) : text;
+}
+
+/** Whether the client accepts gzip; sets the headers of that variant. */
+function acceptsGzip(headers: FastifyRequest['headers'], reply: FastifyReply): boolean {
   reply.header('vary', 'accept-encoding');
-  if (!ACCEPTS_GZIP.test(headers['accept-encoding'] ?? '')) return bytes;
+  if (!ACCEPTS_GZIP.test(headers['accept-encoding'] ?? '')) return false;
   reply.header('content-encoding', 'gzip');
-  return gzipped;
+  return true;
 }

@@ -1,8 +1,9 @@
 // A problem as a page, for people who use the console.
 
 import { hash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { Html, html } from './html.ts';
-import { pageHeadersWith } from './page-headers.ts';
+import { pageHeaders, pageHeadersWith } from './page-headers.ts';
 
 interface ProblemTexts {
   title: string;
@@ -15,14 +16,43 @@ const STYLE =
   'body{max-width:42rem;margin:4rem auto;padding:0 1.25rem;font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}' +
   'h1{font-size:1.6rem;line-height:1.25}';
 
-export const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
+/** What a page has within its frame: the navigation around it. */
+interface FramedContent {
+  title: string;
+  status?: number;
+  main: Html;
+}
 
-/** It loads nothing, so that it can be shown whatever has failed. */
-export function problemPage({ title, detail, requestId }: ProblemTexts): Html {
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Puts content into the frame of pages for the person who is signed in; null before that is known. */
+    frame: ((content: FramedContent) => Html) | null;
+  }
+}
+
+const problemPageHeaders = pageHeadersWith(`'sha256-${hash('sha256', STYLE, 'base64')}'`);
+
+/** Without a frame it loads nothing, so that it can be shown whatever has failed. */
+export function problemPage(
+  texts: ProblemTexts & { status: number },
+  { frame }: Pick<FastifyRequest, 'frame'>,
+): Page {
+  const { title, status } = texts;
+  const content = html`<h1>${title}</h1><p>${texts.detail}</p><p class="hint">Request ${texts.requestId}</p>`;
+  if (frame) return { html: frame({ title, status, main: content }), headers: pageHeaders };
+  return { html: withoutFrame(title, content), headers: problemPageHeaders };
+}
+
+interface Page {
+  html: Html;
+  headers: Readonly<Record<string, string>>;
+}
+
+function withoutFrame(title: string, content: Html): Html {
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · User Group Service</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
-<body><main><h1>${title}</h1><p>${detail}</p><p>Request ${requestId}</p><p><a href="/console">Back to the console</a></p></main></body>
+<body><main>${content}<p><a href="/console">Back to the console</a></p></main></body>
 </html>
 `;
 }

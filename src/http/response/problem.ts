@@ -5,7 +5,7 @@ import { redact } from '../../domain/secret.ts';
 import { Problem, type ProblemCode } from '../../problem.ts';
 import { StoreUnavailable } from '../../store/port.ts';
 import { type Protocol, requestProtocol } from '../protocol.ts';
-import { problemPage, problemPageHeaders } from './problem-page.ts';
+import { problemPage } from './problem-page.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -116,8 +116,9 @@ export function sendProblem(reply: FastifyReply, problem: Problem, requestId: st
     const { headers, url } = reply.request;
     // The live search would look for its results on the page of the problem.
     if (headers['hx-request'] === 'true') reply.header('hx-redirect', url);
-    const page = problemPage({ title, detail: redact(problem.message), requestId }).markup;
-    return reply.headers(problemPageHeaders).send(page);
+    const texts = { title, status, detail: redact(problem.message), requestId };
+    const { html, headers: pageHeaders } = problemPage(texts, reply.request);
+    return reply.headers(pageHeaders).send(html.markup);
   }
   const isOAuthError = protocol === 'oauth' && status in oauthErrors;
   return reply

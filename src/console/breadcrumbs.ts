@@ -1,0 +1,52 @@
+// The way to a page: the pages at the beginnings of its path.
+
+import { idInPath } from './html.ts';
+import type { Page } from './page.ts';
+
+export interface Breadcrumb {
+  path: string;
+  text: string;
+}
+
+export class Breadcrumbs {
+  readonly #pages: readonly { pattern: RegExp; isOfId: boolean }[];
+
+  constructor(pages: readonly Page[]) {
+    this.#pages = pages
+      .filter(({ method }) => method === 'GET')
+      .map(({ path }) => ({
+        pattern: new RegExp(`^/console${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+        isOfId: /:\w+$/.test(path),
+      }));
+  }
+
+  /** Without the page itself. */
+  of(url: string): Breadcrumb[] {
+    const [path = ''] = url.split(/[?#]/, 1);
+    const parts = path.split('/');
+    // The first three are those of `/console/section`.
+    const starts = parts.slice(3).map((_, index) => parts.slice(0, index + 3));
+    return starts.flatMap((start) => this.#crumbOf(start.join('/'), start.at(-1)!));
+  }
+
+  #crumbOf(path: string, part: string): Breadcrumb[] {
+    const pages = this.#pages.filter(({ pattern }) => pattern.test(path));
+    if (pages.length === 0) return [];
+    const isId = pages.every(({ isOfId }) => isOfId);
+    return [{ path, text: isId ? idInPath(decoded(part)) : nameOfPart(part) }];
+  }
+}
+
+/** Such as "API tokens" for `api-tokens`. */
+function nameOfPart(part: string): string {
+  const words = part.replaceAll('-', ' ').replace(/^api\b/, 'API');
+  return words[0]!.toUpperCase() + words.slice(1);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
