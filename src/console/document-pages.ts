@@ -26,10 +26,11 @@ import { issuedView } from './shown-once.ts';
 import {
   confirmationProblem,
   documentVersion,
-  formProblem,
+  editedForm,
   isConflict,
   keptVersionField,
   preconditionIn,
+  versionField,
 } from './version.ts';
 
 export interface DocumentPagesKind<Body> {
@@ -229,14 +230,19 @@ ${buttonTo(this.documentPath(document.id, 'delete'), 'Delete')}</div>`;
   }
 
   #form(call: PageCall, { id, document, form, problem }: EditedForm): View {
-    const { path, fields } = this.#kind;
+    const { path, fields, typed } = this.#kind;
+    const stored = { document, typed: document === null ? {} : typed(document) };
+    const edited =
+      id === null
+        ? { form, text: problemSummary(problem), hidden: versionField('') }
+        : editedForm(this.#noun, stored, form, problem);
     return formView(call, {
       title: id === null ? `New ${this.#noun}` : `Edit ${this.#noun} ${id}`,
-      text: id === null ? problemSummary(problem) : formProblem(this.#noun, document, problem),
+      text: edited.text,
       action: id === null ? newPath(path) : this.documentPath(id, 'edit'),
-      fields: html`${keptVersionField(documentVersion(document), form, problem)}
+      fields: html`${edited.hidden}
 ${id === null ? this.#idField(form) : ''}
-${fields(form, problem, document)}`,
+${fields(edited.form, problem, document)}`,
       button: 'Save',
       back: document === null ? pathTo(...path) : this.documentPath(document.id),
     });

@@ -53,6 +53,11 @@ export class Form {
     return (this.#fields.get(name) ?? '').replaceAll('\r\n', '\n');
   }
 
+  /** All fields with this name. */
+  texts(name: string): string[] {
+    return this.#fields.getAll(name);
+  }
+
   /** Characters of all fields. */
   get size(): number {
     return this.entries().reduce((size, [, text]) => size + text.length, 0);

@@ -28,7 +28,7 @@ import { addPage, beforeNotFound, type ConsoleOptions, redirect } from './serve.
 import { sessions, switchSession } from './sessions.ts';
 import { addSignIn, signOut } from './sign-in.ts';
 import { listSigningKeys, signingKeyRotation } from './signing-key/signing-key.ts';
-import { creation } from './user-group/create.ts';
+import { creation, creationAgain } from './user-group/create.ts';
 import { deletion } from './user-group/delete.ts';
 import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
@@ -59,6 +59,7 @@ export const pages: readonly Page[] = [
   // /console/user-groups
   list,
   ...creation,
+  creationAgain,
   ...findByToken,
   // /console/user-groups/{user_group_id}
   show,

@@ -6,9 +6,9 @@ import type { Precondition } from '../domain/precondition.ts';
 import { toVersionTag } from '../domain/user-group/user-group.ts';
 import { Problem } from '../problem.ts';
 import { hidden, problemSummary } from './fields.ts';
-import type { Form } from './form.ts';
-import { alert, code, type Html, html, time } from './html.ts';
-import { prettyJson } from './json.ts';
+import { Form } from './form.ts';
+import { alert, code, type Html, html, NO_HTML, table, time } from './html.ts';
+import { type Merge, mergeFields } from './merge.ts';
 
 const NAME = 'version';
 
@@ -34,7 +34,7 @@ export function versionIn(form: Form): string {
 /** Requires the version that the form was opened with, or that nothing was stored. */
 export function preconditionIn(form: Form): Precondition {
   const version = versionIn(form);
-  if (version === '') return { ifNoneMatch: '*' };
+  if (version === '' || form.has(RECREATE)) return { ifNoneMatch: '*' };
   const tag = toVersionTag(version);
   return { ifMatch: tag === null ? [] : [tag] };
 }
@@ -44,18 +44,83 @@ export function isConflict(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'version_mismatch';
 }
 
-/** Above a form that was rejected: if it was opened with another version than the stored one, shows that. */
-export function formProblem(noun: string, stored: Document | null, problem: Problem | undefined): Html {
-  if (!isConflict(problem)) return problemSummary(problem);
-  const kept = 'so nothing was saved. What you typed is still here';
-  if (stored === null)
-    return alert(`This ${noun} was deleted after you opened the form, ${kept}: saving creates it again.`);
+/** A form that edits a stored document: its fields as the person sees them, and what stands above and in it. */
+export interface EditedForm {
+  form: Form;
+  text: Html;
+  hidden: Html;
+}
+
+/**
+ * After a conflict the form has what the person changed, and otherwise what is stored. `typed` is the stored document as
+ * the form shows it.
+ */
+export function editedForm(
+  noun: string,
+  stored: { document: Document | null; typed: Readonly<Record<string, string>> },
+  form: Form,
+  problem: Problem | undefined,
+): EditedForm {
+  const { document, typed } = stored;
+  const hiddenFields = (version: string, base: string) => html`${versionField(version)}${hidden(BASE, base)}`;
+  const opened = hiddenFields(documentVersion(document), JSON.stringify(typed));
+  if (problem === undefined) return { form, text: NO_HTML, hidden: opened };
+  const kept = hiddenFields(versionIn(form), form.text(BASE));
+  if (!isConflict(problem)) return { form, text: problemSummary(problem), hidden: kept };
+  if (document === null && versionIn(form) !== '')
+    return { form, text: deletedAlert(noun), hidden: html`${kept}${recreateBox(noun)}` };
+  const merge = mergeFields(baseIn(form), new Map(typedIn(form)), new Map(Object.entries(typed)));
+  const merged = new Form(new URLSearchParams([...merge.fields]), problem);
+  return { form: merged, text: conflictAlert(noun, document, merge), hidden: opened };
+}
+
+const BASE = 'base';
+const RECREATE = 'recreate';
+/** Fields that are not those of the document, or never shown again. */
+const OWN_FIELDS = ['csrf', NAME, BASE, RECREATE, 'secret'];
+
+function baseIn(form: Form): Map<string, string> | null {
+  try {
+    return new Map(Object.entries(JSON.parse(form.text(BASE)) as Record<string, string>));
+  } catch {
+    return null;
+  }
+}
+
+function typedIn(form: Form): [string, string][] {
+  return form
+    .entries()
+    .filter(([name]) => !OWN_FIELDS.includes(name))
+    .map(([name]) => [name, form.text(name)]);
+}
+
+function deletedAlert(noun: string): Html {
   return alert(
-    `This ${noun} was changed after you opened the form, ${kept}: saving replaces the stored version.`,
-    html`
-<p>Stored now: version ${stored.version}, ${time(stored.updatedAt)}</p>
-${code(prettyJson(stored.body))}`,
+    `This ${noun} was deleted after you opened the form, so nothing was saved. What you typed is still here.`,
   );
+}
+
+function recreateBox(noun: string): Html {
+  return html`<div class="field check"><label><input type="checkbox" name="${RECREATE}" value="on"> Create a new ${noun} with this id</label></div>`;
+}
+
+function conflictAlert(noun: string, document: Document | null, { conflicts, others }: Merge): Html {
+  const rows = [
+    ...conflicts.map(({ name, from, to }) => [name, shown(from), shown(to)]),
+    ...others.map(({ name, to }) => [name, shown(to), 'not changed: the stored value stays']),
+  ];
+  const now =
+    document === null
+      ? NO_HTML
+      : html`<p>Stored now: version ${document.version}, ${time(document.updatedAt)}</p>`;
+  return alert(
+    `This ${noun} was changed after you opened the form, so nothing was saved. The form below has your changes, and what others have changed elsewhere: saving it replaces only the fields that you changed.`,
+    html`${now}${table('Changes', ['Field', 'Stored now', 'Yours'], rows, 'What is stored now is what you typed.')}`,
+  );
+}
+
+function shown(text: string | undefined): Html {
+  return text === undefined || text === '' ? html`<span class="none">empty</span>` : code(text);
 }
 
 /** The same above a form without fields, which asks for a confirmation. */

@@ -243,6 +243,23 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.name, 'Typed');
   });
 
+  it('keeps the fields of a data source that only another person changed', async () => {
+    const { browser, call } = await newWorkspace();
+    await call('PUT', '/v1/schemas/40', { name: 'Orders' });
+    const path = '/v1/data-sources/acme';
+    const stored = { schema_id: '40', name: 'First', attributes: { host: 'a' } };
+    await call('PUT', path, stored);
+    const edit = `${DATA_SOURCES}/acme/edit`;
+    const opened = await openForm(browser, edit);
+    await call('PUT', path, { ...stored, attributes: { host: 'b' }, user_group_id: 'acme' });
+    const page = await browser.post(edit, { ...opened, name: 'Typed' });
+    assert.equal(page.status, 412);
+    assert.match(textOf(page), /replaces only the fields that you changed/);
+    assert.equal((await browser.post(edit, fieldsOf(page.text, edit))).status, 303);
+    const { data_source: saved } = (await call('GET', path)).json;
+    assert.deepEqual([saved.name, saved.attributes, saved.user_group_id], ['Typed', { host: 'b' }, 'acme']);
+  });
+
   it('keeps its version after an error, so that correcting it does not overwrite another change', async () => {
     const { browser, call } = await newWorkspace();
     await call('PUT', '/v1/schemas/40', { name: 'First' });
@@ -265,7 +282,10 @@ describeOnEachDatabase('The catalogue in the console', (database) => {
     const page = await browser.post(edit, { ...opened, name: 'Typed' });
     assert.equal(page.status, 412);
     assert.match(textOf(page), /was deleted after you opened the form/);
-    const again = await browser.post(edit, { ...fieldsOf(page.text, edit), name: 'Typed' });
+    const unconfirmed = await browser.post(edit, { ...fieldsOf(page.text, edit), name: 'Typed' });
+    assert.equal(unconfirmed.status, 412);
+    assert.equal((await call('GET', '/v1/schemas/40')).status, 404);
+    const again = await browser.post(edit, { ...fieldsOf(unconfirmed.text, edit), recreate: 'on' });
     assert.equal(again.status, 303);
     assert.equal((await call('GET', '/v1/schemas/40')).json.schema.version, 1);
   });

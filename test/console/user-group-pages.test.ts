@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -62,7 +63,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     for (const { name, text: cell, attributes } of elementsOf(text)) {
       if (name === 'table' && rows.length > 0) break;
       if (name === 'tr') rows.push([]);
-      if (name === 'td' && 'data-label' in attributes) rows.at(-1)!.push(cell);
+      if (name === 'td' && 'data-label' in attributes) rows.at(-1)!.push(cell.trim());
     }
     return rows.filter((row) => row.length > 0);
   }
@@ -184,9 +185,10 @@ describeOnEachDatabase('user groups in the console', (database) => {
 
   it('shows both versions if the group was changed in the meantime, and does what the person decides', async () => {
     for (const [decision, expected] of [
-      ['overwrite', { name: 'Mine', properties: { plan: 'mine', seats: 1 } }],
+      ['overwrite', { name: 'Mine', properties: { plan: 'mine', seats: 2 } }],
+      ['choose', { name: 'Theirs', properties: { plan: 'mine', seats: 2 } }],
       ['keep', { name: 'Theirs', properties: { plan: 'gold', seats: 2 } }],
-      ['edit', { name: 'Third', properties: { plan: 'mine', seats: 1 } }],
+      ['edit', { name: 'Third', properties: { plan: 'mine', seats: 2 } }],
     ] as const) {
       const id = `conflict-${decision}`;
       await create(id, { properties: { plan: 'gold', seats: 1 } });
@@ -194,14 +196,13 @@ describeOnEachDatabase('user groups in the console', (database) => {
       await service.put({ user_group_id: id, name: 'Theirs', properties: { plan: 'gold', seats: 2 } });
       const conflict = await browser.submitFrom(review, pathOf(id, 'save'));
       assert.equal(conflict.status, 412);
-      assert.deepEqual(rowsOf(conflict), [
-        ['name', '"Theirs"', '"Mine"'],
-        ['properties › plan', '"gold"', '"mine"'],
-        ['properties › seats', '2', '1'],
-      ]);
+      assert.deepEqual(rowsOf(conflict), [['properties › seats', '1', '2']]);
+      assert.match(textOf(conflict), /name "Theirs" "Mine" Keep stored/);
+      assert.doesNotMatch(textOf(conflict).split('Last events')[0]!, /plan/, 'only the person changed it');
       assert.equal((await read(id)).json.user_group.name, 'Theirs');
-      if (decision === 'overwrite') {
-        const saved = await browser.submitFrom(conflict, pathOf(id, 'save'));
+      if (decision === 'overwrite' || decision === 'choose') {
+        const kept = decision === 'choose' && { keep: '["name"]' };
+        const saved = await browser.submitFrom(conflict, pathOf(id, 'save'), { ...kept });
         assert.equal(saved.headers.location, pathOf(id));
       } else if (decision === 'edit') {
         const form = await browser.submitFrom(conflict, pathOf(id, 'edit'));
@@ -228,8 +229,55 @@ describeOnEachDatabase('user groups in the console', (database) => {
     await service.put({ user_group_id: 'busy', name: 'Third' });
     const next = await browser.submitFrom(conflict, pathOf('busy', 'save'));
     assert.equal(next.status, 412);
-    assert.deepEqual(rowsOf(next), [['name', '"Third"', '"Mine"']]);
+    assert.deepEqual(rowsOf(next), [['name', '"Third"', '"Mine"', 'Keep stored']]);
     assert.equal((await read('busy')).json.user_group.name, 'Third');
+  });
+
+  it('merges fields that different people changed, after a review, and keeps the order and the digits', async () => {
+    await service.get(
+      '{"user_group_id":"merge","name":"Acme","mapping":{"40":"a","41":"b"},"properties":{"z":1.0,"y":2,"x":3}}',
+    );
+    const form = await browser.get(pathOf('merge', 'edit'));
+    const theirs =
+      '{"user_group_id":"merge","name":"Theirs","mapping":{"40":"a","41":"c"},"properties":{"z":1.0,"y":2,"w":1e2}}';
+    assert.equal((await service.put(theirs)).status, 200);
+    const typed = {
+      mapping: '{"40": "d", "41": "b"}',
+      properties: '{"z": 1.0, "y": 9007199254740993, "x": 3}',
+    };
+    const review = await browser.submitFrom(form, pathOf('merge', 'review'), typed);
+    assert.equal(review.status, 200, review.text);
+    assert.match(
+      textOf(review),
+      /These changes stay: .* name "Acme" "Theirs" mapping › 41 "b" "c" properties › w absent 1e2 properties › x 3 absent Yours .* mapping › 40 "a" "d" properties › y 2 9007199254740993/,
+    );
+    await browser.submitFrom(review, pathOf('merge', 'save'));
+    const stored = await read('merge');
+    assert.ok(
+      stored.text.includes(
+        '"name":"Theirs","provided_id":"merge","mapping":{"40":"d","41":"c"},"properties":{"z":1.0,"y":9007199254740993,"w":1e2}',
+      ),
+      stored.text,
+    );
+    // Changed between the review and the save: shown again before it is saved.
+    const second = await reviewOf('merge', { name: 'Mine' });
+    await service.put({ user_group_id: 'merge', mapping: null });
+    const again = await browser.submitFrom(second, pathOf('merge', 'save'));
+    assert.equal(again.status, 412);
+    assert.match(textOf(again), /mapping › 40 "d" absent .* Yours .* name "Theirs" "Mine"/);
+    assert.equal((await browser.submitFrom(again, pathOf('merge', 'save'))).status, 303);
+    const { name, mapping } = (await read('merge')).json.user_group;
+    assert.deepEqual([name, mapping], ['Mine', null]);
+  });
+
+  it('treats what differs as a conflict if the form does not say what it was opened with', async () => {
+    await create('unknown', { properties: { a: 1 } });
+    const form = fieldsOf((await browser.get(pathOf('unknown', 'edit'))).text, pathOf('unknown', 'review'));
+    await service.put({ user_group_id: 'unknown', properties: { a: 2 } });
+    for (const base of ['', '{', '[]', '{"name":1}', '{"name":"A","mapping":[]}x']) {
+      const conflict = await browser.post(pathOf('unknown', 'review'), { ...form, base });
+      assert.deepEqual(rowsOf(conflict), [['properties › a', '2', '1', 'Keep stored']], base);
+    }
   });
 
   it('lets exactly one of many concurrent saves win', async () => {
@@ -254,8 +302,15 @@ describeOnEachDatabase('user groups in the console', (database) => {
       if (isRecreated) await create(id, { name: 'Another' });
       const response = await browser.submitFrom(review, pathOf(id, 'save'));
       assert.equal(response.status, isRecreated ? 412 : 404);
-      if (isRecreated) assert.deepEqual(rowsOf(response), [['name', '"Another"', '"Mine"']]);
-      else assert.equal(fieldsOf(response.text, NEW).name, 'Mine');
+      if (isRecreated) {
+        assert.deepEqual(rowsOf(response), [['name', '"Another"', '"Mine"', 'Keep stored']]);
+        continue;
+      }
+      assert.match(textOf(response), /does not exist any more/);
+      assert.ok(elementsOf(response.text).every(({ attributes }) => attributes.action !== NEW));
+      const form = await browser.submitFrom(response, `${NEW}/form`);
+      assert.equal((await read(id)).status, 404);
+      assert.deepEqual([fieldsOf(form.text, NEW).user_group_id, fieldsOf(form.text, NEW).name], [id, 'Mine']);
     }
   });
 

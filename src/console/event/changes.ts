@@ -29,11 +29,17 @@ export function changeList(changes: JsonText): Change[] {
 export function changesTable(
   changes: readonly Change[],
   columns: readonly [before: string, after: string] = ['Before', 'After'],
+  more?: { name: string; cellOf(change: Change): Html },
 ): Html {
   return table(
     'Changes',
-    ['Field', ...columns],
-    changes.map(({ path, from, to }) => [pathText(path), valueText(from), valueText(to)]),
+    ['Field', ...columns, ...(more ? [more.name] : [])],
+    changes.map((change) => [
+      pathText(change.path),
+      valueText(change.from),
+      valueText(change.to),
+      ...(more ? [more.cellOf(change)] : []),
+    ]),
   );
 }
 

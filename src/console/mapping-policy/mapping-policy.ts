@@ -8,7 +8,7 @@ import { formPages, formView } from '../form-pages.ts';
 import { html, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { ADMINS, environmentConfig } from '../page.ts';
-import { documentVersion, formProblem, keptVersionField, preconditionIn } from '../version.ts';
+import { editedForm, preconditionIn } from '../version.ts';
 
 const PATH = pathTo('catalogue', 'mapping-policy');
 
@@ -27,14 +27,16 @@ export const mappingPolicyPages = formPages({
     return { location: withNotice(pathTo('catalogue'), 'saved') };
   },
   view: async (call, form, problem) => {
-    const stored = await findSingleton(call.context, call.caller, mappingPolicyDefinition);
+    const document = await findSingleton(call.context, call.caller, mappingPolicyDefinition);
+    const stored = { document, typed: { mode: (await environmentConfig(call)).mappingMode } };
+    const edited = editedForm('mapping policy', stored, form, problem);
     return formView(call, {
       title: 'Mapping policy',
-      text: html`${formProblem('mapping policy', stored, problem)}
+      text: html`${edited.text}
 <p>What happens when a user group is changed and its mapping refers to a schema or a data source that does not exist, or to a data source of another schema. Stored mappings are not changed: “user-group-service check” lists those that violate it.</p>`,
       action: PATH,
-      fields: html`${keptVersionField(documentVersion(stored), form, problem)}
-${choiceField({ ...form.field('mode'), label: 'Mode', choices: modeChoices })}`,
+      fields: html`${edited.hidden}
+${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
     });

@@ -16,7 +16,7 @@ import { ADMINS, type Page, type PageCall, READERS, type View } from '../page.ts
 import {
   confirmationProblem,
   documentVersion,
-  formProblem,
+  editedForm,
   keptVersionField,
   preconditionIn,
 } from '../version.ts';
@@ -45,20 +45,22 @@ const [form, action] = formPages({
   },
   view: async (call, form, problem) => {
     const stored = await storedIn(call);
+    const shown = { document: stored, typed: stored === null ? {} : typed(stored) };
+    const edited = editedForm(NOUN, shown, form, problem);
     return formView(call, {
       title: TITLE,
-      text: html`${formProblem(NOUN, stored, problem)}
+      text: html`${edited.text}
 ${stored === null ? html`<p>There is none: properties are not checked. This is an example.</p>` : ''}
 <p>Stored properties are not changed: “user-group-service check” lists those that violate the schema.</p>`,
       action: PATH,
-      fields: html`${keptVersionField(documentVersion(stored), form, problem)}
+      fields: html`${edited.hidden}
 ${areaField({
-  ...form.field('schema'),
+  ...edited.form.field('schema'),
   label: 'JSON Schema',
   hint: 'JSON Schema 2020-12 for the properties of user groups, at most 64 KiB. Patterns are regular expressions of ECMAScript without lookaround or backreferences, and $ref leads to a place in the schema.',
   rows: 18,
 })}
-${choiceField({ ...form.field('mode'), label: 'Mode', choices: modeChoices })}`,
+${choiceField({ ...edited.form.field('mode'), label: 'Mode', choices: modeChoices })}`,
       button: 'Save',
       back: pathTo('catalogue'),
       more: stored === null ? NO_HTML : buttonTo(DELETE_PATH, 'Delete'),

@@ -1,36 +1,51 @@
-// Conflict page: the group changed while it was being edited. Shows both versions and asks which one to keep.
+// Conflict page: others changed the same fields of the group while it was being edited. Asks which value to keep.
 
 import { type UserGroup, versionTag } from '../../domain/user-group/user-group.ts';
-import { changesTable } from '../event/changes.ts';
+import { type Change, changesTable } from '../event/changes.ts';
 import { lastEvents } from '../event/last.ts';
 import { actionForm, submit } from '../fields.ts';
-import { alert, buttonTo, type Html, html, link, none, pathTo } from '../html.ts';
+import { alert, buttonTo, type Html, html, link, pathTo } from '../html.ts';
 import type { PageCall, View } from '../page.ts';
 import { versionField } from '../version.ts';
-import { differences, type GroupFields, hiddenFields } from './form.ts';
+import { hiddenFields, KEEP } from './form.ts';
+import { type GroupMerge, nameOfChange } from './merge.ts';
 
 const EVENTS = 3;
 
-/** `fields` is what the person typed. Whatever they decide is about the version that is stored now. */
-export async function conflictView(call: PageCall, stored: UserGroup, fields: GroupFields): Promise<View> {
+/** Whatever the person decides is about the version that is stored now. */
+export async function conflictView(
+  call: PageCall,
+  stored: UserGroup,
+  { fields, conflicts, others }: GroupMerge,
+): Promise<View> {
   const { providedId } = stored;
   const group = pathTo('user-groups', providedId);
-  const changes = differences(stored, fields);
   const content = html`${versionField(versionTag(stored))}
-${hiddenFields(fields)}
+${hiddenFields(fields, stored)}
+<h2>Changed by others and by you</h2>
+${changesTable(conflicts, ['Stored now', 'Yours'], { name: 'Decision', cellOf: keepBox })}
 <div class="actions">${submit('Overwrite with yours', 'danger')} ${editButton(stored, 'Edit yours again')} ${buttonTo(group, 'Keep what is stored')}</div>`;
   return {
     status: 412,
     title: `Conflict: ${providedId}`,
     main: html`<h1>Changed in the meantime</h1>
-${alert('Nothing was saved: this user group has been changed since you started to edit it.')}
+${alert('Nothing was saved: this user group has been changed since you started to edit it. A field that only others changed stays as it is stored.')}
 <p>${link(group, providedId)}</p>
-<h2>What differs</h2>
-${changes.length === 0 ? none('Nothing: what is stored now is what you typed.') : changesTable(changes, ['Stored now', 'Yours'])}
+${
+  others.length === 0
+    ? ''
+    : html`<h2>Changed by others only</h2>
+${changesTable(others)}`
+}
+${actionForm(call.session, `${group}/save`, content)}
 <h2>Last events</h2>
-${await lastEvents(call, providedId, EVENTS)}
-${actionForm(call.session, `${group}/save`, content)}`,
+${await lastEvents(call, providedId, EVENTS)}`,
   };
+}
+
+function keepBox(change: Change): Html {
+  const label = `Keep the stored value of ${change.path.join(' ')}`;
+  return html`<label class="keep"><input type="checkbox" name="${KEEP}" value="${nameOfChange(change)}" aria-label="${label}"> Keep stored</label>`;
 }
 
 /** Beside another button of the form, which has the fields. */

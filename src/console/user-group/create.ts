@@ -1,16 +1,19 @@
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { environmentConfig, type PageCall, type View, WRITERS } from '../page.ts';
+import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict } from '../version.ts';
 import { groupFields, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
 
 /** `-` is in the place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
 export const CREATE_PATH = `/console${path}`;
+export const AGAIN_PATH = `${CREATE_PATH}/form`;
 
 export const creation = formPages({
   path,
@@ -34,6 +37,32 @@ export const creation = formPages({
     return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
   },
 });
+
+/** The form with what was typed elsewhere; nothing is created. */
+export const creationAgain: Page = {
+  method: 'POST',
+  path: `${path}/form`,
+  permissions: WRITERS,
+  purpose: 'create user groups',
+  access: 'read',
+  handle: async (call) => {
+    const { context, form } = call;
+    await context.cpu.turn(form.size);
+    const [id, config] = [form.text('user_group_id'), await environmentConfig(call)];
+    return createView(call, { id, ...typedIn(id, form, config) });
+  },
+};
+
+/** As the form shows it; what is not valid as it was typed. */
+function typedIn(id: string, form: Form, config: EnvironmentConfig): TypedGroup {
+  const typed = readGroup(form, config);
+  try {
+    return typedGroup(config, readGroupFields(id, typed, null));
+  } catch (error) {
+    if (error instanceof Problem) return typed;
+    throw error;
+  }
+}
 
 const EXISTS = new Problem(
   'version_mismatch',

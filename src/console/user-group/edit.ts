@@ -3,14 +3,16 @@
 import { valuesLength, versionTag } from '../../domain/user-group/user-group.ts';
 import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import type { Problem } from '../../problem.ts';
-import { problemSummary } from '../fields.ts';
+import { hidden, problemSummary } from '../fields.ts';
+import type { Form } from '../form.ts';
 import { formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
-import { createView } from './create.ts';
-import { groupFields, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
+import { BASE, groupFields, readGroup, submittedFields, type TypedGroup, typedGroup } from './form.ts';
+import { goneView } from './gone.ts';
 import { groupIn } from './group.ts';
+import { textOfGroup } from './merge.ts';
 
 const shared = {
   path: '/user-groups/:user_group_id/edit',
@@ -25,7 +27,8 @@ export const edit: Page = {
   handle: async (call) => {
     const userGroup = await groupIn(call);
     await call.context.cpu.turn(valuesLength(userGroup));
-    return editView(call, typedGroup(await environmentConfig(call), userGroup), versionTag(userGroup));
+    const opened = { version: versionTag(userGroup), base: textOfGroup(userGroup) };
+    return editView(call, typedGroup(await environmentConfig(call), userGroup), opened);
   },
 };
 
@@ -37,22 +40,31 @@ export const editAgain: Page = {
     const { context, request, form } = call;
     await context.cpu.turn(form.size);
     const config = await environmentConfig(call);
-    const fields = readGroupFields(userGroupIdParameter(request), readGroup(form, config), null);
-    return editView(call, typedGroup(config, fields), versionIn(form));
+    const { fields } = submittedFields(userGroupIdParameter(request), form, config, null);
+    return editView(call, typedGroup(config, fields), openedIn(form));
   },
   retry: retryEdit,
 };
 
-/** The form with what was typed. If the group is gone, the form to create it. */
+/** The form with what was typed. If the group is gone, what was typed. */
 export async function retryEdit(call: PageCall, problem: Problem): Promise<View> {
   const { request, form } = call;
-  const typed = readGroup(form, await environmentConfig(call));
-  if (problem.code === 'user_group_not_found')
-    return createView(call, { id: userGroupIdParameter(request), ...typed }, problem);
-  return editView(call, typed, versionIn(form), problem);
+  if (problem.code === 'user_group_not_found') return goneView(call, userGroupIdParameter(request));
+  return editView(call, readGroup(form, await environmentConfig(call)), openedIn(form), problem);
 }
 
-function editView(call: PageCall, typed: TypedGroup, version: string, problem?: Problem): View {
+/** The stored group that the form was opened with. */
+interface Opened {
+  version: string;
+  /** See `textOfGroup`. */
+  base: string;
+}
+
+function openedIn(form: Form): Opened {
+  return { version: versionIn(form), base: form.text(BASE) };
+}
+
+function editView(call: PageCall, typed: TypedGroup, { version, base }: Opened, problem?: Problem): View {
   const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
   return formView(call, {
@@ -61,7 +73,7 @@ function editView(call: PageCall, typed: TypedGroup, version: string, problem?: 
     text: html`<p>${link(group, id)}</p>
 ${problemSummary(problem)}`,
     action: `${group}/review`,
-    fields: html`${versionField(version)}
+    fields: html`${versionField(version)}${hidden(BASE, base)}
 ${groupFields(typed, problem)}`,
     button: 'Review changes',
     back: group,

@@ -11,6 +11,7 @@ import { areaField, hidden, nameField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Html, html } from '../html.ts';
 import { editableJson } from '../json.ts';
+import { type GroupFields, groupOfText, textOfGroup, withStored } from './merge.ts';
 import {
   parseTypedJson,
   propertiesText,
@@ -19,9 +20,6 @@ import {
   type TypedProperties,
   typedProperties,
 } from './properties.ts';
-
-/** The fields that the form has: all of them are sent. */
-export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
 
 /** The fields as typed, valid or not. */
 export interface TypedGroup {
@@ -43,6 +41,24 @@ export function typedGroup(
     mapping: mapping === null ? '' : editableJson(mapping),
     properties: typedProperties(schema, properties),
   };
+}
+
+/** Fields of a form; throws like `readGroupFields`. */
+export interface Submitted {
+  fields: GroupFields;
+  /** null if the form does not say what it was opened with. */
+  base: GroupFields | null;
+}
+
+export function submittedFields(
+  id: string,
+  form: Form,
+  config: EnvironmentConfig,
+  stored: JsonText | null,
+): Submitted {
+  const base = groupOfText(form.text(BASE));
+  const fields = readGroupFields(id, readGroup(form, config), stored);
+  return { base, fields: base === null ? fields : withStored(fields, base, form.texts(KEEP)) };
 }
 
 export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): TypedGroup {
@@ -110,7 +126,13 @@ ${areaField({
 ${propertyFields(properties, problem)}`;
 }
 
-/** The same as texts that a form sends on. */
-export function hiddenFields({ name, mapping, properties }: GroupFields): Html {
-  return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}`;
+/** The same as texts that a form sends on. `base` is what is stored at the version of the form. */
+export function hiddenFields({ name, mapping, properties }: GroupFields, base: GroupFields): Html {
+  return html`${hidden('name', name)}${hidden('mapping', mapping ?? '')}${hidden('properties', properties ?? '')}
+${hidden(BASE, textOfGroup(base))}`;
 }
+
+/** Name of the field with what was stored when the form was opened: what differs from it was typed. */
+export const BASE = 'base';
+/** Name of the fields in which the person keeps the stored value, after a conflict. */
+export const KEEP = 'keep';

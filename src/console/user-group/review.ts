@@ -5,25 +5,18 @@ import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
 import { findUserGroup } from '../../operations/user-group/read.ts';
 import { checkPolicies } from '../../operations/user-group/violations.ts';
 import type { Violation } from '../../problem.ts';
-import { changesTable } from '../event/changes.ts';
+import { type Change, changesTable } from '../event/changes.ts';
 import { actionForm, cancel, submit } from '../fields.ts';
 import { type Html, html, link, NO_HTML, none, pathTo } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
 import { conflictView, editButton } from './conflict.ts';
 import { retryEdit } from './edit.ts';
-import {
-  changedFields,
-  differences,
-  type GroupFields,
-  hiddenFields,
-  readGroup,
-  readGroupFields,
-} from './form.ts';
+import { changedFields, differences, hiddenFields, type Submitted, submittedFields } from './form.ts';
+import { type GroupFields, mergeGroup } from './merge.ts';
 
-export interface Submission {
+export interface Submission extends Submitted {
   stored: UserGroup;
-  fields: GroupFields;
 }
 
 export const review: Page = {
@@ -33,10 +26,8 @@ export const review: Page = {
   purpose: 'update user groups',
   access: 'read',
   handle: async (call) => {
-    const { stored, fields } = await readSubmission(call);
-    if (versionIn(call.form) !== versionTag(stored)) return conflictView(call, stored, fields);
-    await checkPolicies(call.context, call.caller, stored.providedId, changedFields(stored, fields));
-    return reviewView(call, stored, fields);
+    const submission = await readSubmission(call);
+    return isStale(call, submission) ? mergeView(call, submission) : reviewView(call, submission);
   },
   retry: retryEdit,
 };
@@ -47,23 +38,50 @@ export async function readSubmission({ context, caller, request, form }: PageCal
   const config = await environmentConfig({ context, caller });
   const stored = await findUserGroup(context, caller, id);
   await context.cpu.turn(form.size + valuesLength(stored));
-  return { stored, fields: readGroupFields(id, readGroup(form, config), stored.properties) };
+  return { stored, ...submittedFields(id, form, config, stored.properties) };
 }
 
-function reviewView({ context, session }: PageCall, stored: UserGroup, fields: GroupFields): View {
+/** Whether the group was changed after the form was opened. */
+export function isStale({ form }: PageCall, { stored }: Submission): boolean {
+  return versionIn(form) !== versionTag(stored);
+}
+
+/** What was typed, with what others have changed since: to decide about, if both changed the same field. */
+export async function mergeView(call: PageCall, { stored, fields, base }: Submission): Promise<View> {
+  const merge = mergeGroup(base, fields, stored);
+  if (merge.conflicts.length > 0) return conflictView(call, stored, merge);
+  return reviewView(call, { stored, fields: merge.fields }, merge.others);
+}
+
+/** `others` is what others have changed since the form was opened, and stays. */
+export async function reviewView(
+  { context, caller, session }: PageCall,
+  { stored, fields }: Pick<Submission, 'stored' | 'fields'>,
+  others: readonly Change[] = [],
+): Promise<View> {
+  await checkPolicies(context, caller, stored.providedId, changedFields(stored, fields));
   const group = pathTo('user-groups', stored.providedId);
   const isSame = Object.keys(changedFields(stored, fields)).length === 0;
   const content = html`${versionField(versionTag(stored))}
-${hiddenFields(fields)}
+${hiddenFields(fields, stored)}
 <div class="actions">${isSame ? '' : submit('Save')} ${editButton(stored, 'Edit again')} ${cancel(group)}</div>`;
   return {
     title: `Review ${stored.providedId}`,
     main: html`<h1>Review changes</h1>
 <p>${link(group, stored.providedId)}</p>
+${othersText(others)}
 ${isSame ? none('Nothing differs from what is stored.') : changesOrOrder(stored, fields)}
 ${violationList(context.violations)}
 ${actionForm(session, `${group}/save`, content)}`,
   };
+}
+
+/** What others have changed since the form was opened. */
+export function othersText(others: readonly Change[]): Html {
+  if (others.length === 0) return NO_HTML;
+  return html`<p>Others have changed this user group since you opened the form. These changes stay:</p>
+${changesTable(others)}
+<h2>Yours</h2>`;
 }
 
 function changesOrOrder(stored: UserGroup, fields: GroupFields): Html {

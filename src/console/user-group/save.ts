@@ -2,12 +2,11 @@ import { findUserGroup } from '../../operations/user-group/read.ts';
 import { updateUserGroup } from '../../operations/user-group/update.ts';
 import { pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
-import { type Page, WRITERS } from '../page.ts';
+import { type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict, preconditionIn } from '../version.ts';
-import { conflictView } from './conflict.ts';
 import { retryEdit } from './edit.ts';
 import { changedFields } from './form.ts';
-import { readSubmission } from './review.ts';
+import { isStale, mergeView, readSubmission, type Submission } from './review.ts';
 
 /** Stores the fields that differ. A form that is sent twice finds nothing to change the second time. */
 export const save: Page = {
@@ -18,19 +17,25 @@ export const save: Page = {
   access: 'write',
   handle: async (call) => {
     const { context, caller, form } = call;
-    const { stored, fields } = await readSubmission(call);
+    const submission = await readSubmission(call);
+    const { stored, fields } = submission;
     const { providedId } = stored;
     const group = pathTo('user-groups', providedId);
     const changed = changedFields(stored, fields);
     if (Object.keys(changed).length === 0) return { location: withNotice(group, 'unchanged') };
-    const precondition = preconditionIn(form);
+    if (isStale(call, submission)) return staleView(call, submission);
     try {
-      await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, precondition);
+      await updateUserGroup(context, caller, { userGroupId: providedId, ...changed }, preconditionIn(form));
     } catch (error) {
       if (!isConflict(error)) throw error;
-      return conflictView(call, await findUserGroup(context, caller, providedId), fields);
+      return staleView(call, { ...submission, stored: await findUserGroup(context, caller, providedId) });
     }
     return { location: withNotice(group, 'saved') };
   },
   retry: retryEdit,
 };
+
+/** Nothing is saved before the person has seen what others have changed. */
+async function staleView(call: PageCall, submission: Submission): Promise<View> {
+  return { ...(await mergeView(call, submission)), status: 412 };
+}

@@ -1,0 +1,35 @@
+// Three-way merge of fields: what a person changed, and what others have changed since the form was opened. A field that
+// only one side changed is no conflict.
+
+export type Fields = ReadonlyMap<string, string>;
+
+/** `undefined`: absent. */
+interface Difference {
+  name: string;
+  from: string | undefined;
+  to: string | undefined;
+}
+
+export interface Merge {
+  /** With the values of the person where both sides changed a field. */
+  fields: Map<string, string>;
+  /** Changed by both sides, from the stored value to that of the person. */
+  conflicts: Difference[];
+  /** Changed by others only. */
+  others: Difference[];
+}
+
+/** `base` is what the form was opened with; null if that is not known, and everything that differs is a conflict. */
+export function mergeFields(base: Fields | null, mine: Fields, stored: Fields): Merge {
+  const merge: Merge = { fields: new Map(), conflicts: [], others: [] };
+  for (const name of new Set([...stored.keys(), ...mine.keys()])) {
+    const [before, typed, now] = [base?.get(name), mine.get(name), stored.get(name)];
+    const isMine = base === null || typed !== before;
+    const value = isMine ? typed : now;
+    if (value !== undefined) merge.fields.set(name, value);
+    if (typed === now) continue;
+    if (!isMine) merge.others.push({ name, from: before, to: now });
+    else if (base === null || now !== before) merge.conflicts.push({ name, from: now, to: typed });
+  }
+  return merge;
+}

@@ -1,0 +1,28 @@
+// A group that was deleted while it was edited. What was typed can become a new group, in a form of its own: creating one
+// brings neither the token nor the history back.
+
+import { lastEvents } from '../event/last.ts';
+import { actionForm, hidden } from '../fields.ts';
+import { alert, buttonTo, html, pathTo } from '../html.ts';
+import type { PageCall, View } from '../page.ts';
+import { AGAIN_PATH } from './create.ts';
+
+const EVENTS = 3;
+
+export async function goneView(call: PageCall, id: string): Promise<View> {
+  const typed = call.form.entries().filter(([name]) => name !== 'csrf');
+  return {
+    title: `Deleted: ${id}`,
+    main: html`<h1>Deleted in the meantime</h1>
+${alert('Nothing was saved: this user group does not exist any more.')}
+<h2>Last events</h2>
+${await lastEvents(call, id, EVENTS)}
+${actionForm(
+  call.session,
+  AGAIN_PATH,
+  html`${hidden('user_group_id', id)}${typed.map(([name, text]) => hidden(name, text))}
+<p>What you typed is kept. A new user group with this id would have another token.</p>
+<div class="actions"><button type="submit" class="plain">Fill in the form for a new user group</button> ${buttonTo(pathTo('user-groups'), 'Back to the list')}</div>`,
+)}`,
+  };
+}

@@ -1,0 +1,117 @@
+// The fields of a user group for a merge: its name, and each first-level member of its mapping and its properties.
+
+import { limits } from '../../domain/field.ts';
+import { JsonObject, objectText, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { type JsonText, parseStrictJson } from '../../domain/json/strict-json.ts';
+import type { UserGroup } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import type { Change } from '../event/changes.ts';
+import { type Fields, mergeFields } from '../merge.ts';
+
+/** The fields that the form has: all of them are sent. */
+export type GroupFields = Pick<UserGroup, 'name' | 'mapping' | 'properties'>;
+
+export interface GroupMerge {
+  fields: GroupFields;
+  conflicts: Change[];
+  others: Change[];
+}
+
+const OBJECTS = ['mapping', 'properties'] as const;
+/** Says that the object is not null: a value of its own, without its members. */
+const PRESENT = '{}';
+
+export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: GroupFields): GroupMerge {
+  const { fields, conflicts, others } = mergeFields(
+    base && membersOfGroup(base),
+    membersOfGroup(mine),
+    membersOfGroup(stored),
+  );
+  const merged = groupOfMembers(fields);
+  // Keeps the order of members that the person chose.
+  for (const name of OBJECTS) if (base?.[name] === stored[name]) merged[name] = mine[name];
+  return { fields: merged, conflicts: conflicts.map(changeOf), others: others.map(changeOf) };
+}
+
+/** The fields with the stored value of these, each named as in the form of a conflict. */
+export function withStored(fields: GroupFields, stored: GroupFields, names: readonly string[]): GroupFields {
+  const [members, before] = [new Map(membersOfGroup(fields)), membersOfGroup(stored)];
+  for (const name of names) {
+    const value = before.get(name);
+    if (value === undefined) members.delete(name);
+    else members.set(name, value);
+  }
+  return names.length === 0 ? fields : groupOfMembers(members);
+}
+
+export function nameOfChange({ path }: Change): string {
+  return JSON.stringify(path);
+}
+
+/** The text of a hidden field. */
+export function textOfGroup({ name, mapping, properties }: GroupFields): string {
+  return objectText([
+    ['name', JSON.stringify(name) as JsonText],
+    ['mapping', mapping ?? undefined],
+    ['properties', properties ?? undefined],
+  ]);
+}
+
+/** Returns null if the text is not one that `textOfGroup` returns. */
+export function groupOfText(text: string): GroupFields | null {
+  try {
+    const { members } = parseStrictJson(Buffer.from(text), limits.propertiesLevels + 1);
+    const name = members.get('name');
+    if (name?.[0] !== '"') return null;
+    const [mapping = null, properties = null] = OBJECTS.map((each) => members.get(each) ?? null);
+    return { name: JSON.parse(name) as string, mapping, properties };
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+}
+
+function membersOfGroup(group: GroupFields): Fields {
+  const members = new Map([[JSON.stringify(['name']), JSON.stringify(group.name)]]);
+  for (const field of OBJECTS) {
+    const text = group[field];
+    const tree = text === null ? null : parseTree(text);
+    if (!(tree instanceof JsonObject)) continue;
+    members.set(JSON.stringify([field]), PRESENT);
+    for (const [key, value] of tree.members) members.set(`["${field}",${key}]`, treeText(value));
+  }
+  return members;
+}
+
+function groupOfMembers(members: Fields): GroupFields & { mapping: JsonText | null } {
+  const objects = new Map<string, [string, JsonText][]>();
+  let name = '';
+  for (const [path, value] of members) {
+    const [field = '', key] = JSON.parse(path) as [string, string?];
+    if (field === 'name') name = JSON.parse(value) as string;
+    else if (!objects.has(field)) objects.set(field, []);
+    if (key !== undefined) objects.get(field)!.push([key, value as JsonText]);
+  }
+  const objectIn = (field: string) => {
+    const found = objects.get(field);
+    return found === undefined ? null : objectText(found);
+  };
+  return { name, mapping: objectIn('mapping'), properties: objectIn('properties') };
+}
+
+function changeOf({
+  name,
+  from,
+  to,
+}: {
+  name: string;
+  from: string | undefined;
+  to: string | undefined;
+}): Change {
+  return {
+    path: JSON.parse(name) as string[],
+    from: from as JsonText | undefined,
+    to: to as JsonText | undefined,
+    isTruncated: false,
+  };
+}
