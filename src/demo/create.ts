@@ -2,9 +2,8 @@
 // call completes an earlier one and overwrites nobody's data.
 
 import type { Caller } from '../domain/api-token.ts';
-import { parseIntegration } from '../domain/embed-token/mint.ts';
+import { integrationBody } from '../domain/embed-token/mint.ts';
 import { jsonText } from '../domain/json/json-tree.ts';
-import { parseStrictJson } from '../domain/json/strict-json.ts';
 import { putDataSource, putSchema } from '../operations/catalogue/catalogue.ts';
 import type { Context } from '../operations/context.ts';
 import { putIntegration } from '../operations/integration/integration.ts';
@@ -18,7 +17,6 @@ import { createSampleFiles } from './sample-file.ts';
 export const DEMO_PATH = `/console/user-groups/${demoCustomers[0].userGroupId}/view-as`;
 
 const ONLY_CREATE = { ifNoneMatch: '*' } as const;
-const JSON_LEVELS = 4;
 
 const propertySchema = {
   type: 'object',
@@ -56,7 +54,7 @@ export async function createDemo(context: Context, caller: Caller, directory: st
 }
 
 function createIntegration(context: Context, caller: Caller): Promise<unknown> {
-  const body = parseIntegration(parseStrictJson(Buffer.from(jsonText(integration)), JSON_LEVELS));
+  const body = integrationBody.read(Buffer.from(jsonText(integration)));
   return putIntegration(context, caller, demoIds.integration, body, ONLY_CREATE);
 }
 

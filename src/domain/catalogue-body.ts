@@ -19,31 +19,24 @@ export interface DataSourceBody {
   attributes: JsonText;
 }
 
-export const schemaBody = bodyType<SchemaBody>({
+export const schemaBody = bodyType({
   name: 'Schema',
   fields: schemaFields,
   required: ['name'],
-  convert: ({ value }) => value as SchemaBody,
+  convert: ({ value }): SchemaBody => value,
 });
 
-export const dataSourceBody = bodyType<DataSourceBody>({
+export const dataSourceBody = bodyType({
   name: 'DataSource',
   fields: dataSourceFields,
   required: ['schema_id', 'name'],
-  convert: ({ value, members }) => {
-    const { schema_id: schemaId, name, attributes, user_group_id: reservedFor = null } = value as Sent;
+  convert: ({ value, members }): DataSourceBody => {
+    const { schema_id: schemaId, name, attributes, user_group_id: reservedFor = null } = value;
     const text = members.get('attributes') ?? ('{}' as JsonText);
     checkAttributes(attributes, text);
     return { schemaId, name, attributes: text, reservedFor };
   },
 });
-
-interface Sent {
-  schema_id: string;
-  name: string;
-  attributes?: object;
-  user_group_id?: string | null;
-}
 
 function checkAttributes(attributes: unknown, text: JsonText): void {
   const size = Buffer.byteLength(text);

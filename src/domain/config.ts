@@ -159,7 +159,7 @@ function fileEntrySchema({ body: { schema } }: ConfigSection): object {
 
 const checkId = valueCheck(field.userGroupId);
 
-export const configBody = bodyType<ConfigBody>({
+export const configBody = bodyType({
   name: 'Config',
   fields: {
     ...configFields,
@@ -174,8 +174,8 @@ export const configBody = bodyType<ConfigBody>({
   required: ['version'],
   // An entry is two levels below the configuration.
   maxLevels: MAX_LEVELS + 2,
-  convert: ({ value, members }) => {
-    const { config_version: configVersion = null } = value as { config_version?: number };
+  convert: ({ value, members }): ConfigBody => {
+    const { config_version: configVersion = null } = value;
     const sections = sectionNames.flatMap((name) => {
       const text = members.get(name);
       return text === undefined ? [] : [[name, sectionEntries(name, text)] as const];

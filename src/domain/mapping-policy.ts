@@ -1,6 +1,6 @@
 // The mapping policy of an environment: whether a mapping may have a dangling reference.
 
-import type { DocumentDefinition } from './document.ts';
+import type { Document, DocumentDefinition } from './document.ts';
 import { modeField, type PolicyMode } from './policy-mode.ts';
 import { bodyType } from './request-body.ts';
 
@@ -10,9 +10,14 @@ export const mappingPolicyDefinition = {
   limit: { documents: 1, bytes: 1_024 },
 } as const satisfies DocumentDefinition;
 
-export const mappingPolicyBody = bodyType<{ mode: PolicyMode }>({
+export const mappingPolicyBody = bodyType({
   name: 'MappingPolicy',
   fields: { mode: modeField },
   required: ['mode'],
-  convert: ({ value }) => value as { mode: PolicyMode },
+  convert: ({ value }) => value,
 });
+
+/** `off` unless one is stored. */
+export function mappingMode(policy: Pick<Document, 'body'> | null | undefined): PolicyMode {
+  return policy ? (JSON.parse(policy.body) as { mode: PolicyMode }).mode : 'off';
+}

@@ -1,6 +1,6 @@
 // The property schema of an environment: what the properties of its user groups must be.
 
-import type { DocumentDefinition } from './document.ts';
+import { type Document, type DocumentDefinition, documentFields } from './document.ts';
 import type { JsonText } from './json/strict-json.ts';
 import { SCHEMA_BYTES } from './json-schema/property-check.ts';
 import { modeField, type PolicyMode } from './policy-mode.ts';
@@ -12,7 +12,8 @@ export const propertySchemaDefinition = {
   limit: { documents: 1, bytes: 128 * 1024 },
 } as const satisfies DocumentDefinition;
 
-export interface PropertySchemaBody {
+/** `schema` with exact digits. */
+export interface PropertySchema {
   schema: JsonText;
   mode: PolicyMode;
 }
@@ -29,15 +30,20 @@ const schemaField = {
 
 export const propertySchemaFields = { schema: schemaField, mode: modeField };
 
-export const propertySchemaBody = bodyType<PropertySchemaBody>({
+export const propertySchemaBody = bodyType({
   name: 'PropertySchema',
   fields: propertySchemaFields,
   required: ['schema', 'mode'],
-  convert: ({ value, members }) => {
+  convert: ({ value, members }): PropertySchema => {
     const schema = members.get('schema')!;
     const size = Buffer.byteLength(schema);
     if (size > SCHEMA_BYTES)
       throw invalidField('/schema', `must be at most ${SCHEMA_BYTES} bytes of JSON and has ${size}`);
-    return { schema, mode: (value as { mode: PolicyMode }).mode };
+    return { schema, mode: value.mode };
   },
 });
+
+export function parsePropertySchema(document: Pick<Document, 'body'>): PropertySchema {
+  const { schema, mode } = documentFields(document);
+  return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };
+}

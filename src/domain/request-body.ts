@@ -11,6 +11,7 @@ import {
   parsePointer,
   parseStrictJson,
 } from './json/strict-json.ts';
+import type { SchemaMembers } from './schema-value.ts';
 import { Secret } from './secret.ts';
 import { suggestField } from './suggest.ts';
 
@@ -66,7 +67,7 @@ ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
 // For other languages only: in JavaScript the patterns imply it.
 ajv.removeKeyword('not').addKeyword('not');
 
-export const userGroupBody = bodyType<UserGroupBody>({
+export const userGroupBody = bodyType({
   name: 'UserGroupRequest',
   fields: {
     name: field.name,
@@ -75,13 +76,13 @@ export const userGroupBody = bodyType<UserGroupBody>({
     properties: field.properties,
   },
   required: ['user_group_id'],
-  convert: (document) => {
-    const { user_group_id: userGroupId } = document.value as { user_group_id: string };
-    return { userGroupId, ...userGroupFields(document) };
-  },
+  convert: (document): UserGroupBody => ({
+    userGroupId: document.value.user_group_id,
+    ...userGroupFields(document),
+  }),
 });
 
-export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
+export const importedUserGroupBody = bodyType({
   name: 'ImportedUserGroup',
   fields: {
     user_group_id: field.userGroupId,
@@ -93,8 +94,8 @@ export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
   },
   required: ['user_group_id', 'name'],
   environmentSource: '--environment',
-  convert: (document) => {
-    const { name, user_group_id: userGroupId, suspended, token } = document.value as ImportedMembers;
+  convert: (document): ImportedUserGroupBody => {
+    const { name, user_group_id: userGroupId, suspended, token } = document.value;
     return {
       userGroupId,
       ...userGroupFields(document),
@@ -104,8 +105,6 @@ export const importedUserGroupBody = bodyType<ImportedUserGroupBody>({
     };
   },
 });
-
-type ImportedMembers = Record<'name' | 'user_group_id', string> & { suspended?: boolean; token?: string };
 
 export const noBody: BodyType<null> = {
   name: 'NoBody',
@@ -131,8 +130,10 @@ export const ignoredBody: BodyType<null> = {
 };
 
 /** The sent fields of a user group; `mapping` and `properties` as exact text. */
-export function userGroupFields({ value, members }: JsonDocument): UserGroupFields {
-  const { name } = value as { name?: string };
+export function userGroupFields({
+  value: { name },
+  members,
+}: JsonDocument<{ name?: string }>): UserGroupFields {
   const fields: UserGroupFields = {};
   if (name !== undefined) fields.name = name;
   for (const key of ['mapping', 'properties'] as const) {
@@ -171,22 +172,26 @@ export function partCheck(schema: object): (value: unknown, path: readonly strin
   };
 }
 
-interface BodyDefinition<Body> {
+interface BodyDefinition<Body, Fields = Record<string, object>, Required = string> {
   name: string;
-  fields: Record<string, object>;
-  required: readonly string[];
+  fields: Fields;
+  required: readonly Required[];
   /** Levels of objects and arrays; those of a user group if absent. */
   maxLevels?: number;
   /** Source of the environment, for a caller that sends one in the body; the API token if absent. */
   environmentSource?: string;
   /** A better message than the schema's for a known mistake. */
   hint?: (value: object) => string | undefined;
-  convert: (document: JsonDocument) => Body;
+  convert: (document: JsonDocument<SchemaMembers<Fields, Required>>) => Body;
   /** The value of an empty body. If absent, a body is required. */
   empty?: Body;
 }
 
-export function bodyType<Body>(definition: BodyDefinition<Body>): BodyType<Body> {
+export function bodyType<
+  Body,
+  const Fields extends Record<string, object>,
+  const Required extends keyof Fields & string = never,
+>(definition: BodyDefinition<Body, Fields, Required>): BodyType<Body> {
   const schema: BodySchema = {
     type: 'object',
     properties: definition.fields,
@@ -204,7 +209,8 @@ export function bodyType<Body>(definition: BodyDefinition<Body>): BodyType<Body>
     const unknown = unknownFields(document.value, definition.fields);
     if (!isValid || unknown.length > 0)
       throw refusal(check.errors ?? [], unknown, document.value, definition);
-    return definition.convert(document);
+    // The only cast: the value has passed the checks of the schema that its type comes from.
+    return definition.convert(document as JsonDocument<SchemaMembers<Fields, Required>>);
   };
   return { name, schema, isRequired: empty === undefined, read };
 }
@@ -222,7 +228,11 @@ function refusal(
   errors: readonly ErrorObject[],
   unknown: readonly string[],
   value: unknown,
-  { fields, environmentSource, hint: findHint }: BodyDefinition<unknown>,
+  {
+    fields,
+    environmentSource,
+    hint: findHint,
+  }: Pick<BodyDefinition<never>, 'fields' | 'environmentSource' | 'hint'>,
 ): Problem {
   const known = Object.keys(fields);
   const hint = typeof value === 'object' && value !== null ? findHint?.(value) : undefined;

@@ -109,7 +109,7 @@ const pageParameters = {
   cursor: field.cursor,
 };
 
-export const pageQuery = queryType<PageQuery>({
+export const pageQuery = queryType({
   parameters: pageParameters,
   convert: (values) => ({ limit: field.pageLimit.default, ...values }),
 });

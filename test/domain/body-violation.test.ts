@@ -49,7 +49,7 @@ const anyValue = {
   required: [],
   convert: () => 'converted',
 };
-const type = bodyType<string>(anyValue);
+const type = bodyType(anyValue);
 const errorsOf = (value: unknown) =>
   problemOf(() => type.read(bytes(value))).errors.map(({ pointer, detail }) => `${pointer} ${detail}`);
 

@@ -7,13 +7,13 @@ import {
   checkLength,
   embedTokenPayload,
   embedTokenType,
+  integrationBody,
   integrationSignature,
-  parseIntegration,
   selectResource,
 } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import type { Integration } from '../../src/domain/integration.ts';
-import { type JsonText, parseStrictJson } from '../../src/domain/json/strict-json.ts';
+import type { JsonText } from '../../src/domain/json/strict-json.ts';
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts';
 import { Problem } from '../../src/problem.ts';
 
@@ -47,7 +47,7 @@ const base = {
 type Type = keyof typeof base;
 
 const parse = (body: object) =>
-  parseIntegration(parseStrictJson(Buffer.from(JSON.stringify({ ttl_seconds: 300, ...body })), 32));
+  integrationBody.read(Buffer.from(JSON.stringify({ ttl_seconds: 300, ...body })));
 const integrationOf = (type: Type, changes: object = {}): Integration => {
   const { settings, ...rest } = { ...base[type], ...changes };
   return parse({ ...rest, settings: { ...base[type].settings, ...settings } }).integration;

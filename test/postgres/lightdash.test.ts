@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { embedTokenPayload, parseIntegration } from '../../src/domain/embed-token/mint.ts';
+import { embedTokenPayload, integrationBody } from '../../src/domain/embed-token/mint.ts';
 import { GroupValues } from '../../src/domain/embed-token/template.ts';
 import { parseStrictJson } from '../../src/domain/json/strict-json.ts';
 import { type UserGroup, userGroupKey } from '../../src/domain/user-group/user-group.ts';
@@ -21,7 +21,7 @@ const VALUES = 6_000;
 const PER_STATEMENT = 500;
 
 const parse = (value: unknown) => parseStrictJson(Buffer.from(JSON.stringify(value)), 16);
-const { integration } = parseIntegration(parse(JSON.parse(codeBlocks(PAGE, 'json')[0]!)));
+const { integration } = integrationBody.read(Buffer.from(codeBlocks(PAGE, 'json')[0]!));
 
 interface Customer {
   id: string;

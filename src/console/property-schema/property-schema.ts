@@ -1,7 +1,11 @@
 import { isPermitted } from '../../domain/api-token.ts';
 import { type Document, documentFields } from '../../domain/document.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
-import { propertySchemaBody, propertySchemaDefinition } from '../../domain/property-schema.ts';
+import {
+  parsePropertySchema,
+  propertySchemaBody,
+  propertySchemaDefinition,
+} from '../../domain/property-schema.ts';
 import { findSingleton } from '../../http/singleton-endpoints.ts';
 import { deleteDocument, documentNotFound } from '../../operations/document/document.ts';
 import { putPropertySchema } from '../../operations/property-schema/put.ts';
@@ -120,8 +124,8 @@ function storedIn({ context, caller }: PageCall): Promise<Document | null> {
 }
 
 function typed(document: Document): { schema: string; mode: PolicyMode } {
-  const { schema, mode } = documentFields(document);
-  return { schema: editableJson(schema!), mode: JSON.parse(mode!) as PolicyMode };
+  const { schema, mode } = parsePropertySchema(document);
+  return { schema: editableJson(schema), mode };
 }
 
 function readView(stored: Document | null): View {

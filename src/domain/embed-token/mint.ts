@@ -20,6 +20,7 @@ import {
 import { JsonArray, parseTree, sameJson, treeText } from '../json/json-tree.ts';
 import { type JsonDocument, type JsonText, jsonPointer } from '../json/strict-json.ts';
 import { bodyType, partCheck, refuseFields } from '../request-body.ts';
+import type { SchemaMembers } from '../schema-value.ts';
 import { Secret } from '../secret.ts';
 import {
   type ClaimValue,
@@ -57,20 +58,21 @@ const settingsChecks = Object.fromEntries(
   Object.entries(settingsSchemas).map(([name, schema]) => [name, partCheck(schema)]),
 ) as Record<IntegrationType, ReturnType<typeof partCheck>>;
 
-export const integrationBody = bodyType<IntegrationBody>({
+const sentFields = { ...integrationFields, secret: secretField };
+
+export const integrationBody = bodyType({
   name: 'Integration',
-  fields: { ...integrationFields, secret: secretField },
+  fields: sentFields,
   required: ['type'],
   convert: parseIntegration,
 });
 
 /** Throws `invalid_request` with the pointers of what is wrong. */
-export function parseIntegration({ value, members }: JsonDocument): IntegrationBody {
-  const {
-    type,
-    settings = {},
-    secret,
-  } = value as { type: IntegrationType; settings?: object; secret?: string };
+function parseIntegration({
+  value,
+  members,
+}: JsonDocument<SchemaMembers<typeof sentFields, 'type'>>): IntegrationBody {
+  const { type, settings = {}, secret } = value;
   refuseFields(settingsChecks[type](settings, ['settings']));
   const text = integrationText(members);
   const integration = storedIntegration({ body: text });

@@ -15,12 +15,12 @@ declare const jsonTextBrand: unique symbol;
 /** JSON without insignificant white space or unnecessary escapes: each value has one text. Safe to insert into JSON. */
 export type JsonText = string & { readonly [jsonTextBrand]: true };
 
-export interface JsonDocument {
+export interface JsonDocument<Value = unknown> {
   /**
    * The document as a JavaScript value, for validation and short fields. A number with a fraction or an exponent may be
    * NaN: rounded, 1.00000000000000000001 would pass as an integer.
    */
-  value: unknown;
+  value: Value;
   /** The exact text of each member if the document is an object. */
   members: ReadonlyMap<string, JsonText>;
 }

@@ -48,13 +48,11 @@ export const webhookEndpointFields = {
   },
 } as const;
 
-type SentFields = Omit<WebhookEndpointBody, 'enabled'> & { enabled?: boolean };
-
-export const webhookEndpointBody = bodyType<WebhookEndpointBody>({
+export const webhookEndpointBody = bodyType({
   name: 'WebhookEndpoint',
   fields: webhookEndpointFields,
   required: ['url', 'event_types'],
-  convert: ({ value }) => ({ enabled: true, ...(value as SentFields) }),
+  convert: ({ value }): WebhookEndpointBody => ({ enabled: true, ...value }),
 });
 
 export interface WebhookEndpoint extends WebhookEndpointBody {

@@ -2,6 +2,7 @@
 // which lenient decoders ignore.
 
 import { valueCheck } from '../../domain/request-body.ts';
+import type { SchemaMembers } from '../../domain/schema-value.ts';
 import { suggestField } from '../../domain/suggest.ts';
 import { truncate } from '../../domain/truncate.ts';
 import { Problem } from '../../problem.ts';
@@ -20,9 +21,14 @@ export const noQuery: QueryType<null> = {
   },
 };
 
-export function queryType<Query>(definition: {
-  parameters: Record<string, { type: string; [keyword: string]: unknown }>;
-  convert: (values: Record<string, unknown>) => Query;
+interface ParameterSchema {
+  readonly type: string;
+  readonly [keyword: string]: unknown;
+}
+
+export function queryType<Query, const Parameters extends Record<string, ParameterSchema>>(definition: {
+  parameters: Parameters;
+  convert: (values: SchemaMembers<Parameters, never>) => Query;
 }): QueryType<Query> {
   const { parameters, convert } = definition;
   const checks = new Map(
@@ -43,7 +49,8 @@ export function queryType<Query>(definition: {
       if (violation !== null) throw invalid(`The parameter ${name} ${violation}.`);
       values[name] = value;
     }
-    return convert(values);
+    // The only cast: each value has passed the check of the schema that its type comes from.
+    return convert(values as SchemaMembers<Parameters, never>);
   };
   return { parameters, read };
 }

@@ -3,20 +3,16 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { Catalogue } from '../../domain/catalogue.ts';
-import { type Document, type DocumentKind, documentFields } from '../../domain/document.ts';
+import type { Document, DocumentKind } from '../../domain/document.ts';
 import type { EventType, Tenant } from '../../domain/event/event.ts';
-import type { JsonText } from '../../domain/json/strict-json.ts';
+import { mappingMode } from '../../domain/mapping-policy.ts';
 import { type PolicyMode, SINGLETON_ID } from '../../domain/policy-mode.ts';
+import { type PropertySchema, parsePropertySchema } from '../../domain/property-schema.ts';
 import {
   parseWebhookEndpoint,
   type WebhookEndpoint,
 } from '../../domain/webhook-endpoint/webhook-endpoint.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
-
-export interface PropertySchema {
-  schema: JsonText;
-  mode: PolicyMode;
-}
 
 /** Estimated size of a document without its body. */
 const DOCUMENT_CHARACTERS = 512;
@@ -56,8 +52,10 @@ export class EnvironmentConfig {
 
   /** Parsed once: a schema may have 64 KiB. */
   get propertySchema(): PropertySchema | null {
-    if (this.#propertySchema === undefined)
-      this.#propertySchema = parsePropertySchema(this.ofKind('property_schema').get(SINGLETON_ID));
+    if (this.#propertySchema === undefined) {
+      const document = this.ofKind('property_schema').get(SINGLETON_ID);
+      this.#propertySchema = document === undefined ? null : parsePropertySchema(document);
+    }
     return this.#propertySchema;
   }
 
@@ -76,16 +74,6 @@ function indexByKind(documents: readonly Document[]): Map<DocumentKind, Map<stri
     byKind.set(document.kind, ofKind.set(document.id, document));
   }
   return byKind;
-}
-
-function mappingMode(policy: Document | undefined): PolicyMode {
-  return policy === undefined ? 'off' : (JSON.parse(policy.body) as { mode: PolicyMode }).mode;
-}
-
-function parsePropertySchema(document: Document | undefined): PropertySchema | null {
-  if (document === undefined) return null;
-  const { schema, mode } = documentFields(document);
-  return { schema: schema!, mode: JSON.parse(mode!) as PolicyMode };
 }
 
 const NONE: readonly string[] = [];

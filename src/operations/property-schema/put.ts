@@ -2,7 +2,7 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
 import type { Precondition } from '../../domain/precondition.ts';
-import { type PropertySchemaBody, propertySchemaDefinition } from '../../domain/property-schema.ts';
+import { type PropertySchema, propertySchemaDefinition } from '../../domain/property-schema.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Context } from '../context.ts';
 import { type DocumentContext, putDocument, type StoredDocument } from '../document/document.ts';
@@ -14,7 +14,7 @@ type PropertySchemaContext = DocumentContext & Pick<Context, 'propertyValidator'
 export async function putPropertySchema(
   context: PropertySchemaContext,
   caller: Caller,
-  sent: PropertySchemaBody,
+  sent: PropertySchema,
   precondition: Precondition | undefined,
 ): Promise<StoredDocument> {
   await refuseUnusableSchema(context, caller, sent);
@@ -22,7 +22,7 @@ export async function putPropertySchema(
   return putDocument(context, caller, propertySchemaDefinition, SINGLETON_ID, { body }, precondition);
 }
 
-export function propertySchemaText({ schema, mode }: PropertySchemaBody): JsonText {
+export function propertySchemaText({ schema, mode }: PropertySchema): JsonText {
   return `{"schema":${schema},"mode":${JSON.stringify(mode)}}` as JsonText;
 }
 
@@ -30,7 +30,7 @@ export function propertySchemaText({ schema, mode }: PropertySchemaBody): JsonTe
 export async function refuseUnusableSchema(
   context: Pick<PropertySchemaContext, 'propertyValidator'>,
   caller: Caller,
-  { schema }: PropertySchemaBody,
+  { schema }: PropertySchema,
 ): Promise<void> {
   try {
     await context.propertyValidator.compile(caller.workspaceId, schema);

@@ -4,7 +4,7 @@ import { type Caller, operator } from '../../domain/api-token.ts';
 import type { EventTarget, Tenant } from '../../domain/event/event.ts';
 import { limits } from '../../domain/field.ts';
 import { SINGLETON_ID } from '../../domain/policy-mode.ts';
-import type { PropertySchema } from '../document/environment-config.ts';
+import type { PropertySchema } from '../../domain/property-schema.ts';
 import { type EventContext, newEvent } from '../event/event.ts';
 
 const TYPE = 'property_schema.timed_out';

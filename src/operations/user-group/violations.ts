@@ -4,11 +4,12 @@ import type { Caller } from '../../domain/api-token.ts';
 import type { Tenant } from '../../domain/event/event.ts';
 import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
 import type { PolicyMode } from '../../domain/policy-mode.ts';
+import type { PropertySchema } from '../../domain/property-schema.ts';
 import type { UserGroupFields } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import type { Context } from '../context.ts';
-import type { EnvironmentConfig, PropertySchema } from '../document/environment-config.ts';
+import type { EnvironmentConfig } from '../document/environment-config.ts';
 import { PropertySchemaInvalid, type Validator } from '../property-schema/validator/validator.ts';
 
 type PolicyContext = Pick<

@@ -1,4 +1,3 @@
-import type { Permission } from '../../../domain/api-token.ts';
 import * as field from '../../../domain/field.ts';
 import { bodyType } from '../../../domain/request-body.ts';
 import { issueApiToken } from '../../../operations/api-token/api-token.ts';
@@ -7,13 +6,7 @@ import { successBody } from '../../json.ts';
 import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken, permissionSchema } from './representation.ts';
 
-interface NewApiTokenBody {
-  name: string;
-  permission: Permission;
-  expires_in_seconds?: number;
-}
-
-export const newApiTokenBody = bodyType<NewApiTokenBody>({
+export const newApiTokenBody = bodyType({
   name: 'NewApiToken',
   fields: {
     name: field.apiTokenName,
@@ -21,10 +14,10 @@ export const newApiTokenBody = bodyType<NewApiTokenBody>({
     expires_in_seconds: field.expiresInSeconds,
   },
   required: ['name', 'permission'],
-  convert: ({ value }) => value as NewApiTokenBody,
+  convert: ({ value }) => value,
 });
 
-export const create = endpoint<NewApiTokenBody, null>({
+export const create = endpoint({
   operationId: 'createApiToken',
   method: 'POST',
   paths: ['/v1/api-tokens'],

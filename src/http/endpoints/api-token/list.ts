@@ -7,17 +7,12 @@ import { queryType } from '../../request/query.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { apiTokenJson, example, listedSchema } from './representation.ts';
 
-interface ListQuery {
-  limit: number;
-  cursor?: string;
-}
-
-const query = queryType<ListQuery>({
+const query = queryType({
   parameters: { limit: field.apiTokenPageLimit, cursor: field.cursor },
   convert: (values) => ({ limit: field.apiTokenPageLimit.default, ...values }),
 });
 
-export const list = endpoint<null, ListQuery>({
+export const list = endpoint({
   operationId: 'listApiTokens',
   method: 'GET',
   paths: ['/v1/api-tokens'],

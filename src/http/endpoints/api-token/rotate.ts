@@ -7,19 +7,15 @@ import { apiTokenIdParameter } from '../../request/path-parameter.ts';
 import { noQuery } from '../../request/query.ts';
 import { apiTokenJson, example, IssuedApiToken } from './representation.ts';
 
-interface ApiTokenRotationBody {
-  grace_period_seconds?: number;
-}
-
-export const apiTokenRotationBody = bodyType<ApiTokenRotationBody>({
+export const apiTokenRotationBody = bodyType({
   name: 'ApiTokenRotation',
   fields: { grace_period_seconds: field.apiTokenGracePeriodSeconds },
   required: [],
-  convert: ({ value }) => value as ApiTokenRotationBody,
+  convert: ({ value }) => value,
   empty: {},
 });
 
-export const rotate = endpoint<ApiTokenRotationBody, null>({
+export const rotate = endpoint({
   operationId: 'rotateApiToken',
   method: 'POST',
   paths: ['/v1/api-tokens/:api_token_id/rotate'],

@@ -1,4 +1,4 @@
-import { CONFIG_FORMAT, type ConfigBody, configBody, configFields } from '../../../domain/config.ts';
+import { CONFIG_FORMAT, configBody, configFields } from '../../../domain/config.ts';
 import { planTexts } from '../../../domain/config-plan.ts';
 import { noBody } from '../../../domain/request-body.ts';
 import { applyConfig } from '../../../operations/config/apply.ts';
@@ -63,12 +63,7 @@ export const readConfig = endpoint({
   },
 });
 
-interface ApplyQuery {
-  prune: boolean;
-  dryRun: boolean;
-}
-
-const applyQuery = queryType<ApplyQuery>({
+const applyQuery = queryType({
   parameters: {
     prune: {
       type: 'boolean',
@@ -81,7 +76,7 @@ const applyQuery = queryType<ApplyQuery>({
       description: 'Whether to return the changes without making them.',
     },
   },
-  convert: ({ prune = false, dry_run: dryRun = false }) => ({ prune, dryRun }) as ApplyQuery,
+  convert: ({ prune = false, dry_run: dryRun = false }) => ({ prune, dryRun }),
 });
 
 const entryPlace = {
@@ -99,7 +94,7 @@ const changeSchema = objectSchema({
   replaces_secret: { type: 'boolean', description: 'Whether a sent secret differs from the stored one.' },
 });
 
-export const putConfig = endpoint<ConfigBody, ApplyQuery>({
+export const putConfig = endpoint({
   ...shared,
   operationId: 'putConfig',
   method: 'PUT',

@@ -11,14 +11,7 @@ import { timestamp, timestampSchema } from '../../response/timestamp.ts';
 import { objectSchema, successSchema } from '../../schema.ts';
 import { EXAMPLE_TOKEN } from '../user-group/representation.ts';
 
-interface Sent {
-  integration: string;
-  token?: string;
-  user_group_id?: string;
-  viewer?: string;
-}
-
-export const embedTokenBody = bodyType<EmbedTokenBody>({
+export const embedTokenBody = bodyType({
   name: 'EmbedTokenRequest',
   fields: {
     integration: { ...field.userGroupId, description: 'The id of the integration.' },
@@ -48,8 +41,8 @@ export const embedTokenBody = bodyType<EmbedTokenBody>({
     },
   },
   required: ['integration'],
-  convert: ({ value, members }) => {
-    const { integration, token, user_group_id: userGroupId, viewer = null } = value as Sent;
+  convert: ({ value, members }): EmbedTokenBody => {
+    const { integration, token, user_group_id: userGroupId, viewer = null } = value;
     if ((token === undefined) === (userGroupId === undefined)) {
       refuseFields([{ pointer: '/token', detail: 'or user_group_id is required, and not both' }]);
     }

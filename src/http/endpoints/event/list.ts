@@ -16,7 +16,7 @@ const query = queryType({
   parameters: { ...eventParameters, target: targetParameter },
   convert: ({ target, ...values }) => ({
     ...withDefaults(values),
-    ...(target !== undefined && { target: parseTarget(target as string) }),
+    ...(target !== undefined && { target: parseTarget(target) }),
   }),
 });
 

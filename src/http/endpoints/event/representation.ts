@@ -3,6 +3,7 @@
 import { type EventTarget, eventTypes, targetTypes } from '../../../domain/event/event.ts';
 import { EVENT_BYTES } from '../../../domain/event/quota.ts';
 import * as field from '../../../domain/field.ts';
+import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
 import { timestampSchema } from '../../response/timestamp.ts';
@@ -45,9 +46,9 @@ export function parseTarget(text: string): EventTarget {
   return { type: type as EventTarget['type'], id: text.slice(type!.length + 1) };
 }
 
-export function withDefaults(values: Record<string, unknown>): EventQuery {
+export function withDefaults(values: SchemaMembers<typeof eventParameters, never>): EventQuery {
   const { order, limit } = eventParameters;
-  return { order: order.default, limit: limit.default, ...values } as EventQuery;
+  return { order: order.default, limit: limit.default, ...values };
 }
 
 export function eventPage({ events, nextCursor }: EventsPage): string {

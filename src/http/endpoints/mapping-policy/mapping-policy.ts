@@ -1,5 +1,5 @@
-import { mappingPolicyBody, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
-import { modeField, type PolicyMode } from '../../../domain/policy-mode.ts';
+import { mappingMode, mappingPolicyBody, mappingPolicyDefinition } from '../../../domain/mapping-policy.ts';
+import { modeField } from '../../../domain/policy-mode.ts';
 import { noBody } from '../../../domain/request-body.ts';
 import { putMappingPolicy as put } from '../../../operations/mapping-policy/put.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -24,8 +24,7 @@ export const readMappingPolicy = endpoint({
   handle: async ({ context, caller, reply }) => {
     const stored = await findSingleton(context, caller, mappingPolicyDefinition);
     if (stored !== null) setDocumentTag(reply, stored);
-    const mode = stored === null ? 'off' : (JSON.parse(stored.body) as { mode: PolicyMode }).mode;
-    return successBody({ mapping_policy: jsonObject({ mode }) });
+    return successBody({ mapping_policy: jsonObject({ mode: mappingMode(stored) }) });
   },
   description: {
     tag: 'Catalogue',
@@ -42,7 +41,7 @@ export const readMappingPolicy = endpoint({
   },
 });
 
-export const putMappingPolicy = endpoint<{ mode: PolicyMode }, null>({
+export const putMappingPolicy = endpoint({
   ...shared,
   operationId: 'putMappingPolicy',
   method: 'PUT',

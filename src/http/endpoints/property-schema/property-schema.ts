@@ -1,7 +1,7 @@
-import { documentFields } from '../../../domain/document.ts';
-import { type PolicyMode, SINGLETON_ID } from '../../../domain/policy-mode.ts';
+import { SINGLETON_ID } from '../../../domain/policy-mode.ts';
 import {
-  type PropertySchemaBody,
+  type PropertySchema,
+  parsePropertySchema,
   propertySchemaBody,
   propertySchemaDefinition,
   propertySchemaFields,
@@ -26,7 +26,7 @@ const value = { success: 1, property_schema: sent };
 const examples = { stored: { summary: 'A property schema', value } };
 const shared = { paths: ['/v1/property-schema'], query: noQuery } as const;
 
-function json({ schema, mode }: PropertySchemaBody): string {
+function json({ schema, mode }: PropertySchema): string {
   return successBody({ property_schema: jsonObject({ schema: raw(schema), mode }) });
 }
 
@@ -43,8 +43,7 @@ export const readPropertySchema = endpoint({
     const document = await findSingleton(context, caller, propertySchemaDefinition);
     if (document === null) throw documentNotFound(propertySchemaDefinition);
     setDocumentTag(reply, document);
-    const { schema, mode } = documentFields(document);
-    return json({ schema: schema!, mode: JSON.parse(mode!) as PolicyMode });
+    return json(parsePropertySchema(document));
   },
   description: {
     tag: 'Catalogue',
@@ -55,7 +54,7 @@ export const readPropertySchema = endpoint({
   },
 });
 
-export const putPropertySchema = endpoint<PropertySchemaBody, null>({
+export const putPropertySchema = endpoint<PropertySchema, null>({
   ...shared,
   operationId: 'putPropertySchema',
   method: 'PUT',

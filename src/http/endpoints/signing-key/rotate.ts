@@ -4,11 +4,7 @@ import { endpoint } from '../../endpoint.ts';
 import { noQuery } from '../../request/query.ts';
 import { example, SigningKeys, signingKeysBody } from './representation.ts';
 
-interface SigningKeyRotationBody {
-  revoke?: boolean;
-}
-
-export const signingKeyRotationBody = bodyType<SigningKeyRotationBody>({
+export const signingKeyRotationBody = bodyType({
   name: 'SigningKeyRotation',
   fields: {
     revoke: {
@@ -18,11 +14,11 @@ export const signingKeyRotationBody = bodyType<SigningKeyRotationBody>({
     },
   },
   required: [],
-  convert: ({ value }) => value as SigningKeyRotationBody,
+  convert: ({ value }) => value,
   empty: {},
 });
 
-export const rotateSigningKeys = endpoint<SigningKeyRotationBody, null>({
+export const rotateSigningKeys = endpoint({
   operationId: 'rotateSigningKeys',
   method: 'POST',
   paths: ['/v1/signing-keys/rotate'],

@@ -21,7 +21,7 @@ const date = {
   'x-pattern-detail': 'must be a date such as 2026-03-05',
 } as const;
 
-const query = queryType<UsageQuery>({
+const query = queryType({
   parameters: {
     from: {
       ...date,
@@ -54,20 +54,20 @@ const query = queryType<UsageQuery>({
       description: 'The `next_cursor` of the previous page, for the same parameters.',
     },
   },
-  convert: ({ from, to, group_by, user_group_id, integration, limit, cursor }) => ({
+  convert: ({ from, to, group_by, user_group_id, integration, limit, cursor }): UsageQuery => ({
     from: dayAt('from', from),
     to: dayAt('to', to),
-    groupBy: (group_by ?? 'day') as UsageQuery['groupBy'],
-    userGroupId: (user_group_id ?? null) as string | null,
-    integration: (integration ?? null) as string | null,
-    limit: (limit ?? 100) as number,
-    ...(cursor !== undefined && { cursor: cursor as string }),
+    groupBy: group_by ?? 'day',
+    userGroupId: user_group_id ?? null,
+    integration: integration ?? null,
+    limit: limit ?? 100,
+    ...(cursor !== undefined && { cursor }),
   }),
 });
 
-function dayAt(name: string, text: unknown): Day | undefined {
+function dayAt(name: string, text: string | undefined): Day | undefined {
   if (text === undefined) return undefined;
-  const day = dayOfDate(text as string);
+  const day = dayOfDate(text);
   if (day !== null && day >= 0) return day;
   throw new Problem('invalid_request', `The parameter ${name} must be a date that exists, not before 1970.`);
 }

@@ -45,7 +45,7 @@ interface Wanted {
 
 const listed = { type: 'array', minItems: 1, maxItems: MAX_VALUES, uniqueItems: true } as const;
 
-const proxyQuery = queryType<Wanted>({
+const proxyQuery = queryType({
   parameters: {
     schemas: {
       ...listed,
@@ -61,7 +61,7 @@ const proxyQuery = queryType<Wanted>({
         'The properties to return in headers, separated by commas: each must be a text or a number.',
     },
   },
-  convert: (values) => refuseSameHeaders(values as Wanted),
+  convert: (values) => refuseSameHeaders(values),
 });
 
 /** Whatever the proxy did not choose must not be read: unknown parameters are refused. */

@@ -9,19 +9,13 @@ import { queryType } from '../../request/query.ts';
 import { nextCursorSchema, successSchema } from '../../schema.ts';
 import { example, listedSchema, storedJson } from './representation.ts';
 
-interface ListParameters extends Pick<ListQuery, 'cursor' | 'search' | 'match' | 'suspended'> {
-  limit?: number;
-  data_source?: string;
-  seen_before?: string;
-}
-
 const cursor = {
   ...field.cursor,
   description:
     'The `next_cursor` of the previous page, for the same search and filters. Absent for the first page.',
 };
 
-const query = queryType<ListQuery>({
+const query = queryType({
   parameters: {
     limit: field.pageLimit,
     cursor,
@@ -31,8 +25,7 @@ const query = queryType<ListQuery>({
     suspended: field.suspended,
     seen_before: field.seenBefore,
   },
-  convert: (values) => {
-    const { data_source, seen_before, limit = field.pageLimit.default, ...rest } = values as ListParameters;
+  convert: ({ data_source, seen_before, limit = field.pageLimit.default, ...rest }): ListQuery => {
     if (rest.match !== undefined && rest.search === undefined)
       throw new Problem('invalid_request', 'The parameter match requires the parameter search.');
     return {

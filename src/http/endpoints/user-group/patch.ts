@@ -10,7 +10,7 @@ import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
 
-const body = bodyType<UserGroupFields>({
+const body = bodyType({
   name: 'UserGroupPatch',
   fields: { name: field.name, mapping: field.mappingPatch, properties: field.properties },
   required: [],

@@ -1,5 +1,5 @@
 import * as field from '../../../domain/field.ts';
-import { bodyType, type UserGroupFields, userGroupFields } from '../../../domain/request-body.ts';
+import { bodyType, userGroupFields } from '../../../domain/request-body.ts';
 import { replaceUserGroup } from '../../../operations/user-group/replace.ts';
 import { ifMatchText, ifNoneMatchText } from '../../description.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -9,11 +9,11 @@ import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { example, StoredUserGroup, storedJson } from './representation.ts';
 
-const body = bodyType<UserGroupFields & { name: string }>({
+const body = bodyType({
   name: 'UserGroupReplacement',
   fields: { name: field.name, mapping: field.mapping, properties: field.properties },
   required: ['name'],
-  convert: (document) => ({ ...userGroupFields(document), name: (document.value as { name: string }).name }),
+  convert: (document) => ({ ...userGroupFields(document), name: document.value.name }),
 });
 
 const { name, mapping, properties } = example.sent;

@@ -22,11 +22,11 @@ import {
   teamIdSchema,
 } from './representation.ts';
 
-const body = bodyType<{ token: PresentedToken }>({
+const body = bodyType({
   name: 'TokenResolution',
   fields: { token: field.token },
   required: ['token'],
-  convert: ({ value }) => ({ token: new PresentedToken((value as { token: string }).token) }),
+  convert: ({ value }) => ({ token: new PresentedToken(value.token) }),
 });
 
 const tokenState: Schema = {

@@ -10,19 +10,15 @@ import { noQuery } from '../../request/query.ts';
 import { setEntityTag } from '../../response/entity-tag.ts';
 import { EXAMPLE_NEXT_TOKEN, example, StoredUserGroup, storedJson } from './representation.ts';
 
-interface RotationByIdBody {
-  grace_period_seconds?: number;
-}
-
-const body = bodyType<RotationByIdBody>({
+const body = bodyType({
   name: 'TokenRotationById',
   fields: { grace_period_seconds: field.gracePeriodSeconds },
   required: [],
-  convert: ({ value }) => value as RotationByIdBody,
+  convert: ({ value }) => value,
   empty: {},
 });
 
-export const rotateById = endpoint<RotationByIdBody, null>({
+export const rotateById = endpoint<ReturnType<typeof body.read>, null>({
   operationId: 'rotateUserGroupTokenById',
   method: 'POST',
   paths: ['/v1/user-groups/:user_group_id/rotate'],

@@ -17,7 +17,7 @@ import {
   identitySchemas,
 } from './representation.ts';
 
-const body = bodyType<RotateBody>({
+const body = bodyType({
   name: 'TokenRotation',
   fields: { current_token: field.token, grace_period_seconds: field.gracePeriodSeconds },
   required: ['current_token'],
@@ -26,13 +26,10 @@ const body = bodyType<RotateBody>({
       ? 'This endpoint rotates a token and requires current_token, but the body is one for get-or-create: a client or ' +
         "proxy has changed GET to POST, as Java's HttpURLConnection does. Send it to POST /v1/user-groups instead."
       : undefined,
-  convert: ({ value }) => {
-    const sent = value as { current_token: string; grace_period_seconds?: number };
-    return {
-      currentToken: new PresentedToken(sent.current_token),
-      ...(sent.grace_period_seconds !== undefined && { gracePeriodSeconds: sent.grace_period_seconds }),
-    };
-  },
+  convert: ({ value: { current_token, grace_period_seconds } }): RotateBody => ({
+    currentToken: new PresentedToken(current_token),
+    ...(grace_period_seconds !== undefined && { gracePeriodSeconds: grace_period_seconds }),
+  }),
 });
 
 export const rotate = endpoint({
