@@ -26,10 +26,10 @@ export class Breadcrumbs {
     const parts = path.split('/');
     // The first three are those of `/console/section`.
     const starts = parts.slice(3).map((_, index) => parts.slice(0, index + 3));
-    return starts.flatMap((start) => this.#crumbOf(start.join('/'), start.at(-1)!));
+    return starts.flatMap((start) => this.#findCrumb(start.join('/'), start.at(-1)!));
   }
 
-  #crumbOf(path: string, part: string): Breadcrumb[] {
+  #findCrumb(path: string, part: string): Breadcrumb[] {
     const pages = this.#pages.filter(({ pattern }) => pattern.test(path));
     if (pages.length === 0) return [];
     const isId = pages.every(({ isOfId }) => isOfId);

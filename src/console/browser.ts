@@ -6,11 +6,11 @@ import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { readSession, type Session, SLOTS } from './session.ts';
 
-export function queryOf({ url }: FastifyRequest): URLSearchParams {
+export function queryParameters({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(encodedQuery(url));
 }
 
-export function pathOf({ url }: FastifyRequest): string {
+export function requestPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]!;
 }
 

@@ -3,7 +3,7 @@
 
 import type { KeyRing } from '../domain/key-ring.ts';
 import { Secret } from '../domain/secret.ts';
-import { isSecure, pathOf } from './browser.ts';
+import { isSecure, requestPath } from './browser.ts';
 import { consoleCookie, consoleCookieValue } from './cookie.ts';
 import { NOTICE } from './notice.ts';
 import type { PageCall } from './page.ts';
@@ -36,14 +36,21 @@ export function takeNotice({ context, session, query, request, reply }: Call): v
   query.delete(NOTICE);
   const secure = isSecure(context, request);
   const value = consoleCookieValue(request.raw, NAME, secure);
-  const key = value && keyOf(context.keyRing, value, [session.csrfToken, pathOf(request)], context.clock());
+  const key =
+    value &&
+    openNoticeKey(context.keyRing, value, [session.csrfToken, requestPath(request)], context.clock());
   if (!key) return;
   query.set(NOTICE, key);
   reply.header('set-cookie', consoleCookie(NAME, '', 0, secure));
 }
 
 /** Returns null if the notice is of another session or page, or too old. */
-function keyOf(keyRing: KeyRing, value: string, expected: readonly string[], now: number): string | null {
+function openNoticeKey(
+  keyRing: KeyRing,
+  value: string,
+  expected: readonly string[],
+  now: number,
+): string | null {
   const opened = openSealed(keyRing, value, OWNER);
   if (opened === null) return null;
   const [csrfToken, path, key, at] = JSON.parse(opened.reveal()) as [string, string, string, number];

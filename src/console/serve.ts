@@ -19,14 +19,21 @@ import { overloaded, permit } from '../operations/refusals.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
 import type { Breadcrumbs } from './breadcrumbs.ts';
-import { isFromThisSite, isSecure, mayWithholdSession, pathOf, queryOf, requestSession } from './browser.ts';
+import {
+  isFromThisSite,
+  isSecure,
+  mayWithholdSession,
+  queryParameters,
+  requestPath,
+  requestSession,
+} from './browser.ts';
 import { storeNotice, takeNotice } from './flash.ts';
 import { Form, MAX_FORM_BYTES } from './form.ts';
 import { type Html, html, idInPath } from './html.ts';
 import { KEPT_FORM, keptForm, MAX_KEPT_BYTES, openKeptForm } from './kept-form.ts';
 import { document, type PageAssets, type SignedIn } from './layout.ts';
 import type { Page, PageCall, Redirect, View } from './page.ts';
-import { expiredCookie, isFormOf, isMasked } from './session.ts';
+import { expiredCookie, isFormFor, isMasked } from './session.ts';
 import { signInView, signInWith } from './sign-in-form.ts';
 import type { WorkspaceNames } from './workspace-names.ts';
 
@@ -53,7 +60,7 @@ export function addPage(app: FastifyInstance, options: ConsoleOptions, page: Pag
     tracked(options, async () => {
       if (!options.context.store.admits(page.access)) throw overloaded;
       request.params = withIds(request.params as Record<string, string>);
-      const query = queryOf(request);
+      const query = queryParameters(request);
       if (hasToken(query)) return redirect(reply, TOKEN_IN_ADDRESS);
       const exchange = { query, request, reply };
       const signedIn = await findSignedIn(options, request, reply);
@@ -114,7 +121,7 @@ async function continueForm(
   if (form.has(KEPT_FORM)) return signInAgain(options, page, exchange, form);
   const { context, assets } = options;
   await context.cpu.turn(form.size);
-  const kept = keptForm(context.keyRing, pathOf(request), form, context.clock());
+  const kept = keptForm(context.keyRing, requestPath(request), form, context.clock());
   const view = signInAgainView(request, kept);
   return sendView(request, reply, await assets(), { ...view, status: 401 });
 }
@@ -130,14 +137,14 @@ async function signInAgain(
   const { context, assets } = options;
   const kept = sent.text(KEPT_FORM);
   await context.cpu.turn(sent.size);
-  const form = openKeptForm(context.keyRing, pathOf(request), kept, context.clock());
+  const form = openKeptForm(context.keyRing, requestPath(request), kept, context.clock());
   const result = await signInWith(options, { request, reply, form: sent });
   request.frame = null;
   if (result instanceof Problem) {
     const view = signInAgainView(request, kept, result);
     return sendView(request, reply, await assets(), view);
   }
-  if (form === null) return redirect(reply, pathOf(request));
+  if (form === null) return redirect(reply, requestPath(request));
   const signedIn = await withFrame(options, request, result);
   admit(options, page, signedIn);
   const call = preparePageCall(options, signedIn, exchange, form);
@@ -146,13 +153,13 @@ async function signInAgain(
 
 function signInAgainView(request: FastifyRequest, kept: string, problem?: Problem): View {
   const text = html`<p>Your session has ended, so nothing was done. What you typed is kept: sign in to see it again.</p>`;
-  return signInView({ action: pathOf(request), fields: { [KEPT_FORM]: kept }, text }, problem);
+  return signInView({ action: requestPath(request), fields: { [KEPT_FORM]: kept }, text }, problem);
 }
 
 /** Shows a form of an earlier session with what was typed. Throws `origin_not_allowed` if it is of another workspace. */
 async function showAgain(page: Page, call: PageCall): Promise<View> {
   const { form, caller, request } = call;
-  const isSafe = isFromThisSite(request) && isFormOf(form.text('csrf'), caller);
+  const isSafe = isFromThisSite(request) && isFormFor(form.text('csrf'), caller);
   if (page.retry === undefined || !isSafe) throw ANOTHER_SESSION;
   return { ...(await page.retry(call, NOT_DONE)), status: 403 };
 }

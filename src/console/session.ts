@@ -26,15 +26,15 @@ const OWNER = { session: 'console' } as const;
 
 export function newSession(apiToken: Secret, tenant: Tenant, now: number): Session {
   const random = randomBytes(CSRF_BYTES).toString('base64url');
-  return { apiToken, csrfToken: `${random}.${suffixOf(tenant)}`, createdAt: now };
+  return { apiToken, csrfToken: `${random}.${tenantSuffix(tenant)}`, createdAt: now };
 }
 
 /** Whether a form with this token was opened in the workspace and environment. */
-export function isFormOf(csrfToken: string, tenant: Tenant): boolean {
-  return csrfToken.endsWith(`.${suffixOf(tenant)}`);
+export function isFormFor(csrfToken: string, tenant: Tenant): boolean {
+  return csrfToken.endsWith(`.${tenantSuffix(tenant)}`);
 }
 
-function suffixOf({ workspaceId, environment }: Tenant): string {
+function tenantSuffix({ workspaceId, environment }: Tenant): string {
   return `${workspaceId}.${environment}`;
 }
 
@@ -51,15 +51,15 @@ export function expiredCookie(isSecure: boolean, slot = 0): string {
 
 /** The token in a form: its random part differs each time, because the length of a compressed page would reveal it. */
 export function maskedToken({ csrfToken }: Session): string {
-  const { random, tenant } = partsOf(csrfToken);
+  const { random, tenant } = splitCsrfToken(csrfToken);
   const mask = randomBytes(random.length);
   return Buffer.concat([mask, combined(random, mask)]).toString('base64url') + tenant;
 }
 
 /** Whether the text is this token, masked. */
 export function isMasked(csrfToken: string, text: string): boolean {
-  const expected = partsOf(csrfToken);
-  const { random: bytes, tenant } = partsOf(text);
+  const expected = splitCsrfToken(csrfToken);
+  const { random: bytes, tenant } = splitCsrfToken(text);
   const length = expected.random.length;
   if (bytes.length !== 2 * length || bytes.toString('base64url') + tenant !== text) return false;
   const isSame = timingSafeEqual(
@@ -69,7 +69,7 @@ export function isMasked(csrfToken: string, text: string): boolean {
   return isSame && tenant === expected.tenant;
 }
 
-function partsOf(csrfToken: string): { random: Buffer; tenant: string } {
+function splitCsrfToken(csrfToken: string): { random: Buffer; tenant: string } {
   const [text = ''] = csrfToken.split('.', 1);
   return { random: Buffer.from(text, 'base64url'), tenant: csrfToken.slice(text.length) };
 }

@@ -7,7 +7,7 @@ import { findActiveApiToken } from '../operations/api-token/authenticate.ts';
 import type { Context } from '../operations/context.ts';
 import { Problem } from '../problem.ts';
 import { UNKNOWN_TENANT } from '../scheduling/fair-queue.ts';
-import { isSecure, queryOf, refuseOtherSites, requestSession } from './browser.ts';
+import { isSecure, queryParameters, refuseOtherSites, requestSession } from './browser.ts';
 import { html } from './html.ts';
 import type { Page } from './page.ts';
 import { type ConsoleOptions, readForm, redirect, sendView, tracked } from './serve.ts';
@@ -27,11 +27,11 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
 
   // Never a reload: the page that a link led to reloads once, to here.
   app.get(PATH, page, async (request, reply) => {
-    const query = queryOf(request);
+    const query = queryParameters(request);
     const next = nextPath(query.get('next') ?? '');
     const isAnother = query.has('another');
     if (!isAnother && (await isSignedIn(context, request))) return redirect(reply, next);
-    return sendView(request, reply, await assets(), viewOf(next, isAnother));
+    return sendView(request, reply, await assets(), signInPage(next, isAnother));
   });
 
   app.post(PATH, { config }, (request, reply) =>
@@ -41,7 +41,7 @@ export function addSignIn(app: FastifyInstance, options: ConsoleOptions): void {
       const next = nextPath(form.text('next'));
       const result = await signInWith(options, { request, reply, form });
       if (!(result instanceof Problem)) return redirect(reply, next);
-      return sendView(request, reply, await assets(), viewOf(next, form.has('another'), result));
+      return sendView(request, reply, await assets(), signInPage(next, form.has('another'), result));
     }),
   );
 }
@@ -65,7 +65,7 @@ async function isSignedIn(context: Context, request: FastifyRequest): Promise<bo
   return digest !== null && (await findActiveApiToken(context, digest)) !== null;
 }
 
-function viewOf(next: string, isAnother: boolean, problem?: Problem) {
+function signInPage(next: string, isAnother: boolean, problem?: Problem) {
   const text = html`<p>You stay signed in with the other API tokens, and can switch between them.</p>`;
   const fields = { next, ...(isAnother && { another: '1' }) };
   return signInView({ action: PATH, fields, ...(isAnother && { text }) }, problem);

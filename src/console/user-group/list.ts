@@ -7,9 +7,9 @@ import { notice } from '../notice.ts';
 import { type Page, READERS, WRITERS } from '../page.ts';
 import { CREATE_PATH } from './create.ts';
 import { FIND_PATH } from './find.ts';
-import { conditionsOf, LIST_PATH, searchForm, searchOf } from './search-form.ts';
+import { LIST_PATH, listConditions, readSearch, searchForm } from './search-form.ts';
 import {
-  boundsOf,
+  pageBounds,
   progressAfter,
   progressView,
   ROWS,
@@ -26,11 +26,11 @@ export const list: Page = {
   access: 'list',
   handle: async (call) => {
     const { context, caller, query } = call;
-    const search = searchOf(query);
+    const search = readSearch(query);
     const step = stepIn(call);
     const page = await listUserGroups(context, caller, {
-      ...conditionsOf(search),
-      ...boundsOf(query, step),
+      ...listConditions(search),
+      ...pageBounds(query, step),
     });
     const progress = progressAfter(step, page, null);
     return {

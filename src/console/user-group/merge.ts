@@ -30,7 +30,7 @@ export function mergeGroup(base: GroupFields | null, mine: GroupFields, stored: 
   const merged = groupOfMembers(fields);
   // Keeps the order of members that the person chose.
   for (const name of OBJECTS) if (base?.[name] === stored[name]) merged[name] = mine[name];
-  return { fields: merged, conflicts: conflicts.map(changeOf), others: others.map(changeOf) };
+  return { fields: merged, conflicts: conflicts.map(formChange), others: others.map(formChange) };
 }
 
 /** The fields with the stored value of these, each named as in the form of a conflict. */
@@ -99,7 +99,7 @@ function groupOfMembers(members: Fields): GroupFields & { mapping: JsonText | nu
   return { name, mapping: objectIn('mapping'), properties: objectIn('properties') };
 }
 
-function changeOf({
+function formChange({
   name,
   from,
   to,

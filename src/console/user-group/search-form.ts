@@ -14,12 +14,12 @@ export const LIST_PATH = pathTo('user-groups');
 export type Search = Readonly<Record<(typeof NAMES)[number], string>>;
 const NAMES = ['search', 'match', 'data_source', 'suspended', 'seen_before'] as const;
 
-export function searchOf(query: URLSearchParams): Search {
+export function readSearch(query: URLSearchParams): Search {
   const text = (name: string) => (query.get(name) ?? '').slice(0, limits.textCodePoints);
   return Object.fromEntries(NAMES.map((name) => [name, text(name)])) as Search;
 }
 
-export function conditionsOf({
+export function listConditions({
   search,
   match,
   data_source,

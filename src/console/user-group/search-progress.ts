@@ -43,7 +43,7 @@ function countIn(query: URLSearchParams, name: string): number {
 }
 
 /** The part of the list that the step reads. The first one is as fast as any page. */
-export function boundsOf(
+export function pageBounds(
   query: URLSearchParams,
   { shown, isContinued, isScripted }: Step,
 ): { limit: number; cursor?: string; scanMs: number | undefined } {
