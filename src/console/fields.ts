@@ -10,6 +10,8 @@ interface FieldOptions {
   value?: string;
   hint?: string;
   isRequired?: boolean;
+  /** Only screen readers get the label, in a table whose columns have titles. */
+  isLabelHidden?: boolean;
   /** Problem of the rejected form. */
   problem?: Problem | undefined;
   /** JSON Pointer of violations of this field; `/name` if absent. */
@@ -25,14 +27,24 @@ export function textField(
     autocomplete?: string;
     inputMode?: 'decimal';
     placeholder?: string;
+    /** Id of a list of suggestions. */
+    list?: string;
   },
 ): Html {
-  const { name, value = '', type = 'text', autocomplete = 'off', inputMode = 'text', placeholder } = options;
+  const {
+    name,
+    value = '',
+    type = 'text',
+    autocomplete = 'off',
+    inputMode = 'text',
+    placeholder,
+    list,
+  } = options;
   const size = options.size ?? (inputMode === 'decimal' || type === 'date' ? 'small' : 'medium');
   return labelled(
     options,
     (attributes) =>
-      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
+      html`<input id="${name}" name="${name}" type="${type}" value="${value}" class="${size}" autocomplete="${autocomplete}" inputmode="${inputMode}" spellcheck="false" ${placeholder === undefined ? '' : html`placeholder="${placeholder}"`} ${list === undefined ? '' : html`list="${list}"`} ${options.isRequired ? 'required' : ''} ${attributes}>`,
   );
 }
 
@@ -134,10 +146,10 @@ function fieldName(pointer: string): string {
 }
 
 function labelled(options: FieldOptions, control: (attributes: Html) => Html): Html {
-  const { name, label, hint } = options;
+  const { name, label, hint, isLabelHidden = false } = options;
   const error = errorText(options);
   const attributes = describedBy([hint, `${name}-hint`], [error, `${name}-error`]);
-  return html`<div class="field"><label for="${name}">${label}</label>
+  return html`<div class="field"><label for="${name}" class="${isLabelHidden ? 'hidden' : ''}">${label}</label>
 ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
 ${error}
 ${control(error === NO_HTML ? attributes : html`${attributes} aria-invalid="true"`)}</div>`;

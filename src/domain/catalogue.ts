@@ -92,6 +92,7 @@ export class Catalogue {
   /** Keyed by mapping, as if nothing was reserved: depends on nothing else, because a catalogue never changes. */
   readonly #effective = new Map<JsonText | null, EffectiveMapping>();
   #keptEntries = 0;
+  #bySchema: ReadonlyMap<string, readonly DataSource[]> | undefined;
 
   constructor(documents: Iterable<CatalogueDocument>) {
     for (const document of documents) {
@@ -117,6 +118,20 @@ export class Catalogue {
   hasDefault(providedId: string, dataSourceId: number): boolean {
     const references: Reference[] = [providedId, dataSourceId, String(dataSourceId)];
     return this.#defaults.some(([, reference]) => references.includes(reference));
+  }
+
+  /** The data sources of each schema, in the order of the caller's ids. */
+  get bySchema(): ReadonlyMap<string, readonly DataSource[]> {
+    this.#bySchema ??= Map.groupBy(
+      [...this.#byProvidedId.values()].map((document) => this.#parseDataSource(document)),
+      ({ schemaId }) => schemaId,
+    );
+    return this.#bySchema;
+  }
+
+  /** null if the schema has no default. */
+  defaultOf(schemaId: string): Reference | null {
+    return this.#defaults.find(([id]) => id === schemaId)?.[1] ?? null;
   }
 
   /** In the order of the caller's ids. */

@@ -51,7 +51,7 @@ describeOnEachDatabase('events in the console', (database) => {
     const fields = { user_group_id: 'a/1', name: 'Acme', properties: { plan: 'gold', from: 1 } };
     await service.get(fields, { token });
     const edit = '/console/user-groups/a%2F1';
-    const review = await browser.submit(`${edit}/edit`, `${edit}/review`, {
+    const review = await browser.submit(`${edit}/edit?as=json`, `${edit}/review`, {
       name: 'Acme <Inc.>',
       mapping: '{"40": 9007199254740991}',
       properties: '{"from": {"to": 1.0}, "to": []}',

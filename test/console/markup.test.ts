@@ -103,7 +103,7 @@ describeOnEachDatabase('markup in the console', (database) => {
         properties: `{"x": ${JSON.stringify(text)}}`,
         mapping: '',
       };
-      const review = await browser.submit(pathOf(text, 'edit'), pathOf(text, 'review'), typed);
+      const review = await browser.submit(`${pathOf(text, 'edit')}?as=json`, pathOf(text, 'review'), typed);
       checkMarkup(review);
       await service.put({ user_group_id: text, name: `3${text}`.slice(0, 250) });
       const conflict = await browser.submitFrom(review, pathOf(text, 'save'));
@@ -146,7 +146,7 @@ describeOnEachDatabase('markup in the console', (database) => {
   it('shows what was typed into forms and URLs as text', async () => {
     for (const text of joined(markup)) {
       const typed = { user_group_id: ` ${text}`, name: text, mapping: text, properties: text };
-      const rejected = await browser.submit(`${LIST}/-/new`, `${LIST}/-/new`, typed);
+      const rejected = await browser.submit(`${LIST}/-/new?as=json`, `${LIST}/-/new`, typed);
       assert.equal(rejected.status, 400);
       checkMarkup(rejected);
       const shown = fieldsOf(rejected.text, `${LIST}/-/new`);

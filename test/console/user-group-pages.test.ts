@@ -38,7 +38,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
 
   /** Types into the form to edit, and returns the review. */
   function reviewOf(id: string, fields: Record<string, string>): Promise<TestResponse> {
-    return browser.submit(pathOf(id, 'edit'), pathOf(id, 'review'), fields);
+    return browser.submit(`${pathOf(id, 'edit')}?as=json`, pathOf(id, 'review'), fields);
   }
 
   /** The text of the error beside each field. */
@@ -69,7 +69,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
   }
 
   it('creates a group with its mapping and properties as they were typed, and shows it', async () => {
-    const response = await browser.submit(NEW, NEW, {
+    const response = await browser.submit(`${NEW}?as=json`, NEW, {
       user_group_id: 'new/1',
       name: 'Acme',
       mapping: '{"40": "acme-orders",\n "41": 7}',
@@ -91,7 +91,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
       mapping: '{"40": 1.5}',
       properties: '{"a": 1,\n "a": 2} <b>',
     };
-    const response = await browser.submit(NEW, NEW, typed);
+    const response = await browser.submit(`${NEW}?as=json`, NEW, typed);
     assert.equal(response.status, 400);
     assert.deepEqual({ ...fieldsOf(response.text, NEW), csrf: '' }, { ...typed, csrf: '' });
     const errors = errorsOf(response);
@@ -177,7 +177,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
   it('leads from the review back to the form with what was typed', async () => {
     await create('again', { properties: { a: 1 } });
     const review = await reviewOf('again', { name: 'New', properties: '{"b": 2.0}' });
-    const form = await browser.submitFrom(review, pathOf('again', 'edit'));
+    const form = await browser.submitFrom(review, pathOf('again', 'edit'), { as: 'json' });
     const { name, properties, version } = fieldsOf(form.text, pathOf('again', 'review'));
     assert.deepEqual([name, properties!.replace(/\s/g, '')], ['New', '{"b":2.0}']);
     assert.equal(version, fieldsOf(review.text, pathOf('again', 'save')).version);
@@ -237,7 +237,7 @@ describeOnEachDatabase('user groups in the console', (database) => {
     await service.get(
       '{"user_group_id":"merge","name":"Acme","mapping":{"40":"a","41":"b"},"properties":{"z":1.0,"y":2,"x":3}}',
     );
-    const form = await browser.get(pathOf('merge', 'edit'));
+    const form = await browser.get(`${pathOf('merge', 'edit')}?as=json`);
     const theirs =
       '{"user_group_id":"merge","name":"Theirs","mapping":{"40":"a","41":"c"},"properties":{"z":1.0,"y":2,"w":1e2}}';
     assert.equal((await service.put(theirs)).status, 200);
@@ -272,7 +272,10 @@ describeOnEachDatabase('user groups in the console', (database) => {
 
   it('treats what differs as a conflict if the form does not say what it was opened with', async () => {
     await create('unknown', { properties: { a: 1 } });
-    const form = fieldsOf((await browser.get(pathOf('unknown', 'edit'))).text, pathOf('unknown', 'review'));
+    const form = fieldsOf(
+      (await browser.get(`${pathOf('unknown', 'edit')}?as=json`)).text,
+      pathOf('unknown', 'review'),
+    );
     await service.put({ user_group_id: 'unknown', properties: { a: 2 } });
     for (const base of ['', '{', '[]', '{"name":1}', '{"name":"A","mapping":[]}x']) {
       const conflict = await browser.post(pathOf('unknown', 'review'), { ...form, base });

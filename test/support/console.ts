@@ -122,7 +122,8 @@ export function fieldsOf(document: string, action: string): Fields {
       form?.fields.push([name, attributes.value ?? '']);
     else if (tag === 'textarea') form?.fields.push([name, text.replace(/^\n/, '')]);
     else if (tag === 'select') choice = name;
-    else if (tag === 'option') {
+    else if (tag === 'datalist') choice = undefined;
+    else if (tag === 'option' && choice !== undefined) {
       const isFirst = !form?.fields.some(([each]) => each === choice);
       if (isFirst || 'selected' in attributes) form?.fields.push([choice!, attributes.value!]);
     }

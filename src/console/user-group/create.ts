@@ -2,13 +2,12 @@ import type { EnvironmentConfig } from '../../operations/document/environment-co
 import { getOrCreateUserGroup } from '../../operations/user-group/get-or-create.ts';
 import { Problem } from '../../problem.ts';
 import { problemSummary, textField } from '../fields.ts';
-import type { Form } from '../form.ts';
 import { formPages, formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { withNotice } from '../notice.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { isConflict } from '../version.ts';
-import { groupFields, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
+import { groupFields, isJsonForm, readGroup, readGroupFields, type TypedGroup, typedGroup } from './form.ts';
 
 /** `-` is in the place of an id, and no action on an id is called `new`. */
 const path = '/user-groups/-/new';
@@ -21,9 +20,9 @@ export const creation = formPages({
   purpose: 'create user groups',
   act: async ({ context, caller, form }) => {
     await context.cpu.turn(form.size);
-    const typed = readGroup(form, await environmentConfig({ context, caller }));
+    const config = await environmentConfig({ context, caller });
     const id = form.text('user_group_id');
-    const fields = readGroupFields(id, typed, null);
+    const fields = readGroupFields(id, readGroup(form, config), config);
     try {
       await getOrCreateUserGroup(context, caller, { userGroupId: id, ...fields }, { ifNoneMatch: '*' });
     } catch (error) {
@@ -33,7 +32,8 @@ export const creation = formPages({
   },
   view: async (call, form, problem) => {
     const config = await environmentConfig(call);
-    const typed = problem === undefined ? typedGroup(config) : readGroup(form, config);
+    const isJson = isJsonForm(call.query, form);
+    const typed = problem === undefined ? typedGroup(config, isJson) : readGroup(form, config);
     return createView(call, { id: form.text('user_group_id'), ...typed }, problem);
   },
 });
@@ -49,15 +49,19 @@ export const creationAgain: Page = {
     const { context, form } = call;
     await context.cpu.turn(form.size);
     const [id, config] = [form.text('user_group_id'), await environmentConfig(call)];
-    return createView(call, { id, ...typedIn(id, form, config) });
+    return createView(call, { id, ...typedIn(call, id, config) });
   },
 };
 
 /** As the form shows it; what is not valid as it was typed. */
-function typedIn(id: string, form: Form, config: EnvironmentConfig): TypedGroup {
+function typedIn({ query, form }: PageCall, id: string, config: EnvironmentConfig): TypedGroup {
   const typed = readGroup(form, config);
   try {
-    return typedGroup(config, readGroupFields(id, typed, null));
+    return typedGroup(
+      config,
+      isJsonForm(query, form),
+      readGroupFields(id === '' ? '-' : id, { ...typed, name: typed.name || '-' }, config),
+    );
   } catch (error) {
     if (error instanceof Problem) return typed;
     throw error;
@@ -73,11 +77,12 @@ const EXISTS = new Problem(
 );
 
 /** `problem` is that of the rejected form. */
-export function createView(
+async function createView(
   call: PageCall,
   { id, ...typed }: TypedGroup & { id: string },
   problem?: Problem,
-): View {
+): Promise<View> {
+  const config = await environmentConfig(call);
   return formView(call, {
     title: 'Create a user group',
     text: problemSummary(problem),
@@ -91,7 +96,7 @@ ${textField({
   isRequired: true,
   problem,
 })}
-${groupFields(typed, problem)}`,
+${groupFields(typed, { config, userGroupId: null, again: AGAIN_PATH }, problem)}`,
     button: 'Create',
     back: pathTo('user-groups'),
   });

@@ -9,7 +9,15 @@ import { formView } from '../form-pages.ts';
 import { html, link, pathTo } from '../html.ts';
 import { environmentConfig, type Page, type PageCall, type View, WRITERS } from '../page.ts';
 import { versionField, versionIn } from '../version.ts';
-import { BASE, groupFields, readGroup, submittedFields, type TypedGroup, typedGroup } from './form.ts';
+import {
+  BASE,
+  groupFields,
+  isJsonForm,
+  readGroup,
+  submittedFields,
+  type TypedGroup,
+  typedGroup,
+} from './form.ts';
 import { goneView } from './gone.ts';
 import { groupIn } from './group.ts';
 import { textOfGroup } from './merge.ts';
@@ -28,7 +36,8 @@ export const edit: Page = {
     const userGroup = await groupIn(call);
     await call.context.cpu.turn(valuesLength(userGroup));
     const opened = { version: versionTag(userGroup), base: textOfGroup(userGroup) };
-    return editView(call, typedGroup(await environmentConfig(call), userGroup), opened);
+    const typed = typedGroup(await environmentConfig(call), isJsonForm(call.query, call.form), userGroup);
+    return editView(call, typed, opened);
   },
 };
 
@@ -37,11 +46,11 @@ export const editAgain: Page = {
   ...shared,
   method: 'POST',
   handle: async (call) => {
-    const { context, request, form } = call;
+    const { context, request, query, form } = call;
     await context.cpu.turn(form.size);
     const config = await environmentConfig(call);
-    const { fields } = submittedFields(userGroupIdParameter(request), form, config, null);
-    return editView(call, typedGroup(config, fields), openedIn(form));
+    const { fields } = submittedFields(userGroupIdParameter(request), form, config);
+    return editView(call, typedGroup(config, isJsonForm(query, form), fields), openedIn(form));
   },
   retry: retryEdit,
 };
@@ -64,9 +73,15 @@ function openedIn(form: Form): Opened {
   return { version: versionIn(form), base: form.text(BASE) };
 }
 
-function editView(call: PageCall, typed: TypedGroup, { version, base }: Opened, problem?: Problem): View {
+async function editView(
+  call: PageCall,
+  typed: TypedGroup,
+  { version, base }: Opened,
+  problem?: Problem,
+): Promise<View> {
   const id = userGroupIdParameter(call.request);
   const group = pathTo('user-groups', id);
+  const config = await environmentConfig(call);
   return formView(call, {
     title: `Edit ${id}`,
     heading: 'Edit user group',
@@ -74,7 +89,7 @@ function editView(call: PageCall, typed: TypedGroup, { version, base }: Opened, 
 ${problemSummary(problem)}`,
     action: `${group}/review`,
     fields: html`${versionField(version)}${hidden(BASE, base)}
-${groupFields(typed, problem)}`,
+${groupFields(typed, { config, userGroupId: id, again: `${group}/edit` }, problem)}`,
     button: 'Review changes',
     back: group,
   });

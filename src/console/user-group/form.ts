@@ -1,19 +1,17 @@
 // The form of a user group: what a person types, and what the API accepts.
 
 import { memberChanges, userGroupChanges } from '../../domain/event/changes.ts';
-import type { JsonText } from '../../domain/json/strict-json.ts';
 import { refuseFields, type UserGroupFields, userGroupBody } from '../../domain/request-body.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
 import { Problem, type Violation } from '../../problem.ts';
 import { type Change, changeList } from '../event/changes.ts';
-import { areaField, hidden, nameField } from '../fields.ts';
+import { hidden, nameField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Html, html } from '../html.ts';
-import { editableJson } from '../json.ts';
+import { mappingFields, mappingText, readMapping, type TypedMapping, typedMapping } from './mapping.ts';
 import { type GroupFields, groupOfText, textOfGroup, withStored } from './merge.ts';
 import {
-  parseTypedJson,
   propertiesText,
   propertyFields,
   readProperties,
@@ -24,22 +22,28 @@ import {
 /** The fields as typed, valid or not. */
 export interface TypedGroup {
   name: string;
-  mapping: string;
+  mapping: TypedMapping;
   properties: TypedProperties;
 }
 
 const NOTHING: GroupFields = { name: '', mapping: null, properties: null };
 
+/** Whether the person asked for mapping and properties as JSON, by a link or by the button of the form. */
+export function isJsonForm(query: URLSearchParams, form: Form): boolean {
+  return (form.has(AS) ? form.text(AS) : query.get(AS)) === 'json';
+}
+
 /** `fields` is absent for a new group. */
 export function typedGroup(
-  { propertySchema }: EnvironmentConfig,
+  config: EnvironmentConfig,
+  isJson: boolean,
   { name, mapping, properties }: GroupFields = NOTHING,
 ): TypedGroup {
-  const schema = propertySchema?.schema ?? null;
+  const schema = config.propertySchema?.schema ?? null;
   return {
     name,
-    mapping: mapping === null ? '' : editableJson(mapping),
-    properties: typedProperties(schema, properties),
+    mapping: typedMapping(config, mapping, isJson),
+    properties: typedProperties(isJson ? 'json' : schema, properties),
   };
 }
 
@@ -54,10 +58,10 @@ export function submittedFields(
   id: string,
   form: Form,
   config: EnvironmentConfig,
-  stored: JsonText | null,
+  stored?: GroupFields,
 ): Submitted {
   const base = groupOfText(form.text(BASE));
-  const fields = readGroupFields(id, readGroup(form, config), stored);
+  const fields = readGroupFields(id, readGroup(form, config), config, stored);
   return { base, fields: base === null ? fields : withStored(fields, base, form.texts(KEEP)) };
 }
 
@@ -65,7 +69,7 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
   const schema = propertySchema?.schema ?? null;
   return {
     name: form.text('name'),
-    mapping: form.text('mapping'),
+    mapping: readMapping(form),
     properties: readProperties(form, schema),
   };
 }
@@ -77,13 +81,14 @@ export function readGroup(form: Form, { propertySchema }: EnvironmentConfig): Ty
 export function readGroupFields(
   id: string,
   { name, mapping, properties }: TypedGroup,
-  stored: JsonText | null,
+  { catalogue }: EnvironmentConfig,
+  stored: GroupFields = NOTHING,
 ): GroupFields {
   const violations: Violation[] = [];
   const fields = {
     name,
-    mapping: parseTypedJson(mapping, ['mapping'], violations),
-    properties: propertiesText(properties, stored, violations),
+    mapping: mappingText(mapping, catalogue, stored.mapping, violations),
+    properties: propertiesText(properties, stored.properties, violations),
   };
   const body =
     `{"user_group_id":${JSON.stringify(id)},"name":${JSON.stringify(name)},` +
@@ -113,18 +118,30 @@ export function differences(stored: UserGroup, fields: GroupFields): Change[] {
   return changes === null ? [] : changeList(memberChanges(changes));
 }
 
-export function groupFields({ name, mapping, properties }: TypedGroup, problem: Problem | undefined): Html {
-  return html`${nameField({ value: name, problem })}
-${areaField({
-  name: 'mapping',
-  label: 'Mapping',
-  hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
-  value: mapping,
-  rows: 5,
-  problem,
-})}
-${propertyFields(properties, problem)}`;
+/** Where the form is: what it needs besides what is typed. */
+interface FormPlace {
+  config: EnvironmentConfig;
+  /** null for a new group. */
+  userGroupId: string | null;
+  /** Path that shows the form again, in another way. */
+  again: string;
 }
+
+export function groupFields(
+  { name, mapping, properties }: TypedGroup,
+  { config, userGroupId, again }: FormPlace,
+  problem: Problem | undefined,
+): Html {
+  const isJson = mapping.inputs.length + properties.inputs.length === 0;
+  const [as, text] = isJson ? ['form', 'Edit as a form'] : ['json', 'Edit as JSON'];
+  return html`${nameField({ value: name, problem })}
+${mappingFields(mapping, config, userGroupId, problem)}
+${propertyFields(properties, problem)}
+<p><button type="submit" class="plain" formaction="${again}" formnovalidate name="${AS}" value="${as}">${text}</button></p>`;
+}
+
+/** Name of the button, and of the parameter in an address. */
+const AS = 'as';
 
 /** The same as texts that a form sends on. `base` is what is stored at the version of the form. */
 export function hiddenFields({ name, mapping, properties }: GroupFields, base: GroupFields): Html {

@@ -9,7 +9,7 @@ import { type JsonText, jsonPointer, parseStrictJson } from '../../domain/json/s
 import { Problem, type Violation } from '../../problem.ts';
 import { areaField, choiceField, hidden, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, table } from '../html.ts';
 import { editableJson } from '../json.ts';
 
 /** `choice` has texts of JSON as its values; `json` is for a stored value that the other kinds cannot show unchanged. */
@@ -37,14 +37,27 @@ export interface TypedProperties {
   inputs: readonly Input[];
   /** A text of JSON: the members without an input. */
   other: string;
+  /** Whether there is no schema, so that each row also says its name and type. */
+  hasRows: boolean;
 }
+
+/** More members are edited as JSON. */
+const MAX_ROWS = 40;
+const BLANK_ROWS = 3;
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop line breaks, and parsers of HTML replace NUL.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const JSON_HINT = 'As JSON, because the stored value is empty, has another type, or has several lines.';
 
-export function typedProperties(schema: JsonText | null, properties: JsonText | null): TypedProperties {
+/** `json`: without inputs, whatever the schema. */
+export function typedProperties(
+  schema: JsonText | 'json' | null,
+  properties: JsonText | null,
+): TypedProperties {
+  if (schema === 'json')
+    return { inputs: [], other: properties === null ? '' : editableJson(properties), hasRows: false };
+  if (schema === null) return typedRows(properties);
   const stored = new Map(properties === null ? [] : (parseTree(properties) as JsonObject).members);
   const inputs = [...propertyDefinitions(schema)].map(([key, definition]) => {
     const text = JSON.stringify(key);
@@ -52,7 +65,34 @@ export function typedProperties(schema: JsonText | null, properties: JsonText | 
     stored.delete(text);
     return propertyInput(key, definition, value);
   });
-  return { inputs, other: otherText(properties, stored) };
+  return { inputs, other: otherText(properties, stored), hasRows: false };
+}
+
+/** A row for each member, and some for new ones. */
+function typedRows(properties: JsonText | null): TypedProperties {
+  const stored = properties === null ? [] : [...(parseTree(properties) as JsonObject).members];
+  const members = stored.map(([key, value]) => [JSON.parse(key) as string, value] as const);
+  const isRows = members.length <= MAX_ROWS && members.every(([key]) => key !== '' && !CONTROL.test(key));
+  if (!isRows) return typedProperties('json', properties);
+  const blank = Array.from({ length: BLANK_ROWS }, () => rowInput('', 'text', ''));
+  return {
+    inputs: [...members.map(([key, value]) => storedRow(key, value)), ...blank],
+    other: properties === '{}' ? properties : '',
+    hasRows: true,
+  };
+}
+
+function storedRow(key: string, stored: JsonTree): Input {
+  for (const kind of ['text', 'number'] as const) {
+    const isOfKind = typeof stored === 'string' && (kind === 'text') === (stored[0] === '"');
+    const value = isOfKind ? shownValue({ kind, label: key, hint: '', choices: [] }, stored) : null;
+    if (value !== null) return rowInput(key, kind, value);
+  }
+  return rowInput(key, 'json', editableJson(treeText(stored)));
+}
+
+function rowInput(key: string, kind: Kind, value: string): Input {
+  return { key, kind, value, label: key, hint: '', choices: [] };
 }
 
 /** An absent input is that of a member which the schema does not have, or not any more. */
@@ -65,7 +105,7 @@ export function readProperties(form: Form, schema: JsonText | null): TypedProper
     const kind = form.choice(`${name}-kind`, kinds) ?? 'json';
     inputs.push(typedInput(key, kind, form.text(name), definitions.get(key)));
   }
-  return { inputs, other: form.text('properties') };
+  return { inputs, other: form.text('properties'), hasRows: form.has('property-rows') };
 }
 
 /**
@@ -86,7 +126,12 @@ export function propertiesText(
   const typed = new Map<string, string>();
   for (const input of inputs) {
     const value = inputJson(input, violations);
-    if (value !== null) typed.set(JSON.stringify(input.key), value);
+    if (value === null) continue;
+    if (input.key === '')
+      violations.push({ pointer: '/properties', detail: `has no name for the value ${value}` });
+    if (typed.has(JSON.stringify(input.key)))
+      violations.push({ pointer: jsonPointer(['properties', input.key]), detail: 'is there twice' });
+    typed.set(JSON.stringify(input.key), value);
   }
   for (const [key, value] of text === null ? [] : (parseTree(text) as JsonObject).members) {
     if (typed.has(key)) violations.push(inOther(key));
@@ -117,7 +162,11 @@ export function parseTypedJson(
 }
 
 /** `problem` is that of the rejected form. */
-export function propertyFields({ inputs, other }: TypedProperties, problem: Problem | undefined): Html {
+export function propertyFields(
+  { inputs, other, hasRows }: TypedProperties,
+  problem: Problem | undefined,
+): Html {
+  if (hasRows) return rowFields(inputs, other, problem);
   const ofOther = areaField({
     name: 'properties',
     label: inputs.length === 0 ? 'Properties' : 'Other properties',
@@ -131,6 +180,57 @@ export function propertyFields({ inputs, other }: TypedProperties, problem: Prob
 ${inputs.map((input, index) => inputField(input, index, problem))}
 ${ofOther}
 </fieldset>`;
+}
+
+function rowFields(inputs: readonly Input[], other: string, problem: Problem | undefined): Html {
+  const ofNone = withoutShownErrors(inputs, problem)?.errors.filter(({ pointer }) =>
+    pointer.startsWith('/properties'),
+  );
+  const cells = inputs.map((input, index) => rowCells(input, index, problem));
+  return html`<fieldset class="rows"><legend>Properties</legend>
+<p class="hint">An empty value removes the row. JSON: true, false, null, a list or an object.</p>
+${(ofNone ?? []).map(({ detail }) => html`<p class="error">${detail}</p>`)}
+${table('Properties', ['Name', 'Type', 'Value'], cells)}
+${hidden('property-rows', '1')}${hidden('properties', other)}
+</fieldset>`;
+}
+
+const rowKinds = [
+  ['text', 'text'],
+  ['number', 'number'],
+  ['json', 'JSON'],
+] as const;
+
+function rowCells({ key, kind, value }: Input, index: number, problem: Problem | undefined): readonly Html[] {
+  const name = `property-${index}`;
+  const title = key === '' ? `new property ${index + 1}` : key;
+  const pointer = jsonPointer(['properties', key]);
+  const of = key === '' ? undefined : problem;
+  return [
+    textField({
+      name: `${name}-key`,
+      label: `Name of ${title}`,
+      isLabelHidden: true,
+      value: key,
+      size: 'small',
+    }),
+    choiceField({
+      name: `${name}-kind`,
+      label: `Type of ${title}`,
+      isLabelHidden: true,
+      value: kind,
+      choices: rowKinds,
+    }),
+    areaField({
+      name,
+      label: `Value of ${title}`,
+      isLabelHidden: true,
+      value,
+      rows: value.split('\n').length,
+      problem: of,
+      pointer,
+    }),
+  ];
 }
 
 /** The members of the schema that have one simple type, or that list their values. */

@@ -1,0 +1,255 @@
+// The mapping as a form: for each schema of the catalogue a choice of its data sources, and one text of JSON for
+// everything else. A submitted form says itself which schema each of its inputs is for, because the catalogue may have
+// changed since the form was shown.
+
+import type { Catalogue, DataSource, Reference } from '../../domain/catalogue.ts';
+import { documentFields } from '../../domain/document.ts';
+import { JsonObject, type JsonTree, objectText, parseTree, treeText } from '../../domain/json/json-tree.ts';
+import { type JsonText, jsonPointer } from '../../domain/json/strict-json.ts';
+import type { EnvironmentConfig } from '../../operations/document/environment-config.ts';
+import type { Problem, Violation } from '../../problem.ts';
+import { dataSourceName } from '../catalogue/data-source.ts';
+import { areaField, choiceField, hidden, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { type Html, html } from '../html.ts';
+import { editableJson } from '../json.ts';
+import { parseTypedJson } from './properties.ts';
+
+interface Input {
+  schemaId: string;
+  /** JSON of the stored reference; empty if the schema has none. */
+  stored: string;
+  /** As chosen: JSON of a reference. As searched: the id or the name of a data source. Empty: the default. */
+  value: string;
+  isSearched: boolean;
+}
+
+/** A mapping as typed. */
+export interface TypedMapping {
+  inputs: readonly Input[];
+  /** A text of JSON: the entries without an input. */
+  other: string;
+}
+
+/** More schemas are edited as JSON. */
+const MAX_SCHEMAS = 40;
+/** More data sources are searched, in an input with suggestions. */
+const MAX_CHOICES = 50;
+/** Suggestions on one page: the id or the name of every other data source can be typed. */
+const MAX_SUGGESTIONS = 400;
+
+export function typedMapping(
+  config: EnvironmentConfig,
+  mapping: JsonText | null,
+  isJson: boolean,
+): TypedMapping {
+  const schemaIds = [...config.ofKind('schema').keys()];
+  const stored =
+    mapping === null ? new Map<string, JsonTree>() : new Map((parseTree(mapping) as JsonObject).members);
+  const isForm = !isJson && schemaIds.length <= MAX_SCHEMAS;
+  const bySchema = config.catalogue.bySchema;
+  const inputs = (isForm ? schemaIds : []).map((schemaId) => {
+    const reference = stored.get(JSON.stringify(schemaId));
+    stored.delete(JSON.stringify(schemaId));
+    const text = reference === undefined ? '' : treeText(reference);
+    const isSearched = (bySchema.get(schemaId)?.length ?? 0) > MAX_CHOICES;
+    const value = isSearched ? searchedText(config.catalogue, text) : text;
+    return { schemaId, stored: text, value, isSearched };
+  });
+  if (mapping === null || (stored.size === 0 && mapping !== '{}')) return { inputs, other: '' };
+  const rest = objectText([...stored].map(([key, value]) => [JSON.parse(key) as string, treeText(value)]));
+  return { inputs, other: editableJson(rest) };
+}
+
+export function readMapping(form: Form): TypedMapping {
+  const inputs: Input[] = [];
+  for (let index = 0; form.has(`mapping-${index}-schema`); index++) {
+    const name = `mapping-${index}`;
+    inputs.push({
+      schemaId: form.text(`${name}-schema`),
+      stored: form.text(`${name}-stored`),
+      value: form.text(name),
+      isSearched: form.has(`${name}-searched`),
+    });
+  }
+  return { inputs, other: form.text('mapping') };
+}
+
+/** The exact text, with the entries that `stored` has in their order; null if nothing was chosen. */
+export function mappingText(
+  { inputs, other }: TypedMapping,
+  catalogue: Catalogue,
+  stored: JsonText | null,
+  violations: Violation[],
+): JsonText | null {
+  const text = parseTypedJson(other, ['mapping'], violations);
+  if (inputs.length === 0) return text;
+  const tree = text === null ? null : parseTree(text);
+  if (tree !== null && !(tree instanceof JsonObject)) {
+    violations.push({ pointer: '/mapping', detail: 'must be an object' });
+    return null;
+  }
+  const chosen = new Map<string, JsonText>();
+  for (const input of inputs) {
+    const reference = referenceText(input, catalogue, violations);
+    if (reference !== null) chosen.set(input.schemaId, reference);
+  }
+  for (const [key, value] of tree?.members ?? []) {
+    const schemaId = JSON.parse(key) as string;
+    if (chosen.has(schemaId))
+      violations.push({
+        pointer: jsonPointer(['mapping', schemaId]),
+        detail: 'is also in the other entries: remove it there',
+      });
+    chosen.set(schemaId, treeText(value));
+  }
+  if (chosen.size === 0) return text;
+  const before = stored === null ? [] : [...(parseTree(stored) as JsonObject).members.keys()];
+  const ids = new Set([...before.map((key) => JSON.parse(key) as string), ...chosen.keys()]);
+  return objectText([...ids].map((id) => [id, chosen.get(id)]));
+}
+
+/** null for the default. */
+function referenceText(
+  { schemaId, stored, value, isSearched }: Input,
+  catalogue: Catalogue,
+  violations: Violation[],
+): JsonText | null {
+  if (!isSearched) return parseTypedJson(value, ['mapping', schemaId], violations);
+  const typed = value.trim();
+  if (typed === '') return null;
+  // Unchanged: the data source may be stored by its number.
+  if (stored !== '' && typed === searchedText(catalogue, stored)) return stored as JsonText;
+  const sources = catalogue.bySchema.get(schemaId) ?? [];
+  const named = sources.filter((each) => each.providedId === typed || dataSourceName(each) === typed);
+  const source =
+    named.find((each) => each.providedId === typed) ?? (named.length === 1 ? named[0] : undefined);
+  return JSON.stringify(source?.providedId ?? typed) as JsonText;
+}
+
+/** Text of the reference in an input that searches. */
+function searchedText(catalogue: Catalogue, reference: string): string {
+  if (reference === '') return '';
+  const parsed = JSON.parse(reference) as Reference;
+  return catalogue.find(parsed)?.providedId ?? String(parsed);
+}
+
+export function mappingFields(
+  { inputs, other }: TypedMapping,
+  config: EnvironmentConfig,
+  userGroupId: string | null,
+  problem: Problem | undefined,
+): Html {
+  const json = areaField({
+    name: 'mapping',
+    label: inputs.length === 0 ? 'Mapping' : 'Entries of schemas that are not in the catalogue',
+    hint: 'A JSON object from schema ids to data sources, such as {"40": "acme-orders"}, or nothing.',
+    value: other,
+    rows: inputs.length === 0 ? 5 : 3,
+    problem,
+  });
+  if (inputs.length === 0) return json;
+  let suggestions = MAX_SUGGESTIONS;
+  const fields = inputs.map((input, index) => {
+    const field = inputField(input, index, { config, userGroupId, problem, suggestions });
+    if (input.isSearched)
+      suggestions -= Math.min(suggestions, config.catalogue.bySchema.get(input.schemaId)?.length ?? 0);
+    return field;
+  });
+  const isOtherShown = other !== '' || problem?.errors.some(({ pointer }) => pointer === '/mapping');
+  return html`<fieldset><legend>Mapping</legend>
+${fields}
+${isOtherShown ? json : hidden('mapping', '')}
+</fieldset>`;
+}
+
+interface Surroundings {
+  config: EnvironmentConfig;
+  userGroupId: string | null;
+  problem: Problem | undefined;
+  suggestions: number;
+}
+
+function inputField(
+  input: Input,
+  index: number,
+  { config, userGroupId, problem, suggestions }: Surroundings,
+): Html {
+  const { schemaId, stored, value, isSearched } = input;
+  const name = `mapping-${index}`;
+  const document = config.ofKind('schema').get(schemaId);
+  const title = document === undefined ? '' : (JSON.parse(documentFields(document).name!) as string);
+  const offered = (config.catalogue.bySchema.get(schemaId) ?? []).filter(
+    ({ reservedFor }) => reservedFor === null || reservedFor === userGroupId,
+  );
+  const options = {
+    name,
+    label: title === '' || title === schemaId ? schemaId : `${title} (${schemaId})`,
+    value,
+    problem,
+    pointer: jsonPointer(['mapping', schemaId]),
+  };
+  const fault = faultText(input, config.catalogue, userGroupId);
+  const control = isSearched
+    ? html`${textField({ ...options, list: `${name}-list`, hint: `The id or the name of one of ${offered.length} data sources; empty: ${defaultText(config.catalogue, schemaId, userGroupId)}.` })}
+<datalist id="${name}-list">${offered.slice(0, suggestions).map((each) => html`<option value="${each.providedId}">${dataSourceName(each)}</option>`)}</datalist>
+${hidden(`${name}-searched`, '1')}`
+    : choiceField({ ...options, choices: choicesFor(input, offered, config.catalogue, userGroupId) });
+  return html`${hidden(`${name}-schema`, schemaId)}${hidden(`${name}-stored`, stored)}
+${control}
+${fault === '' ? '' : html`<p class="error">${fault}</p>`}`;
+}
+
+/** The default first, then the data sources, and the stored reference if it is none of them. */
+function choicesFor(
+  { schemaId, value }: Input,
+  offered: readonly DataSource[],
+  catalogue: Catalogue,
+  userGroupId: string | null,
+): (readonly [string, string])[] {
+  const reference = value === '' ? null : parseReference(value);
+  const current = reference === null ? undefined : catalogue.find(reference);
+  const choices = offered.map((each) => {
+    // A reference by number stays one.
+    const text = each === current ? value : JSON.stringify(each.providedId);
+    const name = dataSourceName(each);
+    return [text, name === each.providedId ? name : `${name} (${each.providedId})`] as const;
+  });
+  const isOffered = value === '' || choices.some(([text]) => text === value);
+  return [
+    ['', defaultText(catalogue, schemaId, userGroupId)],
+    ...choices,
+    ...(isOffered ? [] : [[value, `missing: ${reference ?? value}`] as const]),
+  ];
+}
+
+function defaultText(catalogue: Catalogue, schemaId: string, userGroupId: string | null): string {
+  const reference = catalogue.defaultOf(schemaId);
+  if (reference === null) return 'missing: the schema has no default';
+  const found = catalogue
+    .effective({ providedId: userGroupId ?? '', mapping: null })
+    .dataSources.get(schemaId);
+  return found === undefined
+    ? `missing: the default ${reference} leads nowhere`
+    : `default: ${dataSourceName(found)}`;
+}
+
+/** Empty unless dashboards of the group show an error for the schema. */
+function faultText({ schemaId, stored }: Input, catalogue: Catalogue, userGroupId: string | null): string {
+  const mapping = stored === '' ? null : (`{${JSON.stringify(schemaId)}:${stored}}` as JsonText);
+  const effective = catalogue.effective({ providedId: userGroupId ?? '', mapping });
+  if (effective.dataSources.has(schemaId)) return '';
+  const [unresolved] = effective.unresolved.filter((each) => each.schemaId === schemaId);
+  return unresolved === undefined
+    ? 'Missing: dashboards get no data source for it.'
+    : `Missing: ${unresolved.reference} does not lead to a data source of this schema for this user group.`;
+}
+
+function parseReference(text: string): Reference | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'string' || typeof parsed === 'number' ? parsed : null;
+  } catch {
+    return null;
+  }
+}
