@@ -22,6 +22,7 @@ import {
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
+  findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
@@ -63,6 +64,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listEvents: singly(listEvents),
   findEvent: findEvents,
   hasMoreEvents: singly(hasMoreEvents),
+  findDelivery: singly(findDelivery),
   listDeliveries: singly(listDeliveries),
   scanDeliveries: singly(scanDeliveries),
   scanFailingEndpoints: singly(scanFailingEndpoints),

@@ -24,6 +24,7 @@ import {
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
+  findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
@@ -57,6 +58,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listEvents,
   findEvent,
   hasMoreEvents,
+  findDelivery,
   listDeliveries,
   scanDeliveries,
   scanFailingEndpoints,

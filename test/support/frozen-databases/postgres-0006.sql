@@ -1,4 +1,4 @@
--- {"tokenKeys":"10ea07d6:5LhPKV9TjAD8PQYONLMAmKzdlXnmKWGyB5jtoDg9ju0","apiToken":"uga_ZS1IDyMN4gskZ8CxMlCFMkjJYiAxGpIMCW2uNdWinSk1dTERW","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YiWWWzZSHcQzV2UbnhnVTSYdKUTunI7x31U0Vf5nfceT1RCA39"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iy1v7G3ZyEKp41c3zLeIEEsGix5rJoZM4H2ghY0zt8w3J3pPLUK"},{"provided_id":"updated","name":"Updated","token":"ugt_26PJeO6lWBhSqGc8nP1meDiMh7sldUvbmfLm57PL9kmapt28QVuK"}]}
+-- {"tokenKeys":"b4c5fc0f:flNWutPu_bdyKiC3vJVCGzH5cxMURy9_HNGxf-rfQWI","apiToken":"uga_VpwAob2QqEBAlqZFS4tt6tO3E8lsEAQUmb4wYQBAW9r0LoMXI","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Ya6InzjHpYh22YtzFfrblmLhsPHMrcvtP17Iz7garWUc0ejkE5"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyONmMjQhA15T9I5mBxFUhnh6iHEn9rM80wg1R7tvGiy11t0gJV"},{"provided_id":"updated","name":"Updated","token":"ugt_26PGPZ3uxZPGvwBwnx6KW3c1mu4iK3AIyOAcO5cR6XRPiw4RKKTJ"}]}
 
 create table api_tokens (
   api_token_id bigint not null,
@@ -33,6 +33,7 @@ create table deliveries (
   response_status integer,
   error text,
   created_at bigint not null,
+  attempt_log text,
   constraint deliveries_pkey PRIMARY KEY (bucket, workspace_id, environment, endpoint_id, event_id));
 
 create table documents (
@@ -168,23 +169,23 @@ CREATE INDEX user_groups_workspace_id_environment_name_provided_id ON user_group
 
 CREATE INDEX user_groups_workspace_id_environment_provided_id ON user_groups USING btree (workspace_id, environment, provided_id);
 
-insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'RFce3zZWC3gr3LZ7fi6SxL1V90oYsI4I4UOzct2CJqU', '1795528088834', NULL, NULL, NULL, NULL, '1795525200000');
+insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'pj6UPI76L_vIwcJEiVAvl-9dqIshyaS5OwYCf4AY7vE', '1795580510603', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into event_positions values ('true', '0', '7711734387681835850', '0');
+insert into event_positions values ('true', '0', '7711959506602688104', '0');
 
-insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a20dd05d09000079d7323374d18a54', '783360', 'api_token.created', '1795528088841', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a210f0418d000092a86845242f771e', '783360', 'api_token.created', '1795580510605', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a20dd0617800002d2f4a4e77c40fed', '787456', 'user_group.created', '1795528089976', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a210f046a10000804c1e205d03a945', '787456', 'user_group.created', '1795580511898', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a20dd06c0b00006d52ab2d9004a4ff', '791552', 'user_group.created', '1795528092683', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'kciVfzFH-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210f0567f0000a8066f5f80184525', '791552', 'user_group.created', '1795580515967', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a20dd06c2a00001dec887eb1fabb63', '792576', 'user_group.created', '1795528092714', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'kciVfzFH-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210f0569a0000d186b0fcbc1e1507', '793600', 'user_group.created', '1795580515994', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a20dd06c40000007656eb0c91ea972', '794624', 'user_group.created', '1795528092736', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'kciVfzFH-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a210f056af0000f260fcd362d3fc15', '794624', 'user_group.created', '1795580516015', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a20dd06c8b0000606579b29e53d738', '795648', 'user_group.token_rotated', '1795528092811', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'kciVfzFH-5', '2', NULL);
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210f056c60000e8c0cb2749844d67', '795648', 'user_group.token_rotated', '1795580516038', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-5', '2', NULL);
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a20dd06ca30000be04b47829eede14', '796672', 'user_group.updated', '1795528092835', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'kciVfzFH-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210f056d1000097e0a0a0c26cfc8b', '796672', 'user_group.updated', '1795580516049', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
 insert into id_blocks values ('data_source_id', '1');
 
@@ -194,40 +195,40 @@ insert into id_blocks values ('api_token_id', '2');
 
 insert into id_blocks values ('team_id', '4001');
 
-insert into id_leases values ('b0cb9d10-fe0d-4894-80a3-1cecaff2cb68');
+insert into id_leases values ('4289fb34-c4f9-45f6-8f55-a3c3162cc584');
 
-insert into id_leases values ('2b368f95-6c19-4ed0-a7bb-d116c30b48c8');
+insert into id_leases values ('2d86f6b5-1424-4a6f-8401-519d12b3b577');
 
-insert into id_leases values ('876d3b20-d339-4095-a079-899e3db9dad8');
+insert into id_leases values ('256a682d-6402-4f32-88b5-2758c77613b3');
 
-insert into id_leases values ('1049f905-5e31-42be-9efd-29e4570cefa7');
+insert into id_leases values ('1c871d14-dc3f-4eaf-ae54-e89c5e97c28b');
 
-insert into id_leases values ('a3e7e4b9-09bd-4213-8863-25579e98726d');
+insert into id_leases values ('aefb41e8-4eda-4e48-912a-193f72e9a6b6');
 
-insert into id_leases values ('5477d5e3-5527-4d2f-9420-08f7b7e110ed');
+insert into id_leases values ('b643779b-3fd9-4649-85be-3787ef8600e1');
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '16047');
 
-insert into schema_migrations values ('1', '0001-user-groups.sql', '1795528088652');
+insert into schema_migrations values ('1', '0001-user-groups.sql', '1795580510371');
 
-insert into schema_migrations values ('2', '0002-lists.sql', '1795528088676');
+insert into schema_migrations values ('2', '0002-lists.sql', '1795580510414');
 
-insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795528088686');
+insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795580510423');
 
-insert into schema_migrations values ('4', '0004-id-leases.sql', '1795528088698');
+insert into schema_migrations values ('4', '0004-id-leases.sql', '1795580510429');
 
-insert into schema_migrations values ('5', '0005-administration.sql', '1795528088708');
+insert into schema_migrations values ('5', '0005-administration.sql', '1795580510443');
 
-insert into schema_migrations values ('6', '0006-usage.sql', '1795528088739');
+insert into schema_migrations values ('6', '0006-usage.sql', '1795580510489');
 
-insert into token_keys values ('10ea07d6', '1795528089925');
+insert into token_keys values ('b4c5fc0f', '1795580511785');
 
-insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '10ea07d6', 'Ie-93EKAu6IuVKJ3P3AvqtH0DPsL72Bl3r3CtkEmUOGvLv2XgtvSwpM0-ZM4lFQTskgbWAk', NULL, NULL, '1795528089976', '1795528089976', NULL, NULL);
+insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'b4c5fc0f', 'C9D5z74rfiVqebFbOVzhpHQ2PgIGyhIG28LmftTRC4qA7tXXkScQYk54Z6ooeUx_UIIMBS8', NULL, NULL, '1795580511898', '1795580511898', NULL, NULL);
 
-insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'hfET_kp1lkPOb5RMPoX9l__-PQomNl70kl-E1kGyfLo', '10ea07d6', 'U45vtYbHSaE_SStumVUmaAkzS0CbjFgmoWYxHrVc0bs7ODAJGw0FE7wPAmcF5853dxWU7dRJMBTqpXAVUCIVpAQQXMWGuo7iw4e-oKk-4saGNpvj', NULL, NULL, '1795528092736', '1795528092736', NULL, NULL);
+insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'cl6J5-auJ1d__rgQlQeHFXtZ37o8_ndrNN3qYDYMEe0', 'b4c5fc0f', 'VaT3nPTP-f63Bq1AfRYjZBnIH0bA4nNTJkJnxlDGDXLYT-zIXHz2aR8jhxIIIjvso7V2j7CSLerzndmUkJJaKhTtH3iWbP_DqDwWSMUR5glISC7k', NULL, NULL, '1795580516015', '1795580516015', NULL, NULL);
 
-insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'qHrVUW3Y5yMwOILVIV5EryLpixuxbqi6fEbnTzMgsRQ', '10ea07d6', 'p7Azo-ZVUn_xpslOULJV8sHQGNlVlJrLRR39BQXlzQ0DEqWeEaAWhN4X3b0VgN5Tm3U9hWhLu3P1xk4Hed03DdxWnYrz4Wtm--A8kN8Wqt0C2I8D', 'mlApfM3JqQJ1GfxJWmqYeLt4qyxDJtHXfW1WnXO6PcQ', '1795531692811', '1795528092683', '1795528092811', NULL, NULL);
+insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'fwob2Ul4cWYnPcjX1Sm_MRcmTgGcNd0xjfb2OIcLllA', 'b4c5fc0f', 'H11aP-6QpvKN0BmP6GS-I4KTtxs3UQvivZZXDgvTNWRnAVw1FR-9GnhItm0-pWTKVEKhv3vblVzjx7lVKEJierTi2-zwSv-AlzvQFXWb4d35PHvi', 'y5d-DEXcZ_iqAyrf4CxSJ8hUJcNVHl-SxqboxnEPv1E', '1795584116038', '1795580515967', '1795580516038', NULL, NULL);
 
-insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'wU4o-kBL5YGMzqxmlWRPU5-wX3TzIbL8bNYKx-fo1Xk', '10ea07d6', 'lkcw6BdP-s3WtBsDWGGZhExMeI0cRBuRFhR5sBf_Xqw1uQKR55UtHI6MvCM7_5MvsfmSo5wi9yPqxaEdZ5hpVvpn6Ubx3cHzirsEpeKXktGirEU6', NULL, NULL, '1795528092714', '1795528092835', NULL, NULL);
+insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', '3j0Kwkd34JB-UHSSachu5oFQ8MRzAlw2SY9p8TH-SEk', 'b4c5fc0f', '3ChgxhwGhFSDqAj1zYHQLw4RIGG-iNgqY4GDWawSi8ddgn4qCTCS3UgPXMPTUQoEN5M-8e9dIVULwGLr7fLTe3Da-XZe3KD4lBe9ozW5PcNlxaiz', NULL, NULL, '1795580515994', '1795580516049', NULL, NULL);
 
-insert into workspaces values ('1', 'default', '1795528088809');
+insert into workspaces values ('1', 'default', '1795580510580');

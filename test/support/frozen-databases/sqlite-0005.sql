@@ -1,4 +1,4 @@
--- {"tokenKeys":"25ee084c:nVybgYq1korRgYVXuVU_VaT3_8c4gRrizrhAv1WXPFc","apiToken":"uga_xNNkM8AbkCHavwk7VbYnG2bRwHlNJRGX1HX9rvNgLnU3GvxRR","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YNIqe5MUtN8JMz1yYJpx2mF2qkJQc8RkkT1O64EP3Obu0fnuBu"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iya7KtdYpjJt3ZSLAFOsIOyzS8lXjTMGGmQsoL8mnpgUN14mHUl"},{"provided_id":"updated","name":"Updated","token":"ugt_26P7kv6BQg0LxhBo8oRR4v72NifGOhwabeA4mcvOr4dB4G2dGunb"}]}
+-- {"tokenKeys":"100ae72d:cxApECbx_GVwtlaD1UK6ipOgY3ipFBGFSw8y3VhzDDM","apiToken":"uga_ovHNaX75m77fWBAHQbHJpy3HMMhlOKYoFwuzrBYzdBB1nqJgU","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YGsE9CPN3qfBC3vRnGGKBGBxkwNcol4DiQBWVLC8ZSin2KtgFO"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyhT0Nqu0iqeE8oozhhKxeBrUpNtWtfYdgZSKyCaDODs04fpX3a"},{"provided_id":"updated","name":"Updated","token":"ugt_26PBgGPeaUWLsA8loMMa5auQfZINBkBSsh9NlnyVH5yeGG3mc9GK"}]}
 
 CREATE TABLE api_tokens (
   api_token_id integer not null primary key,
@@ -32,7 +32,7 @@ CREATE TABLE deliveries (
   last_attempt_at integer,
   response_status integer,
   error text,
-  created_at integer not null,
+  created_at integer not null, attempt_log text,
   primary key (workspace_id, environment, endpoint_id, event_id)
 ) strict, without rowid;
 
@@ -154,21 +154,21 @@ CREATE TABLE workspaces (
   created_at integer not null
 ) strict;
 
-insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, 'zHUXLM-t1MrH1C3A-paCdcjIzqZiITQxKrrvI_3t3eg', 1795528083678, NULL, NULL, NULL, NULL, 1795525200000);
+insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, '7-VixVQOiQQRPb4x5Dn_ZxL3m6KgsSrrupoTOYp74yk', 1795580500701, NULL, NULL, NULL, NULL, 1795579200000);
 
-insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a20dd048df00005ee8e3040859a0a4', 'api_token.created', 1795528083679, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a210f01ae10000b450535844845831', 'api_token.created', 1795580500705, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a20dd04b6700001c130d9915b4de14', 'user_group.created', 1795528084327, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
+insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a210f0224900000ca2cc9162086a72', 'user_group.created', 1795580502601, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a20dd053fd0000aa7ecea767246c2b', 'user_group.created', 1795528086525, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b2eY6qrr-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210f0382e0000133805e63dd2fd43', 'user_group.created', 1795580508206, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a20dd0541a0000197a32a1a79f3d96', 'user_group.created', 1795528086554, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b2eY6qrr-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210f038760000019a56ab4d515721', 'user_group.created', 1795580508278, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a20dd05423000094c13528f1994598', 'user_group.created', 1795528086563, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b2eY6qrr-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a210f0388a0000b821346b7d057019', 'user_group.created', 1795580508298, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a20dd054330000f92c8528aeaf4b8d', 'user_group.token_rotated', 1795528086579, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b2eY6qrr-5', 2, NULL);
+insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210f038a900007add544a105f7a03', 'user_group.token_rotated', 1795580508329, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-5', 2, NULL);
 
-insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a20dd0543a000045e2b4d71dbe3f0e', 'user_group.updated', 1795528086586, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b2eY6qrr-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210f038b400008248c770e5f18ddb', 'user_group.updated', 1795580508340, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
 insert into id_blocks values ('team_id', 4001);
 
@@ -180,26 +180,26 @@ insert into id_blocks values ('data_source_id', 1);
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 16047);
 
-insert into schema_migrations values (1, '0001-user-groups.sql', 1795528083663);
+insert into schema_migrations values (1, '0001-user-groups.sql', 1795580500625);
 
-insert into schema_migrations values (2, '0002-lists.sql', 1795528083667);
+insert into schema_migrations values (2, '0002-lists.sql', 1795580500633);
 
-insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795528083669);
+insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795580500640);
 
-insert into schema_migrations values (4, '0004-administration.sql', 1795528083669);
+insert into schema_migrations values (4, '0004-administration.sql', 1795580500645);
 
-insert into schema_migrations values (5, '0005-usage.sql', 1795528083671);
+insert into schema_migrations values (5, '0005-usage.sql', 1795580500657);
 
 insert into sqlite_sequence values ('events', 7);
 
-insert into token_keys values ('25ee084c', 1795528084292);
+insert into token_keys values ('100ae72d', 1795580502507);
 
-insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '25ee084c', 'j2uyM341izc9a_KhlpthhHEauAzj56SAEA-V0bId7zKbI38FrqjS8aYDZjdiadb1EVX8Yfw', NULL, NULL, 1795528084327, 1795528084327, NULL, NULL);
+insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '100ae72d', 'oTxsjeL6rUseXz0BWM8aFqMQEafaQ7yWacXFWYVtVtU6OMZkA8bPzwU_a3GpvrQs6JCaXSg', NULL, NULL, 1795580502601, 1795580502601, NULL, NULL);
 
-insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, '7u4UhuDtek4YnBZcXalixovvwQfeygjH1_-BKnuOhN8', '25ee084c', '6P4ZphvFfcI6uCF35DGOmVUf5XxlbTkB968wsYUc1Ng-Pd3sJ-vQkr0ypMGIsUE7Hfvu-yMkSBaBU-zTtDo0PmfrTVEcVXrnjGBxGVbuukK1hv8Z', 'tmL-jDFyPFvlFbl6siAqv635BQtfJFHwvRJeuWOJQbs', 1795531686579, 1795528086525, 1795528086579, NULL, NULL);
+insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, 'J7yMRszQLAI7C5ig_6AyJpmT2h1IiLSNvphG_FDBIO0', '100ae72d', 'j8AAcawLGspKEMT1gUDvR-S3bGUjWVveJ6MhGntxrpHkjplVb7PHHcPHpFT12gZ9J6PwgmBauY-XrfCUttRdkVoWfXS0hhMj5rV0BXrvMvRbrbb5', 'VbmqBGOiRQDzOZp8HbmCkxVuQJR3GnREJt7-8zLMtRU', 1795584108329, 1795580508206, 1795580508329, NULL, NULL);
 
-insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'UVVuerLL5i0yKDmdpRWVL5bMJ2JfcatwtzCIAimu3pI', '25ee084c', 'tV5fZmivV2WBgh54KPyXTzu_IlkM4QHPyJrn4-T4GRDXcXo-pUbzGCtFFUwYweCW7-YDTQ2tF6p5OfbANMSumHT-9iNaiI-JWm_un8RWp6Y-x7bc', NULL, NULL, 1795528086554, 1795528086586, NULL, NULL);
+insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'mKY-q9S2AXTfZWAuwr8rlPxUKTN7Cq9sefdJrDRqJuE', '100ae72d', 'os8PWUC_aHso_ypBXtAeA-jzNkbCcRTm3UC0XXK5KCBRtjGBV-GRLgJ62iiLL5fbTAHWzZ9dK_MZlv_Zsa2OZrB9RYHZsFLJAqeFj_A5Xld5Jf81', NULL, NULL, 1795580508278, 1795580508340, NULL, NULL);
 
-insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'MAbNnghcgIAybM63noNtk4BsZBMmhOCKqkCTEEWuFBM', '25ee084c', 'XgXoIMGEhx1ciAKqx_2-uFVN37WdK6uwPowA8j2mrvTEdZD__6ETYmULsVDhuspz9upGK34jAN7Sb9_odZeg1No3GRF-b5zLx3aiXGmKrAVB6rR4', NULL, NULL, 1795528086563, 1795528086563, NULL, NULL);
+insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'Rz8QNeNxB-4ZSmqDwg-P9i-_LtXROIrgZecpMXkVhmE', '100ae72d', '8NNtN-csWGtHHzWRq4KxiSiYRBvs0PnPPibWcrsLdQkrIQAQ2xFGlnX9KKLgf3xFIAHkz8MBOaYETGk3o49fk_Pdm1YGFlPAdoVjknt7DLrVM1_S', NULL, NULL, 1795580508298, 1795580508298, NULL, NULL);
 
-insert into workspaces values (1, 'default', 1795528083674);
+insert into workspaces values (1, 'default', 1795580500668);

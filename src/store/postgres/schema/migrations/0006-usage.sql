@@ -12,3 +12,6 @@ create table usage_counts (
   primary key (bucket, workspace_id, environment, provided_id, day, kind, integration)
 );
 create index usage_counts_day on usage_counts (workspace_id, environment, day, provided_id, kind, integration);
+
+-- The last attempts of a delivery, the oldest first: an array of JSON of at most 10 entries, null before the first one.
+alter table deliveries add column attempt_log text;
