@@ -1,13 +1,19 @@
 // The single executable: Node with one bundled script and the files that the program reads, as assets.
 
-import { execFileSync } from 'node:child_process';
-import { globSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { THREAD_CODE } from '../../src/system/start-thread.ts';
+import { licenseTexts } from './dependency.ts';
+import { gzip, tar } from './file.ts';
+import { nodeBinary } from './node-binary.ts';
+import { type Architecture, architectures, type Builder, type Release } from './release.ts';
+import { run } from './run.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NAME = 'user-group-service';
+const CODE = 'user-group-service.cjs';
 const DEPENDENCY_FILES = [
   'htmx.org/dist/htmx.min.js',
   'swagger-ui-dist/swagger-ui-bundle.js',
@@ -15,6 +21,41 @@ const DEPENDENCY_FILES = [
 ];
 /** As in the first line of bin/user-group-service.js. */
 const NODE_FLAGS = ['--max-semi-space-size=16'];
+
+export const executables: Builder = {
+  kind: 'executable',
+  what: 'single executables for Linux',
+  peers: ['tar'],
+  build: async (release) => {
+    for (const architecture of architectures) {
+      const { path, licenses } = await executableFor(architecture, release);
+      const name = `user-group-service-${release.version}-linux-${architecture}`;
+      const folder = join(release.work, 'archive', architecture);
+      mkdirSync(join(folder, name), { recursive: true });
+      linkSync(path, join(folder, name, NAME));
+      writeFileSync(join(folder, name, 'LICENSES'), licenses);
+      const archive = join(release.output, `${name}.tar`);
+      tar(archive, { folder, epoch: release.epoch });
+      gzip(archive);
+    }
+  },
+};
+
+/** The executable of a release, built once, and the licences of everything in it. */
+export async function executableFor(
+  architecture: Architecture,
+  release: Release,
+): Promise<{ path: string; licenses: string }> {
+  const work = join(release.work, 'executable', architecture);
+  const path = join(work, NAME);
+  const licenses = join(work, 'LICENSES');
+  if (!existsSync(licenses)) {
+    const node = nodeBinary(architecture, work);
+    await buildExecutable({ node: node.path, work, output: path });
+    writeFileSync(licenses, licenseTexts(node.license));
+  }
+  return { path, licenses: readFileSync(licenses, 'utf8') };
+}
 
 interface Executable {
   /** The binary of Node, for the architecture of the executable and in the version of the running one. */
@@ -26,14 +67,13 @@ interface Executable {
 
 /** Without a code cache, which would be valid for one architecture only: the bundle loads in a tenth of a second. */
 export async function buildExecutable({ node, work, output }: Executable): Promise<void> {
-  const code = join(work, 'bundle.cjs');
-  await bundle(code);
-  const config = join(work, 'sea.json');
-  const assets = { [THREAD_CODE]: code, ...programFiles() };
+  await bundle(join(work, CODE));
+  const assets = { [THREAD_CODE]: CODE, ...programFiles() };
   writeFileSync(
-    config,
+    join(work, 'sea.json'),
     JSON.stringify({
-      main: code,
+      // Relative, because the executable contains it.
+      main: CODE,
       executable: node,
       output,
       execArgv: NODE_FLAGS,
@@ -41,7 +81,7 @@ export async function buildExecutable({ node, work, output }: Executable): Promi
       assets,
     }),
   );
-  execFileSync(process.execPath, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  run(process.execPath, ['--build-sea', 'sea.json'], { cwd: work });
 }
 
 /**

@@ -1,12 +1,59 @@
-// Files of a release.
+// Files of a release, with bytes that depend only on their content and the time of the commit.
 
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { run } from './run.ts';
 
 export function readJson<Content>(path: string): Content {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-export function sha256(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
+/** Creates the folder if it does not exist. */
+export function writeTo(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+export function writeJson(path: string, content: unknown): void {
+  writeTo(path, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+export function sha256(content: Buffer): string {
+  return hash('sha256', content);
+}
+
+interface Archive {
+  /** The archive has the content of this folder. */
+  folder: string;
+  /** Seconds. */
+  epoch: number;
+  /** A folder with everything below it that belongs to a user, who has the same number as a group. */
+  owned?: { path: string; user: number };
+}
+
+/** A tar archive: sorted, readable for all, and owned by root except `owned`. */
+export function tar(output: string, { folder, epoch, owned }: Archive): void {
+  const common = [
+    '--directory',
+    folder,
+    '--sort=name',
+    `--mtime=@${epoch}`,
+    '--numeric-owner',
+    '--format=gnu',
+  ];
+  const add = (operation: string, user: number, ...args: string[]) =>
+    run('tar', [operation, '--file', output, ...common, `--owner=${user}`, `--group=${user}`, ...args]);
+  const others = owned ? [`--exclude=./${owned.path}`] : [];
+  add('--create', 0, '--mode=u+rw,go=rX', ...others, '.');
+  if (owned) add('--append', owned.user, '--mode=u=rwX,go=', `./${owned.path}`);
+}
+
+/** Replaces the file by a compressed one, and returns its name. */
+export function gzip(path: string): string {
+  const compressed = `${path}.gz`;
+  writeFileSync(compressed, gzipSync(readFileSync(path), { level: 6 }));
+  rmSync(path);
+  return compressed;
 }

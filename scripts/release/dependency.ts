@@ -1,0 +1,83 @@
+// The packages that the artefacts contain, with their licences.
+
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { readJson } from './file.ts';
+import { ReleaseRefused } from './run.ts';
+
+/** Licences that allow to distribute the artefacts under the conditions of this project. */
+const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
+/** Wrong names, as in a manifest: name of SPDX. */
+const CORRECTED: Readonly<Record<string, string>> = { 'BSD-0-Clause': '0BSD' };
+/** Copied into the packages, although only a development dependency. */
+const VENDORED = ['swagger-ui-dist'];
+
+export interface Dependency {
+  name: string;
+  version: string;
+  license: string;
+  /** Digest of its package, as in package-lock.json. */
+  integrity: string | undefined;
+  folder: string;
+}
+
+interface LockEntry {
+  version: string;
+  license?: string;
+  integrity?: string;
+  dev?: boolean;
+  devOptional?: boolean;
+  link?: boolean;
+}
+
+/** Everything that is installed with the service or copied into it. */
+export function dependencies(): Dependency[] {
+  const { packages } = readJson<{ packages: Record<string, LockEntry> }>('package-lock.json');
+  return Object.entries(packages)
+    .filter(([folder, { link }]) => folder.startsWith('node_modules/') && !link)
+    .map(([folder, entry]) => ({
+      ...entry,
+      folder,
+      name: folder.slice(folder.lastIndexOf('node_modules/') + 13),
+    }))
+    .filter(({ name, dev, devOptional }) => !(dev || devOptional) || VENDORED.includes(name))
+    .map(({ name, version, license = '', integrity, folder }) => {
+      return { name, version, license: CORRECTED[license] ?? license, integrity, folder };
+    });
+}
+
+/** Throws `ReleaseRefused` if one has a licence that is not on the list. */
+export function refuseLicenses(all: readonly Dependency[]): void {
+  const refused = all.filter(({ license }) => !isAllowed(license));
+  if (refused.length === 0) return;
+  const names = refused.map(({ name, version, license }) => `${name} ${version} (${license || 'none'})`);
+  throw new ReleaseRefused(`licences that scripts/release/dependency.ts does not allow: ${names.join(', ')}`);
+}
+
+/** One of those that an SPDX expression offers is enough. */
+function isAllowed(license: string): boolean {
+  return license
+    .replace(/^\((.*)\)$/, '$1')
+    .split(' OR ')
+    .some((each) => ALLOWED.includes(each));
+}
+
+/** The licence texts that must accompany the executable, which contains all of them, with that of Node. */
+export function licenseTexts(nodeLicense: string): string {
+  const own = dependencies().map(({ name, version, license, folder }) => {
+    const files = globSync('{LICEN[CS]E,LICEN[CS]E.*,licen[cs]e,licen[cs]e.*,NOTICE,COPYING}', {
+      cwd: folder,
+    }).sort();
+    const texts = files.map((file) => readFileSync(join(folder, basename(file)), 'utf8').trim());
+    return section(`${name} ${version}, ${license}`, texts.join('\n\n'));
+  });
+  return [
+    section('User Group Service', readFileSync('LICENSE', 'utf8').trim()),
+    ...own,
+    section('Node.js', nodeLicense.trim()),
+  ].join('\n');
+}
+
+function section(title: string, text: string): string {
+  return `${title}\n${'='.repeat(title.length)}\n\n${text}\n`;
+}

@@ -1,0 +1,37 @@
+// Descriptions for other programs: the API, events, configuration files, dashboards and alerts.
+
+import { copyFileSync } from 'node:fs';
+import { configFileSchema } from '../../src/domain/config.ts';
+import { readJson, writeJson } from './file.ts';
+import type { Builder } from './release.ts';
+
+const COPIED = {
+  'openapi.json': 'docs/openapi.json',
+  'grafana-dashboard.json': 'deploy/grafana/user-group-service.json',
+  'prometheus-alerts.yml': 'deploy/prometheus/alerts.yml',
+};
+
+export const descriptions: Builder = {
+  kind: 'descriptions',
+  what: 'API description, JSON Schemas, dashboard and alert rules',
+  peers: [],
+  build: ({ output }) => {
+    for (const [name, path] of Object.entries(COPIED)) copyFileSync(path, `${output}/${name}`);
+    writeJson(`${output}/config.schema.json`, configFileSchema);
+    writeJson(`${output}/event.schema.json`, eventSchema());
+  },
+};
+
+interface ApiDescription {
+  components: { schemas: { EventPage: { properties: { events: { items: object } } } } };
+}
+
+/** The schema of an event, as in a page of events and in the body of a webhook. */
+export function eventSchema(): object {
+  const { EventPage } = readJson<ApiDescription>('docs/openapi.json').components.schemas;
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Event of the User Group Service',
+    ...EventPage.properties.events.items,
+  };
+}

@@ -1,0 +1,28 @@
+// The npm packages of the service and of the client. npm sorts their files and gives all of them one time.
+
+import type { Builder, Release } from './release.ts';
+import { ReleaseRefused, run } from './run.ts';
+
+export const npmPackages: Builder = {
+  kind: 'npm',
+  what: 'npm packages of the service and of the client',
+  peers: [],
+  build: (release) => {
+    pack(release, []);
+    pack(release, ['--workspace', 'client']);
+  },
+};
+
+interface Packed {
+  filename: string;
+  files: { path: string }[];
+}
+
+/** Throws `ReleaseRefused` if the package contains a source map, which would name the folders of this machine. */
+function pack({ output }: Release, args: readonly string[]): void {
+  const json = run('npm', ['pack', '--json', '--pack-destination', output, ...args]).toString();
+  // The scripts that build the package print first.
+  const [{ filename, files }] = JSON.parse(json.slice(json.indexOf('[\n'))) as [Packed];
+  const map = files.find(({ path }) => path.endsWith('.map'));
+  if (map !== undefined) throw new ReleaseRefused(`${filename} contains the source map ${map.path}`);
+}

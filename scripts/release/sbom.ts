@@ -1,0 +1,70 @@
+// The software bill of materials: CycloneDX by `npm sbom`, with what it does not know.
+
+import { dependencies, refuseLicenses } from './dependency.ts';
+import { readJson, sha256, writeJson } from './file.ts';
+import type { Builder } from './release.ts';
+import { run } from './run.ts';
+
+interface Component {
+  'bom-ref': string;
+  name: string;
+  version: string;
+  purl?: string;
+  licenses?: unknown[];
+}
+
+interface Bom {
+  serialNumber: string;
+  metadata: { timestamp: string; component: Component };
+  components: Component[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+export const sbom: Builder = {
+  kind: 'sbom',
+  what: 'software bill of materials and licences',
+  peers: [],
+  build: ({ version, epoch, output }) => {
+    const known = dependencies();
+    refuseLicenses(known);
+    const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+    const bom = JSON.parse(run('npm', args).toString()) as Bom;
+    const licenses = new Map(known.map(({ name, version, license }) => [`${name}@${version}`, license]));
+    const node = readJson<{ version: string }>('node_modules/node/package.json').version;
+    bom.components = bom.components
+      .filter((each) => licenses.has(each['bom-ref']))
+      .map((each): Component => ({ ...each, licenses: [{ license: { id: licenses.get(each['bom-ref']) } }] }))
+      .concat([nodeComponent(node)]);
+    const refs = new Set([
+      bom.metadata.component['bom-ref'],
+      ...bom.components.map((each) => each['bom-ref']),
+    ]);
+    bom.dependencies = bom.dependencies
+      .filter(({ ref }) => refs.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }));
+    // The name of the folder, the time and a random number by default.
+    bom.metadata.component.name = 'user-group-service';
+    bom.metadata.timestamp = new Date(epoch * 1_000).toISOString();
+    bom.serialNumber = serialNumber(bom.components);
+    writeJson(`${output}/user-group-service-${version}.cdx.json`, bom);
+  },
+};
+
+/** In the executable, the Debian package and the image; the npm package needs one. */
+function nodeComponent(version: string): Component & Record<string, unknown> {
+  return {
+    'bom-ref': `node@${version}`,
+    type: 'platform',
+    name: 'node',
+    version,
+    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+    licenses: [{ license: { id: 'MIT' } }],
+  };
+}
+
+/** A UUID of version 8, whose bits are free, from the digest of the components. */
+function serialNumber(components: readonly Component[]): string {
+  const digest = sha256(Buffer.from(JSON.stringify(components)));
+  const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+  return `urn:uuid:${uuid}`;
+}
