@@ -1,5 +1,5 @@
-// Checks that the documentation matches the code: the reference, the index for programs and the OpenAPI document are
-// generated (by `npm run format`), every error code is in the table of errors, no text installs this project from a
+// Checks that the documentation matches the code: the reference, the index for programs, the OpenAPI document and the
+// types of the client are generated (by `npm run format`), every error code is in the table of errors, no text installs this project from a
 // registry, and every link has a target.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
+import { CLIENT_TYPES, clientTypes } from './client-types.ts';
 import { llmsIndex, reference } from './reference.ts';
 
 const OPENAPI = 'docs/openapi.json';
@@ -108,7 +109,12 @@ function unlistedPages(): string[] {
 
 /** The generated files. */
 function generated(): Record<string, string> {
-  return { [REFERENCE]: reference(), [LLMS]: llmsIndex(), [OPENAPI]: renderOpenApi() };
+  return {
+    [REFERENCE]: reference(),
+    [LLMS]: llmsIndex(),
+    [OPENAPI]: renderOpenApi(),
+    [CLIENT_TYPES]: clientTypes(),
+  };
 }
 
 /** Returns one line per difference between documentation and code. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { Command } from 'commander';
 import { exitCodeMeanings, exitCodes } from '../src/commands/exit-code.ts';
 import { type Setting, settings } from '../src/config.ts';
+import { algorithmsWithSecret, embedTokenTypes } from '../src/domain/embed-token/mint.ts';
 import { eventTypes } from '../src/domain/event/event.ts';
 import { problemDescriptions } from '../src/http/openapi/error-docs.ts';
 import { problems } from '../src/http/response/problem.ts';
@@ -58,7 +59,7 @@ export const metricDescriptions = await describeMetrics();
 export function reference(): string {
   return `# Reference
 
-Generated from the code by \`npm run format\`: settings, commands, exit codes, error codes, metrics and event types. The API itself is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
+Generated from the code by \`npm run format\`: settings, commands, exit codes, types of integration, error codes, metrics and event types. The API itself is in [api.md](api.md), and in [openapi.json](openapi.json) for tools.
 
 ## Settings
 
@@ -80,6 +81,12 @@ ${Object.entries(exitCodes)
   .map(([name, code]) => `| ${code} | ${sentence(exitCodeMeanings[name as keyof typeof exitCodes])} |`)
   .join('\n')}
 
+## Types of integration
+
+[Embedding](embedding.md) says what each tool needs. A setting without "optional" is required.
+
+${embedTokenTypes.map(typeSection).join('\n\n')}
+
 ## Error codes
 
 Every error is one problem object (RFC 9457) with \`success: 0\`. Branch on \`code\`. Responses with 429 and 503 carry \`Retry-After\`.
@@ -100,6 +107,18 @@ ${metricRows().join('\n')}
 
 ${eventTypes.map((type) => `\`${type}\``).join(', ')}. [Events](events.md) describes their fields.
 `;
+}
+
+function typeSection([type, definition]: (typeof embedTokenTypes)[number]): string {
+  const { label, claims, settings } = definition;
+  const secret = algorithmsWithSecret(definition);
+  const signed = Array.isArray(secret) ? `with ${secret.join(' and ')} ` : '';
+  const about = `${sentence(label)}. \`claims\` are ${claims}.${secret === false ? '' : ` Needs a \`secret\` ${signed}`.trimEnd()}`;
+  const rows = Object.entries(settings.properties).map(([name, { description }]) => {
+    const isRequired = settings.required.includes(name);
+    return `| \`${name}\`${isRequired ? '' : ', optional'} | ${description.replaceAll('|', '\\|')} |`;
+  });
+  return `### \`${type}\`\n\n${about}.\n\n| Setting | Meaning |\n|---|---|\n${rows.join('\n')}`;
 }
 
 function settingsTable(): string {

@@ -1,8 +1,11 @@
 // Integrations, embed tokens and signing keys on the wire.
 
+import type { IntegrationSettings } from './integration-settings.ts';
 import type { JsonValue } from './wire.ts';
 
-export type IntegrationType = 'jwt' | 'metabase' | 'superset' | 'lightdash';
+export type { IntegrationSettings } from './integration-settings.ts';
+
+export type IntegrationType = keyof IntegrationSettings;
 
 /** Where a value of a token comes from: the user group, or the same for all. */
 export type Template =
@@ -11,14 +14,11 @@ export type Template =
   | { field: 'provided_id' | 'name' | 'team_id' | 'environment' }
   | { constant: JsonValue };
 
-type Settings = { readonly [name: string]: JsonValue | undefined };
-
-export interface IntegrationRequest {
-  type: IntegrationType;
+interface IntegrationFields<Type extends IntegrationType> {
+  type: Type;
+  settings: IntegrationSettings[Type];
   /** 60 to 3600. Default: 300. */
   ttl_seconds?: number | undefined;
-  /** The settings of the type; see the API description. */
-  settings?: Settings | undefined;
   claims?: { readonly [name: string]: Template } | undefined;
   /** Must be true if no value of a token depends on the user group. */
   unrestricted?: boolean | undefined;
@@ -26,11 +26,16 @@ export interface IntegrationRequest {
   secret?: string | undefined;
 }
 
+/** The settings must be those of the type. */
+export type IntegrationRequest = {
+  [Type in IntegrationType]: IntegrationFields<Type>;
+}[IntegrationType];
+
 export interface Integration {
   integration_id: string;
   type: IntegrationType;
   ttl_seconds: number;
-  settings: Settings;
+  settings: { readonly [name: string]: JsonValue | undefined };
   claims: { readonly [name: string]: Template };
   unrestricted: boolean;
   version: number;

@@ -338,8 +338,21 @@ export async function embedTokens(): Promise<void> {
   });
   same<typeof put, { integration: Integration; etag: string }>();
   for await (const listed of client.integrations.list({ limit: 2 })) same<typeof listed, Integration>();
+  const settings = { audience: 'b' };
   // @ts-expect-error: no such template.
-  await client.integrations.put('a', { type: 'jwt', claims: { c: { sql: 'd' } } });
+  await client.integrations.put('a', { type: 'jwt', settings, claims: { c: { sql: 'd' } } });
+  // @ts-expect-error: no such setting.
+  await client.integrations.put('a', { type: 'jwt', settings: { audience: 'b', flatt: true } });
+  // @ts-expect-error: the audience is required.
+  await client.integrations.put('a', { type: 'jwt', settings: {} });
+  // @ts-expect-error: a setting of another type.
+  await client.integrations.put('a', { type: 'metabase', settings: { audience: 'b' } });
+  const resources = [{ dashboard: 7 }, { question: 'q' }];
+  await client.integrations.put('a', { type: 'metabase', settings: { url: 'https://m.example', resources } });
+  const chosen = { resources: { property: 'dashboards' } };
+  await client.integrations.put('a', { type: 'lightdash', settings: chosen, claims: {} });
+  // @ts-expect-error: one dashboard or one question.
+  await client.integrations.put('a', { type: 'metabase', settings: { url: '', resources: [{ page: 1 }] } });
   const { signing_keys } = await client.rotateSigningKeys({ revoke: true });
   same<(typeof signing_keys)[number]['status'], 'pending' | 'signing' | 'retiring'>();
 }

@@ -65,9 +65,7 @@ export const integrationFields = {
   claims: {
     ...templatesSchema,
     default: {},
-    description:
-      'Values from the user group: the `params` of metabase, the `userAttributes` of lightdash, the `attributes` of the guest of ' +
-      'superset, additional claims of jwt.',
+    description: 'Values from the user group. What they are in a token depends on the type.',
   },
   unrestricted: {
     type: 'boolean',

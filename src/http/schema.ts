@@ -21,6 +21,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly propertyNames?: Schema;
   readonly additionalProperties?: Schema | boolean;
+  readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly 'x-max-bytes'?: number;
   readonly 'x-max-levels'?: number;

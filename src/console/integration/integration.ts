@@ -5,7 +5,6 @@ import {
   integrationBody,
   integrationExamples,
   integrationSignature,
-  settingsSchemas,
 } from '../../domain/embed-token/mint.ts';
 import {
   type IntegrationBody,
@@ -185,9 +184,7 @@ function secretField(problem: Problem | undefined, document: Document | null): H
 }
 
 function settingsHelp(type: IntegrationType): Html {
-  const { properties } = settingsSchemas[type] as {
-    properties: Record<string, { description?: string }>;
-  };
-  const rows = Object.entries(properties).map(([name, { description = '' }]) => [name, description] as const);
+  const { properties } = embedTokenType({ type }).settings;
+  const rows = Object.entries(properties).map(([name, { description }]) => [name, description] as const);
   return html`<details><summary>The settings of this type</summary>${definitions(rows)}</details>`;
 }

@@ -32,14 +32,32 @@ export interface Minting<Settings = unknown> {
 export type ValuePath = readonly (string | number)[];
 export type ClaimValue = readonly [name: string, value: JsonText, path: ValuePath];
 
+export interface SettingsSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly enum?: readonly unknown[];
+        readonly [keyword: string]: unknown;
+      }
+    >
+  >;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
 /** Members are methods, so that types with different settings fit into one table. */
 export interface EmbedTokenType<Settings> {
   /** Names the tool for people. */
   readonly label: string;
   /** The fields of a useful integration, without its type. */
   readonly example: Readonly<{ settings: object; claims?: object; secret?: string; ttl_seconds?: number }>;
+  /** What the claims of an integration are in a token. */
+  readonly claims: string;
   /** The JSON Schema of the settings. */
-  readonly settings: object;
+  readonly settings: SettingsSchema;
   /** The JSON Schema of a resource, if a token is for one of `settings.resources`. */
   readonly resource?: object;
   signature(settings: Settings): Signature;
@@ -71,7 +89,7 @@ export const propertiesSetting = {
 export const MAX_RESOURCES = 100;
 
 /** The resources that tokens may be for: a list, or the property of the user group that has it. */
-export function resourcesSetting(items: object, description: string): object {
+export function resourcesSetting(items: object, description: string) {
   return {
     type: ['array', 'object'],
     minItems: 1,

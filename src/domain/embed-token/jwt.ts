@@ -41,6 +41,7 @@ export const jwt: EmbedTokenType<JwtSettings> = {
     settings: { audience: 'cube', properties: ['region'] },
     claims: { tenant: { field: 'provided_id' } },
   },
+  claims: 'additional claims',
   settings: {
     type: 'object',
     properties: {

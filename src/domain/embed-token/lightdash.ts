@@ -91,6 +91,7 @@ export const lightdash: EmbedTokenType<LightdashSettings> = {
     settings: { resources: [{ dashboardSlug: 'revenue' }] },
     claims: { customer: { mapping: '40' } },
   },
+  claims: 'the `userAttributes`',
   settings: {
     type: 'object',
     properties: {

@@ -38,6 +38,7 @@ export const metabase: EmbedTokenType<MetabaseSettings> = {
     claims: { region: { property: 'region' }, customer: { field: 'provided_id' } },
     secret: 'the-embedding-secret-of-metabase',
   },
+  claims: 'the `params`',
   settings: {
     type: 'object',
     properties: {

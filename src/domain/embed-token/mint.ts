@@ -11,6 +11,7 @@ import {
   type IntegrationType,
   integrationFields,
   integrationText,
+  integrationTypes,
   type PlacedTemplate,
   secretField,
   storedIntegration,
@@ -49,13 +50,25 @@ export const integrationExamples = Object.fromEntries(
   Object.entries(types).map(([type, { example }]) => [type, { type, ...example }]),
 ) as Record<IntegrationType, { type: IntegrationType } & EmbedTokenType<unknown>['example']>;
 
-/** The schemas of the settings, for the API description. */
-export const settingsSchemas = Object.fromEntries(
-  Object.entries(types).map(([name, { settings }]) => [name, settings]),
-) as Record<IntegrationType, object>;
+/** All types, for the API description, the documentation and the client. */
+export const embedTokenTypes: readonly (readonly [IntegrationType, EmbedTokenType<unknown>])[] =
+  integrationTypes.map((type) => [type, embedTokenType({ type })]);
+
+/** Whether the tokens of the type are signed with a secret: always, never, or with some algorithms. */
+export function algorithmsWithSecret({
+  settings: { properties },
+  example,
+  signature,
+}: EmbedTokenType<unknown>): boolean | readonly string[] {
+  const algorithms = properties.algorithm?.enum;
+  if (algorithms === undefined) return signature(example.settings) === 'secret';
+  return algorithms
+    .map(String)
+    .filter((algorithm) => signature({ ...example.settings, algorithm }) === 'secret');
+}
 
 const settingsChecks = Object.fromEntries(
-  Object.entries(settingsSchemas).map(([name, schema]) => [name, partCheck(schema)]),
+  embedTokenTypes.map(([type, { settings }]) => [type, partCheck(settings)]),
 ) as Record<IntegrationType, ReturnType<typeof partCheck>>;
 
 const sentFields = { ...integrationFields, secret: secretField };

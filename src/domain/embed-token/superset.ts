@@ -85,6 +85,7 @@ export const superset: EmbedTokenType<SupersetSettings> = {
       row_level_security: [{ dataset: 12, column: 'customer_id', value: { field: 'provided_id' } }],
     },
   },
+  claims: 'the `attributes` of the guest',
   settings: {
     type: 'object',
     properties: {

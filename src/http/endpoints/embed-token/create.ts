@@ -1,3 +1,4 @@
+import { embedTokenTypes } from '../../../domain/embed-token/mint.ts';
 import * as field from '../../../domain/field.ts';
 import { integrationTypes } from '../../../domain/integration.ts';
 import { bodyType, refuseFields } from '../../../domain/request-body.ts';
@@ -5,6 +6,7 @@ import { PresentedToken } from '../../../domain/token.ts';
 import { type EmbedTokenBody, mintEmbedToken } from '../../../operations/embed-token/embed-token.ts';
 import { endpoint } from '../../endpoint.ts';
 import { jsonObject, successBody } from '../../json.ts';
+import { listText } from '../../openapi/list-text.ts';
 import { groupOfId, resolutionQuery } from '../../prefetch.ts';
 import { noQuery } from '../../request/query.ts';
 import { timestamp, timestampSchema } from '../../response/timestamp.ts';
@@ -55,6 +57,7 @@ export const embedTokenBody = bodyType({
 const EXAMPLE_JWT = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleGFtcGxlIjp0cnVlfQ.bm90LWEtc2lnbmF0dXJl';
 
 const text = { type: 'string', minLength: 1 } as const;
+const typesWithUrl = listText(embedTokenTypes.flatMap(([type, { url }]) => (url ? [`\`${type}\``] : [])));
 
 export const createEmbedToken = endpoint<EmbedTokenBody, null>({
   operationId: 'createEmbedToken',
@@ -114,7 +117,7 @@ export const createEmbedToken = endpoint<EmbedTokenBody, null>({
               token: { ...text, description: 'A signed JWT.' },
               type: { type: 'string', enum: integrationTypes },
               expires_at: timestampSchema,
-              url: { ...text, description: 'Where a browser opens the token; only for the type `metabase`.' },
+              url: { ...text, description: `Where a browser opens the token; only for ${typesWithUrl}.` },
             },
             ['url'],
           ),

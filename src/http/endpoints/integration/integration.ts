@@ -1,21 +1,36 @@
 import {
+  algorithmsWithSecret,
   embedTokenType,
+  embedTokenTypes,
   integrationBody,
   integrationExamples,
-  settingsSchemas,
 } from '../../../domain/embed-token/mint.ts';
 import { integrationDefinition, integrationFields } from '../../../domain/integration.ts';
 import { putIntegration as put } from '../../../operations/integration/integration.ts';
 import { documentEndpoints } from '../../document-endpoints.ts';
-import type { Schema } from '../../schema.ts';
+import { listText } from '../../openapi/list-text.ts';
 
-const settingsTexts = Object.entries(settingsSchemas).map(([type, schema]) => {
-  const { properties, required = [] } = schema as { properties: Record<string, Schema>; required?: string[] };
-  const members = Object.entries(properties).map(
-    ([name, { description }]) =>
-      `  - \`${name}\`${required.includes(name) ? ' (required)' : ''}: ${description ?? ''}`,
-  );
-  return `- \`${type}\`\n${members.join('\n')}`;
+const settingsTexts = embedTokenTypes.map(
+  ([
+    type,
+    {
+      label,
+      claims,
+      settings: { properties, required },
+    },
+  ]) => {
+    const members = Object.entries(properties).map(
+      ([name, { description }]) =>
+        `  - \`${name}\`${required.includes(name) ? ' (required)' : ''}: ${description}`,
+    );
+    return `- \`${type}\`: ${label}. \`claims\` are ${claims}.\n${members.join('\n')}`;
+  },
+);
+
+const typesWithSecret = embedTokenTypes.flatMap(([type, definition]) => {
+  const algorithms = algorithmsWithSecret(definition);
+  if (typeof algorithms === 'boolean') return algorithms ? [`\`${type}\``] : [];
+  return [`\`${type}\` with ${listText(algorithms.map((algorithm) => `\`${algorithm}\``))}`];
 });
 
 function publicMembers({ secret: _, ...members }: typeof integrationExamples.metabase): object {
@@ -56,7 +71,7 @@ const endpoints = documentEndpoints({
       'Stores exactly the sent fields under this id. Values come only from the user group that a token is for: ' +
       '`{"property": "region"}`, `{"mapping": "40"}`, `{"field": "provided_id"}`, or the same for all: `{"constant": …}`. A ' +
       'property must be listed in `settings.properties`.\n\n`secret` is required for a new integration of the types ' +
-      '`metabase`, `superset` (unless `algorithm` is `RS256`) and `lightdash`. It is stored encrypted and never returned; ' +
+      `${listText(typesWithSecret)}. It is stored encrypted and never returned; ` +
       `without it, an existing integration keeps its own. At most ${integrationDefinition.limit.documents} integrations.\n\n` +
       `The settings by type:\n\n${settingsTexts.join('\n')}\n\n` +
       'With `If-None-Match: *` the call only creates; with `If-Match: "…"`, the `ETag` of an earlier response, it replaces ' +
