@@ -18,6 +18,7 @@ export const serviceCodes = [
   'method_not_allowed',
   'request_timeout',
   'api_token_inactive',
+  'user_group_exists',
   'limit_reached',
   'version_mismatch',
   'body_too_large',

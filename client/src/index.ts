@@ -333,6 +333,19 @@ export class UserGroupClient {
   }
 
   /**
+   * Gives the group another id; it keeps its token and everything else. Repeating the call returns the renamed group. Fails
+   * with `user_group_not_found`, and with `user_group_exists` if another group has the new id.
+   */
+  async rename<P extends object = Properties>(
+    userGroupId: string,
+    newUserGroupId: string,
+    options: ChangeOptions = {},
+  ): Promise<Versioned<StoredUserGroup<P>>> {
+    const path = `${userGroupPath(userGroupId)}/rename`;
+    return this.#callVersioned({ method: 'POST', path, body: { user_group_id: newUserGroupId } }, options);
+  }
+
+  /**
    * Suspends the group: its tokens stop resolving immediately, until it is resumed; everything else is unchanged.
    * Suspending a suspended group changes nothing. Fails with `user_group_not_found`.
    */

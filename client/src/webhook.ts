@@ -5,6 +5,7 @@ export type EventType =
   | 'user_group.updated'
   | 'user_group.token_rotated'
   | 'user_group.token_revealed'
+  | 'user_group.renamed'
   | 'user_group.deleted'
   | 'api_token.created'
   | 'api_token.rotated'

@@ -53,6 +53,14 @@ export async function rotateById(): Promise<void> {
   await client.rotateById('a', { gracePeriodSeconds: '60' });
 }
 
+export async function rename(): Promise<void> {
+  const { user_group, etag } = await client.rename('a', 'b');
+  same<typeof user_group.provided_id, string>();
+  await client.rename('b', 'c', { ifMatch: etag });
+  // @ts-expect-error: the new id is required.
+  await client.rename('a');
+}
+
 export async function suspend(): Promise<void> {
   const { user_group, etag } = await client.suspend('a');
   same<typeof user_group, StoredUserGroup>();

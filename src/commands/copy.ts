@@ -33,6 +33,7 @@ const tables: readonly { key: keyof CopiedDatabase; name: string; title: string 
   { key: 'userGroups', name: 'user_groups', title: 'user groups' },
   { key: 'documents', name: 'documents', title: 'documents' },
   { key: 'events', name: 'events', title: 'events' },
+  { key: 'renames', name: 'renames', title: 'renames' },
   { key: 'deliveries', name: 'deliveries', title: 'webhook deliveries' },
   { key: 'failingEndpoints', name: 'failing_webhook_endpoints', title: 'failing endpoints' },
   { key: 'usage', name: 'usage', title: 'counts of usage' },

@@ -67,6 +67,13 @@ ajv.addVocabulary(['x-pattern-detail', 'x-max-bytes', 'x-max-levels']);
 // For other languages only: in JavaScript the patterns imply it.
 ajv.removeKeyword('not').addKeyword('not');
 
+export const userGroupRenameBody = bodyType({
+  name: 'UserGroupRename',
+  fields: { user_group_id: { ...field.userGroupId, description: 'The new id.' } },
+  required: ['user_group_id'],
+  convert: ({ value }) => ({ userGroupId: value.user_group_id }),
+});
+
 export const userGroupBody = bodyType({
   name: 'UserGroupRequest',
   fields: {

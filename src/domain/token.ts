@@ -79,6 +79,11 @@ export function digestOfImportedToken(text: string): TokenDigest | null {
   return `${IMPORTED_MARK}${digestToken(text)}` as TokenDigest;
 }
 
+/** The digest of a token whose group is not in the bucket that its text encodes, as if the token was imported. */
+export function asImported(digest: TokenDigest): TokenDigest {
+  return isImported(digest) ? digest : (`${IMPORTED_MARK}${digest}` as TokenDigest);
+}
+
 export function isImported(digest: TokenDigest): boolean {
   return digest.startsWith(IMPORTED_MARK);
 }

@@ -47,6 +47,7 @@ import { introspect } from './endpoints/user-group/introspect.ts';
 import { list } from './endpoints/user-group/list.ts';
 import { patch } from './endpoints/user-group/patch.ts';
 import { read } from './endpoints/user-group/read.ts';
+import { rename } from './endpoints/user-group/rename.ts';
 import { replace } from './endpoints/user-group/replace.ts';
 import { resolve } from './endpoints/user-group/resolve.ts';
 import { rotate } from './endpoints/user-group/rotate.ts';
@@ -80,6 +81,8 @@ export const endpoints: readonly AnyEndpoint[] = [
   remove,
   // /v1/user-groups/{user_group_id}/rotate
   rotateById,
+  // /v1/user-groups/{user_group_id}/rename
+  rename,
   // /v1/user-groups/{user_group_id}/events
   listOfUserGroup,
   // /v1/events

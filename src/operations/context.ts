@@ -109,7 +109,7 @@ export function isVisible(userGroup: UserGroup, caller: Caller): boolean {
 }
 
 /** Decrypts the stored token. If that fails, throws `database_unavailable`: the token is never replaced by a new one. */
-export function openToken({ keyRing }: Context, userGroup: UserGroup): OpenUserGroup {
+export function openToken({ keyRing }: Pick<Context, 'keyRing'>, userGroup: UserGroup): OpenUserGroup {
   try {
     return { userGroup, token: keyRing.open(userGroup.sealedToken, userGroup) };
   } catch (error) {

@@ -18,6 +18,13 @@ export function userGroupNotFound(hint = ''): Problem {
   return new Problem('user_group_not_found', `No user group has this user_group_id.${hint}`);
 }
 
+export function idTaken(): Problem {
+  return new Problem(
+    'user_group_exists',
+    'Another user group has this user_group_id. Delete it first, or choose another id.',
+  );
+}
+
 export function versionMismatch(noun = 'user group'): Problem {
   return new Problem(
     'version_mismatch',

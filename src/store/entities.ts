@@ -5,6 +5,7 @@ import type { Document, DocumentKey } from '../domain/document.ts';
 import type { EventKey, StoredEvent, Tenant } from '../domain/event/event.ts';
 import type { StoredToken } from '../domain/key-ring.ts';
 import type { UsageCount, UsagePosition } from '../domain/usage.ts';
+import type { Rename } from '../domain/user-group/rename.ts';
 import type { UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
 import type {
   Delivery,
@@ -170,6 +171,38 @@ export const EVENT_TARGET = new RowShape<Omit<EventKey, 'position'>>({
 });
 export const EVENT_KEY = new RowShape<EventKey>({ ...EVENT_TARGET.fields, position });
 
+export const RENAME = new Entity<Rename>((column) => ({
+  bucket: column.integer('bucket'),
+  workspaceId: column.bigint('workspace_id'),
+  environment: column.text('environment'),
+  providedId: column.text('provided_id'),
+  position: column.bigint('position'),
+  eventId: column.text('event_id'),
+  direction: column.text('direction'),
+  otherId: column.text('other_id'),
+  teamId: column.bigint('team_id'),
+}));
+
+type RenamePosition = Pick<Rename, 'workspaceId' | 'environment' | 'position' | 'eventId' | 'direction'>;
+
+/** In the order in which all renames are read. */
+export const RENAME_POSITION = new RowShape<RenamePosition>({
+  workspaceId,
+  environment: text('environment'),
+  position,
+  eventId: RENAME.fields.eventId,
+  direction: RENAME.fields.direction,
+});
+
+/** Sorts before every rename. */
+export const FIRST_RENAME = {
+  workspaceId: 0,
+  environment: '',
+  position: 0,
+  eventId: '',
+  direction: '',
+} as unknown as RenamePosition;
+
 export const TENANT_WITH_EVENTS = new Entity<TenantWithEvents>((column) => ({
   workspaceId: column.bigint('workspace_id'),
   environment: column.text('environment'),
@@ -191,7 +224,6 @@ export const DELIVERY = new Entity<Delivery>((column) => ({
   responseStatus: column.integer('response_status'),
   error: column.text('error'),
   createdAt: column.bigint('created_at'),
-  attemptLog: column.text('attempt_log'),
   position: column.bigint('position'),
 }));
 

@@ -1,7 +1,12 @@
 // Which of the events that were read are on a page: at most `limit` of the type, and none after one with which their
 // changes come to `maxBytes`.
 
-import type { EventPosition, EventType } from '../domain/event/event.ts';
+import {
+  EVERY_POSITION,
+  type EventPosition,
+  type EventType,
+  type PositionRange,
+} from '../domain/event/event.ts';
 import type { EventPage, EventSearch } from './port.ts';
 
 export interface EventCandidate extends EventPosition {
@@ -28,4 +33,12 @@ export function selectPage(
     bytes += candidate.bytes;
   }
   return { positions, last, isEnd: true };
+}
+
+/** The positions of a search that continues after `after`. */
+export function searchRange({ order, range = EVERY_POSITION, after }: EventSearch): PositionRange {
+  if (after === null) return range;
+  return order === 'newest'
+    ? { after: range.after, upTo: Math.min(range.upTo, after.position - 1) }
+    : { after: Math.max(range.after, after.position), upTo: range.upTo };
 }

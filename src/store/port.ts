@@ -11,6 +11,7 @@ import type {
   EventTarget,
   EventType,
   NewEvent,
+  PositionRange,
   StoredEvent,
   Tenant,
 } from '../domain/event/event.ts';
@@ -18,6 +19,7 @@ import type { JsonText } from '../domain/json/strict-json.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { TokenAddress, TokenDigest } from '../domain/token.ts';
 import type { Day, UsageCount, UsagePosition } from '../domain/usage.ts';
+import type { Rename } from '../domain/user-group/rename.ts';
 import type { SealedToken, UserGroup, UserGroupKey } from '../domain/user-group/user-group.ts';
 import type {
   Delivery,
@@ -78,6 +80,12 @@ interface Queries {
   findUserGroupByToken: { query: { address: TokenAddress }; result: UserGroup | null };
   /** The same if it is a group of the tenant, is not suspended, and the token is valid at this instant; otherwise null. */
   resolveToken: { query: { address: TokenAddress; tenant: Tenant; now: number }; result: UserGroup | null };
+  /** The two lookups by the marked digest of a token that encodes no bucket, or another one than that of its group. */
+  findUserGroupByImportedToken: { query: { digest: TokenDigest }; result: UserGroup | null };
+  resolveImportedToken: {
+    query: { digest: TokenDigest; tenant: Tenant; now: number };
+    result: UserGroup | null;
+  };
   /** The bucket of the group that has the imported token; null if there is none. */
   findImportedToken: { query: { digest: TokenDigest }; result: Bucket | null };
   /** In the order of their ids; of the installation, or of one workspace and environment. */
@@ -114,7 +122,10 @@ interface Queries {
   findEvent: { query: { key: EventKey }; result: StoredEvent | null };
   /** Whether the target has more events than this. */
   hasMoreEvents: { query: { tenant: Tenant; target: EventTarget; than: number }; result: boolean };
-  findDelivery: { query: { endpoint: WebhookEndpointKey; eventId: string }; result: Delivery | null };
+  /** The last rename of a group from or to the id before this position; null if there is none. */
+  findLastRename: { query: { key: UserGroupKey; before: number }; result: Rename | null };
+  /** All renames in the order of environments and positions, after `after`; from the first if it is null. */
+  scanRenames: { query: { after: Rename | null; limit: number }; result: Rename[] };
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
   listDeliveries: { query: DeliverySearch; result: Delivery[] };
   /** All deliveries in key order, after `after`; from the first if it is null. */
@@ -163,6 +174,14 @@ interface Commands {
   };
   updateUserGroup: { command: UserGroupUpdate; result: UserGroup | 'not_found' | 'version_mismatch' };
   deleteUserGroup: { command: UserGroupDeletion; result: 'deleted' | 'not_found' | 'version_mismatch' };
+  /**
+   * Gives the group the key `to`. `stale` if its stored token is not `expected` any more, or the configuration has changed
+   * that the command changes with it.
+   */
+  renameUserGroup: {
+    command: UserGroupRename;
+    result: UserGroup | 'not_found' | 'version_mismatch' | 'id_taken' | 'stale';
+  };
   /** Replaces the token if it is still the current one and the precondition is met; otherwise null. */
   rotateToken: { command: TokenRotation; result: UserGroup | null };
   /** Stores the same token under another key if its ciphertext is still `expected`; returns whether it was. */
@@ -247,14 +266,6 @@ interface Commands {
   finishAttempts: { command: { attempts: readonly FinishedAttempt[] }; result: null };
   /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
   retryDelivery: { command: { endpoint: WebhookEndpointKey; eventId: string; now: number }; result: boolean };
-  /**
-   * Makes the failed ones among up to `limit` deliveries pending again, with all their attempts: those of the first events
-   * after the id `after`.
-   */
-  retryFailedDeliveries: {
-    command: { endpoint: WebhookEndpointKey; after: string; now: number; limit: number };
-    result: RetriedDeliveries;
-  };
   /** Gives up up to `limit` pending deliveries; returns their number. */
   cancelDeliveries: {
     command: { endpoint: WebhookEndpointKey; error: string; limit: number };
@@ -264,19 +275,21 @@ interface Commands {
   deleteDeliveries: { command: { endpoint: WebhookEndpointKey; limit: number }; result: number };
   /** Keeps the time of an earlier failure; null: the endpoint has succeeded. Returns what is stored then. */
   setFailingSince: { command: { endpoint: WebhookEndpointKey; since: number | null }; result: number | null };
-  /** Deletes those of the `limit` oldest events that occurred before this instant; returns their number. */
+  /** Stores renames of another database unchanged; skips those whose key exists. */
+  copyRenames: { command: { renames: readonly Rename[] }; result: null };
+  /** Deletes those of the `limit` oldest events that occurred before this instant, and earlier renames; returns their number. */
   deleteOldEvents: { command: { tenant: Tenant; before: number; limit: number }; result: number };
   /** Deletes up to `limit` finished deliveries that were created before this instant; returns their number. */
   deleteOldDeliveries: { command: { tenant: Tenant; before: number; limit: number }; result: number };
   /**
-   * Removes the changes from up to `limit` of the next `scanLimit` events of the target. Returns the position of the last
-   * event that has none now; null if no event follows `after`.
+   * Removes the changes from up to `limit` of the next `scanLimit` events of the target in the range. Returns the position
+   * of the last event that has none now; null if the range has no event.
    */
   eraseChanges: {
     command: Tenant & {
       bucket: Bucket;
       target: EventTarget;
-      after: number;
+      range: PositionRange;
       limit: number;
       scanLimit: number;
     };
@@ -339,6 +352,8 @@ export interface EventSearch {
   tenant: Tenant;
   /** null: of all targets. */
   target: EventTarget | null;
+  /** Only of a target. */
+  range?: PositionRange;
   /** null: of all types. */
   type: EventType | null;
   order: 'newest' | 'oldest';
@@ -369,19 +384,8 @@ export interface PendingEndpoint {
   dueAt: number;
 }
 
-/** How many of the newest deliveries of an endpoint tell its health. */
-export const NEWEST_DELIVERIES = 100;
-
-export interface RetriedDeliveries {
-  retried: number;
-  /** The id of the last event that was looked at; null if no more follow. */
-  last: string | null;
-}
-
 export interface EndpointHealth {
   pendingDeliveries: number;
-  /** When the last delivery among the newest ones succeeded; null if none of them did. */
-  lastDeliveredAt: number | null;
   /** Since when no delivery has succeeded; null if the last one did. */
   failingSince: number | null;
 }
@@ -477,10 +481,23 @@ export interface UserGroupUpdate extends Recorded {
   now: number;
 }
 
+export interface UserGroupRename extends Recorded {
+  key: UserGroupKey;
+  to: UserGroupKey;
+  precondition?: Precondition | undefined;
+  /** The stored token, which is replaced by the same one with another digest, encrypted for the new key. */
+  expected: SealedToken;
+  tokenDigest: TokenDigest;
+  sealedToken: SealedToken;
+  /** Documents that name the id, and change with it. */
+  config: Omit<Command<'changeConfig'>, 'kind'> | null;
+  now: number;
+}
+
 /** Removes the changes from the earlier events of the group. */
 export interface UserGroupDeletion extends Recorded {
   key: UserGroupKey;
-  /** Position up to which no event of the group has changes; 0 if absent. */
+  /** Position up to which no event with this id has changes, or is of another group; 0 if absent. */
   erasedTo?: number;
   precondition?: Precondition | undefined;
 }
@@ -518,6 +535,8 @@ export interface UserGroupSummary
 
 export interface TokenRotation extends Recorded {
   bucket: Bucket;
+  /** The token is encrypted for this id: a rename in between fails the rotation. */
+  providedId: string;
   teamId: number;
   currentDigest: TokenDigest;
   /** The digest of the token that the previous rotation replaced; it is removed. */

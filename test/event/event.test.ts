@@ -408,7 +408,7 @@ describeOnEachDatabase('GET /v1/events', (database) => {
   it('refuses unknown types, targets and orders, and names the valid ones', async () => {
     const { token } = await newWorkspace();
     const refusals = [
-      [{ type: 'user_group.renamed' }, /user_group\.created.*webhook_endpoint\.deleted/],
+      [{ type: 'user_group.moved' }, /user_group\.created.*webhook_endpoint\.deleted/],
       [{ target: 'group:a' }, /user_group, api_token, webhook_endpoint/],
       [{ target: 'user_group' }, /such as user_group:acme-7/],
       [{ order: 'random' }, /newest.*oldest/],

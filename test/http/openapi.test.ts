@@ -216,6 +216,8 @@ describeOnEachDatabase('The responses of the service match the API description',
     const other = '/v1/user-groups/replaced';
     assert.equal((await call('replaceUserGroup', { path: other, body: full })).status, 201);
     await call('rotateUserGroupTokenById', { path: `${path}/rotate`, body: undefined });
+    await call('renameUserGroup', { path: `${path}/rename`, body: { user_group_id: 'renamed' } });
+    await call('renameUserGroup', { path: '/v1/user-groups/renamed/rename', body: { user_group_id: id } });
     await call('listUserGroupEvents', { path: `${path}/events` });
     await call('listEvents', { path: '/v1/events?order=oldest&limit=2', ...readOnly });
     await call('listEvents');

@@ -19,7 +19,8 @@ const PERIOD_MS = 100;
 /** Longer than citus.recover_2pc_interval on the coordinator, after which Citus deletes records that it can settle. */
 const FEED_DELAY_MS = 3_000;
 /** In a statement, with its alias. */
-const DISTRIBUTED_TABLE = /(?:from|join|update) (user_groups|events|deliveries|usage_counts)(?: as (\w+))?/g;
+const DISTRIBUTED_TABLE =
+  /(?:from|join|update) (user_groups|user_group_renames|events|deliveries|usage_counts)(?: as (\w+))?/g;
 const skip = !process.env.TEST_CITUS_URL && 'TEST_CITUS_URL is not set: no test has run on Citus';
 
 describe('a statement for many groups', async () => {

@@ -100,7 +100,8 @@ const unportable: Record<string, { pattern: RegExp; example: string; because: st
     because: 'every pair is probed; a join with unnest probes each key once',
   },
   'moving a row to another bucket': {
-    pattern: /\bset\b(?:(?!\bwhere\b)[\s\S])*?[\s,]bucket\s*=/i,
+    // Imported tokens are distributed by their digest.
+    pattern: /^(?!insert into imported_tokens)[\s\S]*\bset\b(?:(?!\bwhere\b)[\s\S])*?[\s,]bucket\s*=/i,
     example: 'update user_groups set bucket = $1 where team_id = $2',
     because: 'Citus keeps a row on the shard of its bucket',
   },

@@ -338,7 +338,7 @@ for (const [source, target] of [
   [sqlite, postgres],
   [postgres, sqlite],
 ] as const) {
-  it(`A copy from ${source.name} to ${target.name} delivers the webhooks that were pending`, async () => {
+  it(`A copy from ${source.name} to ${target.name} keeps the history of renamed groups, and delivers the webhooks that were pending`, async () => {
     using folder = new Folder();
     await using receiver = await Receiver.start(respondWith(503));
     const [from, to] = [await source.create(), await target.create()];
@@ -347,6 +347,7 @@ for (const [source, target] of [
       const [fromEnv, toEnv] = [from, to].map(({ url }) => ({ ...settings, DATABASE_URL: url }));
       const { token } = await createApiToken(folder, ['--permission', 'admin'], { env: fromEnv! });
       let listed: unknown;
+      let history = '';
       let failing = '';
       {
         await using service = await serve(folder, { env: fromEnv! });
@@ -361,6 +362,8 @@ for (const [source, target] of [
           return (listed as { attempts: number }[]).every(({ attempts }) => attempts === 1);
         });
         failing = await failingEndpoints(from);
+        await service.call(token, 'POST', '/v1/user-groups/group-0/rename', { user_group_id: 'renamed' });
+        history = (await service.call(token, 'GET', HISTORY)).text;
       }
       const env = { ...settings, SOURCE_DATABASE_URL: from.url, TARGET_DATABASE_URL: to.url };
       const { code, stdout } = await run(folder, ['copy', '--json'], { env });
@@ -373,6 +376,7 @@ for (const [source, target] of [
       await using service = await serve(folder, { env: toEnv! });
       const { json } = await service.call(token, 'GET', `${PATH}/moved/deliveries`);
       assert.deepEqual(json.deliveries, listed);
+      assert.equal((await service.call(token, 'GET', HISTORY)).text, history);
       await receiver.waitFor(PENDING, 20_000);
       assert.deepEqual(idsOf(receiver), refused);
     } finally {
@@ -383,6 +387,7 @@ for (const [source, target] of [
 }
 
 const PENDING = 8;
+const HISTORY = '/v1/user-groups/renamed/events';
 
 async function failingEndpoints(database: TestDatabase): Promise<string> {
   const sql = 'select endpoint_id, cast(failing_since as text) as since from failing_webhook_endpoints';

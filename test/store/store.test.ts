@@ -106,6 +106,7 @@ describeOnEachDatabase('A store', (kind) => {
     return {
       kind: 'rotateToken',
       bucket: userGroup.bucket,
+      providedId: userGroup.providedId,
       teamId: userGroup.teamId,
       currentDigest: userGroup.tokenDigest,
       forgottenDigest: userGroup.previousTokenDigest,

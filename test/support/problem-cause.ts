@@ -73,6 +73,10 @@ export const causes = (database: DatabaseKind, service: () => TestService) =>
       await service().revokeApiToken(id);
       return service().call('POST', `/v1/api-tokens/${id}/rotate`, {}, { token });
     },
+    user_group_exists: async () => {
+      for (const id of ['taken', 'taker']) await service().get({ user_group_id: id, name: id });
+      return service().call('POST', '/v1/user-groups/taker/rename', { user_group_id: 'taken' });
+    },
     limit_reached: async () => {
       const { id, token } = await service().apiToken({ permission: 'admin', workspaceName: 'full' });
       await copyApiToken(service().database, id, limits.activeApiTokens);

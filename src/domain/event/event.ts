@@ -10,6 +10,7 @@ export const eventTypes = [
   'user_group.updated',
   'user_group.token_rotated',
   'user_group.token_revealed',
+  'user_group.renamed',
   'user_group.deleted',
   'api_token.created',
   'api_token.rotated',
@@ -112,6 +113,14 @@ export interface EventPosition {
   position: number;
   eventId: string;
 }
+
+/** Positions after `after`, up to `upTo`. */
+export interface PositionRange {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+export const EVERY_POSITION: PositionRange = { after: 0, upTo: Number.MAX_SAFE_INTEGER };
 
 /** The key of an event. */
 export type EventKey = Pick<StoredEvent, 'bucket' | 'workspaceId' | 'environment' | 'target' | 'position'>;

@@ -8,6 +8,7 @@ import {
   apiTokenInactive,
   apiTokenLimitReached,
   apiTokenNotFound,
+  idTaken,
   incompleteMapping,
   overloaded,
   tokenNotFound,
@@ -196,6 +197,12 @@ export const problemDescriptions = {
     meaning: 'The API token is revoked or expired, so it cannot be rotated. Nothing was changed.',
     remedy: 'Create a new API token.',
     example: apiTokenInactive('revoked'),
+  },
+  user_group_exists: {
+    occurrence: 'named',
+    meaning: 'Another user group has the new `user_group_id`. Nothing was changed.',
+    remedy: 'Read that group: delete it first, or rename to another id.',
+    example: idTaken(),
   },
   limit_reached: {
     occurrence: 'named',

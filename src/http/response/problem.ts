@@ -40,6 +40,7 @@ export const problems = {
   method_not_allowed: { status: 405, title: 'The path does not support this method' },
   request_timeout: { status: 408, title: 'Timed out receiving the request' },
   api_token_inactive: { status: 409, title: 'The API token is revoked or expired' },
+  user_group_exists: { status: 409, title: 'Another user group has the id' },
   limit_reached: { status: 409, title: 'There are as many as allowed' },
   version_mismatch: { status: 412, title: 'The resource has another version' },
   body_too_large: { status: 413, title: 'The body is too large' },

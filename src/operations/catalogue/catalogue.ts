@@ -64,11 +64,22 @@ export function dataSourceText(
   dataSourceId: number,
 ): JsonText {
   // Absent and not null if it is not reserved, as earlier versions stored it.
-  const owner = reservedFor === null ? '' : `,"user_group_id":${JSON.stringify(reservedFor)}`;
+  const end = reservedFor === null ? '}' : reservation(reservedFor);
   const text =
     `{"data_source_id":${dataSourceId},"schema_id":${JSON.stringify(schemaId)},` +
-    `"name":${JSON.stringify(name)},"attributes":${attributes}${owner}}`;
+    `"name":${JSON.stringify(name)},"attributes":${attributes}${end}`;
   return text as JsonText;
+}
+
+/** The text of a data source that is reserved for the user group `from`, reserved for `to` instead; null of any other one. */
+export function reservedInstead(text: JsonText, from: string, to: string): JsonText | null {
+  const end = reservation(from);
+  return text.endsWith(end) ? (`${text.slice(0, -end.length)}${reservation(to)}` as JsonText) : null;
+}
+
+/** The end of the text of a reserved data source. */
+function reservation(userGroupId: string): string {
+  return `,"user_group_id":${JSON.stringify(userGroupId)}}`;
 }
 
 /** Throws `limit_reached` if a resolution would contain too much. */

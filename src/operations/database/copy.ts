@@ -8,6 +8,7 @@ import { isSameTenant, type StoredEvent } from '../../domain/event/event.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import { isImported } from '../../domain/token.ts';
 import type { UsageCount } from '../../domain/usage.ts';
+import type { Rename } from '../../domain/user-group/rename.ts';
 import type { UserGroup } from '../../domain/user-group/user-group.ts';
 import type { Delivery } from '../../domain/webhook-endpoint/delivery.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
@@ -34,6 +35,7 @@ export interface CopiedDatabase {
   userGroups: CopiedTable;
   documents: CopiedTable;
   events: CopiedTable;
+  renames: CopiedTable;
   deliveries: CopiedTable;
   failingEndpoints: CopiedTable;
   usage: CopiedTable;
@@ -67,10 +69,11 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
   const apiTokens = new TableCopy(apiTokenTable, from, to);
   const documents = new TableCopy(documentTable, from, to);
   const events = new TableCopy(eventTable, from, to);
+  const renames = new TableCopy(renameTable, from, to);
   const deliveries = new TableCopy(deliveryTable, from, to);
   const failingEndpoints = new TableCopy(failingEndpointTable, from, to);
   const usage = new TableCopy(usageTable, from, to);
-  const others = [documents, events, deliveries, failingEndpoints, usage];
+  const others = [documents, events, renames, deliveries, failingEndpoints, usage];
   for (const table of [userGroups, workspaces, apiTokens, ...others]) await table.compare();
   await refuseOtherKeys(job);
   await copyKeyIds(job);
@@ -84,6 +87,7 @@ export async function copyDatabase(job: CopyJob, onProgress: OnProgress): Promis
     userGroups: await userGroups.verify(),
     documents: await documents.verify(),
     events: await events.verify(),
+    renames: await renames.verify(),
     deliveries: await deliveries.verify(),
     failingEndpoints: await failingEndpoints.verify(),
     usage: await usage.verify(),
@@ -213,6 +217,14 @@ const eventTable: Table<StoredEvent> = {
   add: (store, events) => store.write({ kind: 'copyEvents', events }),
   // Databases number positions differently.
   comparedContent: ({ position: _, ...event }) => event,
+};
+
+const renameTable: Table<Rename> = {
+  rows: 'renames of user groups',
+  page: (store, after, limit) => store.read({ kind: 'scanRenames', after, limit }),
+  add: (store, renames) => store.write({ kind: 'copyRenames', renames }),
+  // Of the event.
+  comparedContent: ({ position: _, ...rename }) => rename,
 };
 
 const deliveryTable: Table<Delivery> = {

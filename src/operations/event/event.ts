@@ -53,7 +53,7 @@ export async function newEvent(
 export function userGroupEvent(
   context: EventContext,
   caller: Caller,
-  change: 'created' | 'updated' | 'token_rotated' | 'token_revealed' | 'deleted',
+  change: 'created' | 'updated' | 'token_rotated' | 'token_revealed' | 'renamed' | 'deleted',
   { bucket, providedId }: Pick<UserGroupKey, 'bucket' | 'providedId'>,
 ): Promise<NewEvent | undefined> {
   return newEvent(context, caller, `user_group.${change}`, { type: 'user_group', id: providedId }, bucket);

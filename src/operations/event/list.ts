@@ -6,8 +6,11 @@ import type { EventPosition, EventTarget, EventType } from '../../domain/event/e
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { EventPage, EventSearch } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import { cursorOfAnotherList } from '../list-cursor.ts';
+import { readHistory } from '../user-group/history.ts';
 
 export interface EventQuery {
   order: EventList['order'];
@@ -39,8 +42,7 @@ export async function listEvents(
   const tenant = { workspaceId, environment };
   const list: EventList = { tenant, order, type: type ?? null, target: target ?? null };
   const after = cursor === undefined ? null : readCursor(list, cursor);
-  const { events, last, isEnd } = await store.read({
-    kind: 'listEvents',
+  const { events, last, isEnd } = await readPage(store, {
     ...list,
     after,
     limit,
@@ -59,6 +61,25 @@ export async function listEvents(
     bytes += Buffer.byteLength(text);
   }
   return { events: texts, nextCursor: nextCursor(list, last ?? after, isEnd) };
+}
+
+/** The history of a user group continues under its earlier ids. */
+async function readPage(store: BatchingStore, search: EventSearch): Promise<EventPage> {
+  const { tenant, target, order, after } = search;
+  if (target?.type !== 'user_group') return store.read({ kind: 'listEvents', ...search });
+  const { parts, departure } = await readHistory(store, tenant, target.id);
+  const all = departure === null ? parts : [...parts, departure];
+  const page: EventPage = { events: [], last: after, isEnd: true };
+  for (const { id, range } of order === 'newest' ? all : all.toReversed()) {
+    const limit = search.limit - page.events.length;
+    if (limit === 0) return { ...page, isEnd: false };
+    const part = { ...search, target: { ...target, id }, range, after: page.last, limit };
+    const { events, last, isEnd } = await store.read({ kind: 'listEvents', ...part });
+    page.events.push(...events);
+    page.last = last ?? page.last;
+    if (!isEnd) return { ...page, isEnd };
+  }
+  return page;
 }
 
 function nextCursor(list: EventList, last: EventPosition | null, isEnd: boolean): string | null {

@@ -4,6 +4,7 @@ import { type UserGroupKey, userGroupKey } from '../../domain/user-group/user-gr
 import type { Context } from '../context.ts';
 import { type EventContext, userGroupEvent } from '../event/event.ts';
 import { userGroupNotFound, versionMismatch } from '../refusals.ts';
+import { readHistory } from './history.ts';
 
 type DeletionContext = EventContext & Pick<Context, 'erasures'>;
 
@@ -37,11 +38,15 @@ export async function deleteUserGroup(
 }
 
 /**
- * Keeps the transaction of the deletion short. Returns the position up to which no event has changes. A deletion that
- * fails after this loses only history that its caller wanted to remove.
+ * Keeps the transaction of the deletion short: it removes the changes only from events with the id that the group has now.
+ * Returns the position up to which none of them has changes, or is of this group. A deletion that fails after this loses
+ * only history that its caller wanted to remove.
  */
 async function eraseLongHistory({ store, erasures }: DeletionContext, key: UserGroupKey): Promise<number> {
   const target = { type: 'user_group', id: key.providedId } as const;
-  const isLong = await store.read({ kind: 'hasMoreEvents', tenant: key, target, than: MAX_EVENTS });
-  return isLong ? erasures.run(store, key) : 0;
+  const [isLong, { parts }] = await Promise.all([
+    store.read({ kind: 'hasMoreEvents', tenant: key, target, than: MAX_EVENTS }),
+    readHistory(store, key, key.providedId),
+  ]);
+  return isLong || parts.length > 1 ? erasures.run(store, key, parts) : parts[0]!.range.after;
 }

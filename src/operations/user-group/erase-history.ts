@@ -1,10 +1,12 @@
 // Removes the values from the long history of a user group before it is deleted. That can take longer than a request may,
 // so it continues after the request has ended, and the repeated request finds it done.
 
-import { keyToString, type UserGroupKey } from '../../domain/user-group/user-group.ts';
+import type { PositionRange } from '../../domain/event/event.ts';
+import { keyToString, type UserGroupKey, userGroupKey } from '../../domain/user-group/user-group.ts';
 import { Problem } from '../../problem.ts';
 import type { BatchingStore } from '../../store/batching-store.ts';
 import { StartedTooLate } from '../../store/port.ts';
+import type { HistoryPart } from './history.ts';
 
 /** Events whose values one transaction removes, and how many it looks at for them. */
 const ERASED = 500;
@@ -17,12 +19,12 @@ export class HistoryErasures {
   readonly #erasures = new Map<string, Promise<number>>();
 
   /**
-   * Returns the position up to which no event of the group has values. Throws `overloaded` if that is not so when the
+   * Returns the position up to which no event of the newest part has values, nor any of the others. Throws `overloaded` if that is not so when the
    * request has to end.
    */
-  async run(store: BatchingStore, key: UserGroupKey): Promise<number> {
+  async run(store: BatchingStore, key: UserGroupKey, parts: readonly HistoryPart[]): Promise<number> {
     const name = keyToString(key);
-    const erasure = this.#erasures.get(name) ?? this.#start(store, key, name);
+    const erasure = this.#erasures.get(name) ?? this.#start(store, key, name, parts);
     try {
       const erasedTo = await store.inTime(erasure);
       // Later changes need another one.
@@ -33,10 +35,15 @@ export class HistoryErasures {
     }
   }
 
-  #start(store: BatchingStore, key: UserGroupKey, name: string): Promise<number> {
+  #start(
+    store: BatchingStore,
+    key: UserGroupKey,
+    name: string,
+    parts: readonly HistoryPart[],
+  ): Promise<number> {
     const [oldest] = this.#erasures.keys();
     if (this.#erasures.size >= MAX_REMEMBERED) this.#erasures.delete(oldest!);
-    const erasure = erase(store.until(Number.POSITIVE_INFINITY), key);
+    const erasure = erase(store.until(Number.POSITIVE_INFINITY), key, parts);
     this.#erasures.set(name, erasure);
     // The next request starts another one.
     erasure.catch(() => this.#erasures.delete(name));
@@ -44,13 +51,26 @@ export class HistoryErasures {
   }
 }
 
-async function erase(store: BatchingStore, key: UserGroupKey): Promise<number> {
+/** The newest part last: its position is returned. */
+async function erase(
+  store: BatchingStore,
+  { workspaceId, environment }: UserGroupKey,
+  parts: readonly HistoryPart[],
+): Promise<number> {
+  let erasedTo = 0;
+  for (const { id, range } of parts.toReversed())
+    erasedTo = await erasePart(store, userGroupKey(workspaceId, environment, id), range);
+  return erasedTo;
+}
+
+async function erasePart(store: BatchingStore, key: UserGroupKey, { after, upTo }: PositionRange) {
   const target = { type: 'user_group', id: key.providedId } as const;
   const limits = { limit: ERASED, scanLimit: SCANNED };
-  for (let after = 0; ; ) {
-    const last = await store.write({ kind: 'eraseChanges', ...key, target, after, ...limits });
-    if (last === null) return after;
-    after = last;
+  for (let erasedTo = after; ; ) {
+    const range = { after: erasedTo, upTo };
+    const last = await store.write({ kind: 'eraseChanges', ...key, target, range, ...limits });
+    if (last === null) return erasedTo;
+    erasedTo = last;
   }
 }
 

@@ -30,6 +30,7 @@ export async function replaceToken(
   const rotated = await store.write({
     kind: 'rotateToken',
     bucket: userGroup.bucket,
+    providedId: userGroup.providedId,
     teamId: userGroup.teamId,
     currentDigest: userGroup.tokenDigest,
     forgottenDigest: userGroup.previousTokenDigest,

@@ -3,7 +3,6 @@
 import { operator } from '../../domain/api-token.ts';
 import { documentTag, UNLIMITED } from '../../domain/document.ts';
 import {
-  addAttempt,
   type Delivery,
   type FinishedAttempt,
   MAX_FAILING_MS,
@@ -91,7 +90,8 @@ export function isGone({ status }: Outcome): boolean {
 export function finishedAttempt(
   delivery: Delivery,
   { status, error }: Outcome,
-  { at: now, durationMs, isFinal }: { at: number; durationMs: number; isFinal: boolean },
+  now: number,
+  isFinal: boolean,
 ): FinishedAttempt {
   const nextAttemptAt = error === null || isFinal ? null : retryAt(delivery.attempts + 1, now);
   const { bucket, workspaceId, environment, endpointId, eventId } = delivery;
@@ -103,7 +103,6 @@ export function finishedAttempt(
     attemptedAt: now,
     responseStatus: status,
     error,
-    attemptLog: addAttempt(delivery.attemptLog, { at: now, durationMs, responseStatus: status, error }),
   };
 }
 

@@ -20,6 +20,7 @@ import { createUserGroups } from './user-group/create.ts';
 import { deleteUserGroups } from './user-group/delete.ts';
 import { importUserGroups } from './user-group/import.ts';
 import { markSeen } from './user-group/mark-seen.ts';
+import { copyRenames, renameUserGroup } from './user-group/rename.ts';
 import { forgottenBy, resealTokens, rotateTokens } from './user-group/rotate-token.ts';
 import { updateUserGroups } from './user-group/update.ts';
 import { lockUserGroups } from './user-group/user-group.ts';
@@ -31,7 +32,6 @@ import {
   deleteDeliveries,
   finishAttempts,
   retryDelivery,
-  retryFailedDeliveries,
   setFailingSince,
 } from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
@@ -89,7 +89,6 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),
-  retryFailedDeliveries: singly(retryFailedDeliveries),
   cancelDeliveries: singly(cancelDeliveries),
   deleteDeliveries: singly(deleteDeliveries),
   setFailingSince: singly(setFailingSince),
@@ -123,6 +122,9 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
     lock: lockUserGroups,
     isRepeatable: false,
   },
+  // Likewise; and another rename may have been acknowledged.
+  renameUserGroup: { ...singly(renameUserGroup), isRepeatable: false },
+  copyRenames: singly(copyRenames),
   rotateToken: {
     execute: rotateTokens,
     splitParts: together,

@@ -159,7 +159,7 @@ export async function deleteDocument(
 /** Runs in a transaction. */
 export async function changeConfig(
   session: Session,
-  { tenant, version, changes }: Command<'changeConfig'>,
+  { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
 ): Promise<CommandResult<'changeConfig'>> {
   await lock(session, tenant);
   if ((await findConfigVersion(session, { kind: 'findConfigVersion', tenant })) !== version + 1)

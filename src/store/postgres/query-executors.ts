@@ -10,9 +10,11 @@ import { findEvents } from './event/single-event.ts';
 import { ping } from './ping.ts';
 import { listTokenKeyIds } from './token-key.ts';
 import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsage } from './usage.ts';
+import { findByImportedToken, resolveImportedTokens } from './user-group/find-by-imported-token.ts';
 import { findImportedTokens } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
+import { findLastRename, scanRenames } from './user-group/rename.ts';
 import {
   countUserGroups,
   findByKey,
@@ -22,7 +24,6 @@ import {
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
-  findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
@@ -42,6 +43,8 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findUserGroup: findByKey,
   findUserGroupByToken: findByToken,
   resolveToken: resolveTokens,
+  findUserGroupByImportedToken: findByImportedToken,
+  resolveImportedToken: resolveImportedTokens,
   findImportedToken: findImportedTokens,
   scanUserGroups: singly(scanUserGroups),
   listUserGroups: singly(listUserGroups),
@@ -64,7 +67,8 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listEvents: singly(listEvents),
   findEvent: findEvents,
   hasMoreEvents: singly(hasMoreEvents),
-  findDelivery: singly(findDelivery),
+  findLastRename: singly(findLastRename),
+  scanRenames: singly(scanRenames),
   listDeliveries: singly(listDeliveries),
   scanDeliveries: singly(scanDeliveries),
   scanFailingEndpoints: singly(scanFailingEndpoints),

@@ -58,6 +58,7 @@ const TABLES = [
   'environments',
   'deliveries',
   'failing_webhook_endpoints',
+  'user_group_renames',
 ] as const;
 
 export const DELETE_CONTENT: readonly Statement[] = TABLES.map((table) => ({

@@ -16,6 +16,7 @@ import { createUserGroup } from './user-group/create.ts';
 import { deleteUserGroup } from './user-group/delete.ts';
 import { importUserGroup } from './user-group/import.ts';
 import { markSeen } from './user-group/mark-seen.ts';
+import { copyRenames, renameUserGroup } from './user-group/rename.ts';
 import { resealToken, rotateToken } from './user-group/rotate-token.ts';
 import { updateUserGroup } from './user-group/update.ts';
 import { copyDeliveries } from './webhook-endpoint/copy-deliveries.ts';
@@ -26,7 +27,6 @@ import {
   deleteDeliveries,
   finishAttempts,
   retryDelivery,
-  retryFailedDeliveries,
   setFailingSince,
 } from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
@@ -41,6 +41,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   importUserGroup,
   updateUserGroup,
   deleteUserGroup,
+  renameUserGroup,
   rotateToken,
   resealToken,
   leaseIds,
@@ -65,7 +66,6 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   claimDeliveries,
   finishAttempts,
   retryDelivery,
-  retryFailedDeliveries,
   cancelDeliveries,
   deleteDeliveries,
   setFailingSince,
@@ -73,6 +73,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   copyUserGroups,
   copyDocuments,
   copyEvents,
+  copyRenames,
   copyDeliveries,
   addTokenKeyId,
   removeTokenKeyIds,

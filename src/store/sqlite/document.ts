@@ -101,7 +101,7 @@ export function deleteDocument(
 
 export function changeConfig(
   connection: Connection,
-  { tenant, version, changes }: Command<'changeConfig'>,
+  { tenant, version, changes }: Omit<Command<'changeConfig'>, 'kind'>,
 ): CommandResult<'changeConfig'> {
   if (findConfigVersion(connection, { kind: 'findConfigVersion', tenant }) !== version)
     return 'version_mismatch';

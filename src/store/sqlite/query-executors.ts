@@ -14,17 +14,19 @@ import { findNextTenantWithUsage, listUsageOfDay, listUsageOfUserGroup, scanUsag
 import { findImportedToken } from './user-group/imported-token.ts';
 import { listUserGroups } from './user-group/list.ts';
 import { listUserGroupSummaries } from './user-group/list-summaries.ts';
+import { findLastRename, scanRenames } from './user-group/rename.ts';
 import {
   countCharacters,
   countUserGroups,
+  findByImportedToken,
   findByKey,
   findByToken,
+  resolveImportedToken,
   resolveToken,
   scanUserGroups,
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
-  findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
@@ -41,6 +43,8 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   findUserGroup: (connection, { key }) => findByKey(connection, key),
   findUserGroupByToken: (connection, { address }) => findByToken(connection, address),
   resolveToken,
+  findUserGroupByImportedToken: (connection, { digest }) => findByImportedToken(connection, digest),
+  resolveImportedToken,
   findImportedToken: (connection, { digest }) => findImportedToken(connection, digest),
   scanUserGroups,
   listUserGroups,
@@ -58,7 +62,8 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   listEvents,
   findEvent,
   hasMoreEvents,
-  findDelivery,
+  findLastRename,
+  scanRenames,
   listDeliveries,
   scanDeliveries,
   scanFailingEndpoints,

@@ -15,7 +15,14 @@ const HAS_API_TOKEN = `select 1 from api_tokens where workspace_id = ?1
 const HAS_EVENT = 'select 1 from events where workspace_id = ? limit 1';
 const HAS_USAGE = 'select 1 from usage_counts where workspace_id = ? limit 1';
 /** Rows that belong to a workspace besides user groups. */
-const TABLES = ['api_tokens', 'documents', 'environments', 'deliveries', 'failing_webhook_endpoints'];
+const TABLES = [
+  'api_tokens',
+  'documents',
+  'environments',
+  'deliveries',
+  'failing_webhook_endpoints',
+  'user_group_renames',
+];
 
 export function findWorkspace(connection: Connection, { name }: { name: string }): Workspace | null {
   const row = connection.get(FIND, [name]);

@@ -1,4 +1,4 @@
--- {"tokenKeys":"b4c5fc0f:flNWutPu_bdyKiC3vJVCGzH5cxMURy9_HNGxf-rfQWI","apiToken":"uga_VpwAob2QqEBAlqZFS4tt6tO3E8lsEAQUmb4wYQBAW9r0LoMXI","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Ya6InzjHpYh22YtzFfrblmLhsPHMrcvtP17Iz7garWUc0ejkE5"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyONmMjQhA15T9I5mBxFUhnh6iHEn9rM80wg1R7tvGiy11t0gJV"},{"provided_id":"updated","name":"Updated","token":"ugt_26PGPZ3uxZPGvwBwnx6KW3c1mu4iK3AIyOAcO5cR6XRPiw4RKKTJ"}]}
+-- {"tokenKeys":"d09dd408:TzXI02TfzZn1f3GDP8zdgfjkJCnlEKr44sbX3P2eH3s","apiToken":"uga_hzxsIt33FnlobCpBrOQMJIqNoWx6MdZp3xtU5AKX1Wm42wC2t","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YTPyCeYFD6yeqLsIqImX8R9G0xB4iBKj7eCJorVwJTcB3Lnj89"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iynCPANs9XuNMXUwix491CmQt2OeCW424q0Lk5Wv2XtL31KTJwV"},{"provided_id":"updated","name":"Updated","token":"ugt_26PfRmq1R6zd7Pk34ptQdAoYafLrXgQnlS3aeevMx8e3CJ06uYJt"}]}
 
 create table api_tokens (
   api_token_id bigint not null,
@@ -33,7 +33,6 @@ create table deliveries (
   response_status integer,
   error text,
   created_at bigint not null,
-  attempt_log text,
   constraint deliveries_pkey PRIMARY KEY (bucket, workspace_id, environment, endpoint_id, event_id));
 
 create table documents (
@@ -121,6 +120,18 @@ create table usage_counts (
   count bigint not null,
   constraint usage_counts_pkey PRIMARY KEY (bucket, workspace_id, environment, provided_id, day, kind, integration));
 
+create table user_group_renames (
+  bucket integer not null,
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  provided_id text collate "C" not null,
+  "position" bigint not null,
+  event_id text collate "C" not null,
+  direction text collate "C" not null,
+  other_id text collate "C" not null,
+  team_id bigint not null,
+  constraint user_group_renames_pkey PRIMARY KEY (bucket, workspace_id, environment, provided_id, "position"));
+
 create table user_groups (
   bucket integer not null,
   workspace_id bigint not null,
@@ -161,6 +172,8 @@ CREATE INDEX events_feed ON events USING btree (workspace_id, environment, "posi
 
 CREATE INDEX usage_counts_day ON usage_counts USING btree (workspace_id, environment, day, provided_id, kind, integration);
 
+CREATE INDEX user_group_renames_position ON user_group_renames USING btree (workspace_id, environment, "position", event_id, direction);
+
 CREATE INDEX user_groups_bucket_previous_token_digest ON user_groups USING btree (bucket, previous_token_digest) WHERE (previous_token_digest IS NOT NULL);
 
 CREATE UNIQUE INDEX user_groups_bucket_token_digest ON user_groups USING btree (bucket, token_digest);
@@ -169,23 +182,23 @@ CREATE INDEX user_groups_workspace_id_environment_name_provided_id ON user_group
 
 CREATE INDEX user_groups_workspace_id_environment_provided_id ON user_groups USING btree (workspace_id, environment, provided_id);
 
-insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'pj6UPI76L_vIwcJEiVAvl-9dqIshyaS5OwYCf4AY7vE', '1795580510603', NULL, NULL, NULL, NULL, '1795579200000');
+insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'pwLKEhAGd5Len_SBBc5sL-KY_guujzdUu599pyGCrIU', '1795580257639', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into event_positions values ('true', '0', '7711959506602688104', '0');
+insert into event_positions values ('true', '0', '7711958433540809973', '0');
 
-insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a210f0418d000092a86845242f771e', '783360', 'api_token.created', '1795580510605', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a210ec656e0000807a41c09590f650', '783360', 'api_token.created', '1795580257646', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a210f046a10000804c1e205d03a945', '787456', 'user_group.created', '1795580511898', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a210ec69e10000010dc0fa7013ea2a', '787456', 'user_group.created', '1795580258785', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210f0567f0000a8066f5f80184525', '791552', 'user_group.created', '1795580515967', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210ec7774000038009d11f83db133', '791552', 'user_group.created', '1795580262259', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210f0569a0000d186b0fcbc1e1507', '793600', 'user_group.created', '1795580515994', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210ec77ae0000ad1b3d40832b43dd', '793600', 'user_group.created', '1795580262318', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a210f056af0000f260fcd362d3fc15', '794624', 'user_group.created', '1795580516015', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a210ec77b9000088de8d53683a5f84', '794624', 'user_group.created', '1795580262329', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210f056c60000e8c0cb2749844d67', '795648', 'user_group.token_rotated', '1795580516038', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-5', '2', NULL);
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210ec77cf000050917fe2a282e90b', '795648', 'user_group.token_rotated', '1795580262351', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-5', '2', NULL);
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210f056d1000097e0a0a0c26cfc8b', '796672', 'user_group.updated', '1795580516049', '{"type":"api_token","id":1,"name":null,"via":"api"}', '42HVSkqT-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210ec77d60000f166f0ef87d43916', '796672', 'user_group.updated', '1795580262358', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
 insert into id_blocks values ('data_source_id', '1');
 
@@ -195,40 +208,40 @@ insert into id_blocks values ('api_token_id', '2');
 
 insert into id_blocks values ('team_id', '4001');
 
-insert into id_leases values ('4289fb34-c4f9-45f6-8f55-a3c3162cc584');
+insert into id_leases values ('81d7a148-49c2-4655-97f7-af5c26fc48c6');
 
-insert into id_leases values ('2d86f6b5-1424-4a6f-8401-519d12b3b577');
+insert into id_leases values ('75e5e730-fc85-49ce-b97b-faf1dad076e6');
 
-insert into id_leases values ('256a682d-6402-4f32-88b5-2758c77613b3');
+insert into id_leases values ('d5e23370-68fc-4539-8d02-3b496d967447');
 
-insert into id_leases values ('1c871d14-dc3f-4eaf-ae54-e89c5e97c28b');
+insert into id_leases values ('6a6cc11d-0f0c-4fb5-aab0-8814ced7861d');
 
-insert into id_leases values ('aefb41e8-4eda-4e48-912a-193f72e9a6b6');
+insert into id_leases values ('f351f675-c31e-4bb7-9bb3-a94abe6ac602');
 
-insert into id_leases values ('b643779b-3fd9-4649-85be-3787ef8600e1');
+insert into id_leases values ('8f78c22c-d660-4440-84bb-02a43f2401f6');
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '16047');
 
-insert into schema_migrations values ('1', '0001-user-groups.sql', '1795580510371');
+insert into schema_migrations values ('1', '0001-user-groups.sql', '1795580256892');
 
-insert into schema_migrations values ('2', '0002-lists.sql', '1795580510414');
+insert into schema_migrations values ('2', '0002-lists.sql', '1795580256918');
 
-insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795580510423');
+insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795580256924');
 
-insert into schema_migrations values ('4', '0004-id-leases.sql', '1795580510429');
+insert into schema_migrations values ('4', '0004-id-leases.sql', '1795580256933');
 
-insert into schema_migrations values ('5', '0005-administration.sql', '1795580510443');
+insert into schema_migrations values ('5', '0005-administration.sql', '1795580257104');
 
-insert into schema_migrations values ('6', '0006-usage.sql', '1795580510489');
+insert into schema_migrations values ('6', '0006-usage.sql', '1795580257147');
 
-insert into token_keys values ('b4c5fc0f', '1795580511785');
+insert into token_keys values ('d09dd408', '1795580258722');
 
-insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'b4c5fc0f', 'C9D5z74rfiVqebFbOVzhpHQ2PgIGyhIG28LmftTRC4qA7tXXkScQYk54Z6ooeUx_UIIMBS8', NULL, NULL, '1795580511898', '1795580511898', NULL, NULL);
+insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'd09dd408', '5TJqqMkrD5phst5JX7sx3UMnur3i3Mg72vcIiRTJzfsnqm_oDTcudFHeZLN6mt3-SZ1IE_8', NULL, NULL, '1795580258785', '1795580258785', NULL, NULL);
 
-insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'cl6J5-auJ1d__rgQlQeHFXtZ37o8_ndrNN3qYDYMEe0', 'b4c5fc0f', 'VaT3nPTP-f63Bq1AfRYjZBnIH0bA4nNTJkJnxlDGDXLYT-zIXHz2aR8jhxIIIjvso7V2j7CSLerzndmUkJJaKhTtH3iWbP_DqDwWSMUR5glISC7k', NULL, NULL, '1795580516015', '1795580516015', NULL, NULL);
+insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'nD4s2_80idvgMerGeMp3j5OyW3CCkIQ7Q1s5LPTI1VE', 'd09dd408', 'SmgiPk7pIlEayh31UdWugZlYgjPBe5zWL-bd1z9cViZQDJPq_hFVU_fL0_cPC9adQQIQW-V6w-1BXem91WBZ4N3RZeSGojnEy_YejjWAXZKCNx3G', NULL, NULL, '1795580262329', '1795580262329', NULL, NULL);
 
-insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'fwob2Ul4cWYnPcjX1Sm_MRcmTgGcNd0xjfb2OIcLllA', 'b4c5fc0f', 'H11aP-6QpvKN0BmP6GS-I4KTtxs3UQvivZZXDgvTNWRnAVw1FR-9GnhItm0-pWTKVEKhv3vblVzjx7lVKEJierTi2-zwSv-AlzvQFXWb4d35PHvi', 'y5d-DEXcZ_iqAyrf4CxSJ8hUJcNVHl-SxqboxnEPv1E', '1795584116038', '1795580515967', '1795580516038', NULL, NULL);
+insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'b56nw-t3gQHGkG1SbaCc7OjeV1uyG1aNMqmM95VvfKI', 'd09dd408', 'oKv7fkHE2-rI8zayS80WrjXnovifTGg_hOTH29iaArZbEhEUX_s8nkJkYl2UNumZe2swUi9-PIQWMmC7hqCPr5qvt_UYYjDGx38ZELfhYsRqgn9L', 'grSSSP468hqpuqRmMv26Bs0mNrzLXDh-XIqorbFmo5c', '1795583862351', '1795580262259', '1795580262351', NULL, NULL);
 
-insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', '3j0Kwkd34JB-UHSSachu5oFQ8MRzAlw2SY9p8TH-SEk', 'b4c5fc0f', '3ChgxhwGhFSDqAj1zYHQLw4RIGG-iNgqY4GDWawSi8ddgn4qCTCS3UgPXMPTUQoEN5M-8e9dIVULwGLr7fLTe3Da-XZe3KD4lBe9ozW5PcNlxaiz', NULL, NULL, '1795580515994', '1795580516049', NULL, NULL);
+insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'yFXQSTNSSwXQSN7Zfts59GDCdRRAzGU9wMpSvcVaFVQ', 'd09dd408', 'hG-fJRA-texIF1w7fZ6dE0J-yE9wn8tpLRFit4-o-HR_ndHOkbVg_tnpaviuC-8Cu46vRb4RDs1Fk493aV75rCfaMhJKo8zrYDukO5NCVDRL06dQ', NULL, NULL, '1795580262318', '1795580262358', NULL, NULL);
 
-insert into workspaces values ('1', 'default', '1795580510580');
+insert into workspaces values ('1', 'default', '1795580257408');

@@ -1,4 +1,4 @@
--- {"tokenKeys":"100ae72d:cxApECbx_GVwtlaD1UK6ipOgY3ipFBGFSw8y3VhzDDM","apiToken":"uga_ovHNaX75m77fWBAHQbHJpy3HMMhlOKYoFwuzrBYzdBB1nqJgU","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YGsE9CPN3qfBC3vRnGGKBGBxkwNcol4DiQBWVLC8ZSin2KtgFO"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyhT0Nqu0iqeE8oozhhKxeBrUpNtWtfYdgZSKyCaDODs04fpX3a"},{"provided_id":"updated","name":"Updated","token":"ugt_26PBgGPeaUWLsA8loMMa5auQfZINBkBSsh9NlnyVH5yeGG3mc9GK"}]}
+-- {"tokenKeys":"1eb90add:gBgUW_aavCj7zmSPWffmcukt1BcL95PbeH4QFIKON_A","apiToken":"uga_2UQauKLd2oaGgJyYELpTaGxfdlUhe4cx9nBuccuaSDN118rml","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Yn0m9qAeU9USrPkO6nnRVQACClWdMKZc2Xta747iRxiQ3s8BFK"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyYjqS7wLLTUu641gLM47WnBm1vIQS4XvlqubRqSSdxPt3ZoX3V"},{"provided_id":"updated","name":"Updated","token":"ugt_26POFPFVaKlbjeuH3gBEzdxPVgZoEYYprbeUBvLj6Z7qg81eEQ9a"}]}
 
 CREATE TABLE api_tokens (
   api_token_id integer not null primary key,
@@ -32,7 +32,7 @@ CREATE TABLE deliveries (
   last_attempt_at integer,
   response_status integer,
   error text,
-  created_at integer not null, attempt_log text,
+  created_at integer not null,
   primary key (workspace_id, environment, endpoint_id, event_id)
 ) strict, without rowid;
 
@@ -120,6 +120,21 @@ CREATE TABLE usage_counts (
 
 CREATE INDEX usage_counts_day on usage_counts (workspace_id, environment, day, provided_id, kind, integration);
 
+CREATE TABLE user_group_renames (
+  bucket integer not null,
+  workspace_id integer not null,
+  environment text not null,
+  provided_id text not null,
+  position integer not null,
+  event_id text not null,
+  direction text not null,
+  other_id text not null,
+  team_id integer not null,
+  primary key (workspace_id, environment, provided_id, position)
+) strict, without rowid;
+
+CREATE INDEX user_group_renames_position on user_group_renames (workspace_id, environment, position, event_id, direction);
+
 CREATE TABLE "user_groups" (
   bucket integer not null,
   workspace_id integer not null,
@@ -154,21 +169,21 @@ CREATE TABLE workspaces (
   created_at integer not null
 ) strict;
 
-insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, '7-VixVQOiQQRPb4x5Dn_ZxL3m6KgsSrrupoTOYp74yk', 1795580500701, NULL, NULL, NULL, NULL, 1795579200000);
+insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, 'r_ZrRcdWtwELbVquDDInN50dAlri-lVscafLgqkY8Po', 1795580249833, NULL, NULL, NULL, NULL, 1795579200000);
 
-insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a210f01ae10000b450535844845831', 'api_token.created', 1795580500705, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a210ec46ed0000ee3b5dc7409c571b', 'api_token.created', 1795580249837, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a210f0224900000ca2cc9162086a72', 'user_group.created', 1795580502601, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
+insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a210ec4b210000d17ada89f6ddc4c8', 'user_group.created', 1795580250913, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210f0382e0000133805e63dd2fd43', 'user_group.created', 1795580508206, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210ec56120000002886900cd82923', 'user_group.created', 1795580253714, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210f038760000019a56ab4d515721', 'user_group.created', 1795580508278, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210ec561e00002ae0443eceddcfae', 'user_group.created', 1795580253726, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a210f0388a0000b821346b7d057019', 'user_group.created', 1795580508298, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a210ec562800008f6dfd8fd607c41a', 'user_group.created', 1795580253736, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210f038a900007add544a105f7a03', 'user_group.token_rotated', 1795580508329, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-5', 2, NULL);
+insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210ec56300000d3804d499c5c1800', 'user_group.token_rotated', 1795580253744, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-5', 2, NULL);
 
-insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210f038b400008248c770e5f18ddb', 'user_group.updated', 1795580508340, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'b820NDVE-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210ec56350000ed5f9f0d5db66a64', 'user_group.updated', 1795580253749, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
 insert into id_blocks values ('team_id', 4001);
 
@@ -180,26 +195,26 @@ insert into id_blocks values ('data_source_id', 1);
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 16047);
 
-insert into schema_migrations values (1, '0001-user-groups.sql', 1795580500625);
+insert into schema_migrations values (1, '0001-user-groups.sql', 1795580249804);
 
-insert into schema_migrations values (2, '0002-lists.sql', 1795580500633);
+insert into schema_migrations values (2, '0002-lists.sql', 1795580249806);
 
-insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795580500640);
+insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795580249808);
 
-insert into schema_migrations values (4, '0004-administration.sql', 1795580500645);
+insert into schema_migrations values (4, '0004-administration.sql', 1795580249809);
 
-insert into schema_migrations values (5, '0005-usage.sql', 1795580500657);
+insert into schema_migrations values (5, '0005-usage.sql', 1795580249813);
 
 insert into sqlite_sequence values ('events', 7);
 
-insert into token_keys values ('100ae72d', 1795580502507);
+insert into token_keys values ('1eb90add', 1795580250582);
 
-insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '100ae72d', 'oTxsjeL6rUseXz0BWM8aFqMQEafaQ7yWacXFWYVtVtU6OMZkA8bPzwU_a3GpvrQs6JCaXSg', NULL, NULL, 1795580502601, 1795580502601, NULL, NULL);
+insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '1eb90add', 'qAY0BCfeWaQoCOwC5DrZmtn0woHzooTVzQ8cNJbBFMnnZK1baYJaT756HbZnqf_njt0aS44', NULL, NULL, 1795580250913, 1795580250913, NULL, NULL);
 
-insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, 'J7yMRszQLAI7C5ig_6AyJpmT2h1IiLSNvphG_FDBIO0', '100ae72d', 'j8AAcawLGspKEMT1gUDvR-S3bGUjWVveJ6MhGntxrpHkjplVb7PHHcPHpFT12gZ9J6PwgmBauY-XrfCUttRdkVoWfXS0hhMj5rV0BXrvMvRbrbb5', 'VbmqBGOiRQDzOZp8HbmCkxVuQJR3GnREJt7-8zLMtRU', 1795584108329, 1795580508206, 1795580508329, NULL, NULL);
+insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, 'L06Pftj-GtLt1l7PpFRZAel5Fpms0bKOWskeC-ECnL8', '1eb90add', '7yE-sllu3UfQK4E4J4cWmtjNXNEmSFZHAuxjDWbJgHdQX-0kYMVncaGUyIu3CQPErs5atfzmx7G2_sIfAAPH55aEoETjPADNQq9iwDMSmAlZ1W7V', 'V4LVnpNLzSxuYEJY1W5NhFLplkn5MUqHMI0RlmJiOyg', 1795583853744, 1795580253714, 1795580253744, NULL, NULL);
 
-insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'mKY-q9S2AXTfZWAuwr8rlPxUKTN7Cq9sefdJrDRqJuE', '100ae72d', 'os8PWUC_aHso_ypBXtAeA-jzNkbCcRTm3UC0XXK5KCBRtjGBV-GRLgJ62iiLL5fbTAHWzZ9dK_MZlv_Zsa2OZrB9RYHZsFLJAqeFj_A5Xld5Jf81', NULL, NULL, 1795580508278, 1795580508340, NULL, NULL);
+insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'TGlFpqdYq-7ikMW1j1zVmtDV4CUokqi68mAeM6GdhbU', '1eb90add', 'yca7_fT3QFvaKkZ6FUkuV9uj_mKOXoA-9Q9pxntAEXp4AKRVtbawhkjfbtDFfzx41ysmTpqUaDQYRl6qnULr_4_p_ECEcRbr2o24bXAhqWi00Oo5', NULL, NULL, 1795580253726, 1795580253749, NULL, NULL);
 
-insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'Rz8QNeNxB-4ZSmqDwg-P9i-_LtXROIrgZecpMXkVhmE', '100ae72d', '8NNtN-csWGtHHzWRq4KxiSiYRBvs0PnPPibWcrsLdQkrIQAQ2xFGlnX9KKLgf3xFIAHkz8MBOaYETGk3o49fk_Pdm1YGFlPAdoVjknt7DLrVM1_S', NULL, NULL, 1795580508298, 1795580508298, NULL, NULL);
+insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'RqWL1ObcO9HinGIWtPwaT6tqvqcmAkClyRLS4LYeEUk', '1eb90add', 'VTXQGZsQU6C44AlhEkTrzcOtZzqZb5vqCjkmKO9sVo-s5-6snaNdkQMSJ3lu9f37BGWcaXpORWl-6t2e-mX_xH-agh78aEj0KpLifWyEAhrrnd1C', NULL, NULL, 1795580253736, 1795580253736, NULL, NULL);
 
-insert into workspaces values (1, 'default', 1795580500668);
+insert into workspaces values (1, 'default', 1795580249824);

@@ -16,6 +16,7 @@ import {
 } from '../../../domain/event/event.ts';
 import type { JsonText } from '../../../domain/json/strict-json.ts';
 import type { TokenDigest } from '../../../domain/token.ts';
+import type { UserGroupKey } from '../../../domain/user-group/user-group.ts';
 import {
   DELIVERY,
   EVENT,
@@ -26,8 +27,9 @@ import {
   TENANT,
   TENANT_WITH_EVENTS,
   USER_GROUP,
+  USER_GROUP_KEY,
 } from '../../entities.ts';
-import { type EventCandidate, selectPage } from '../../event-page.ts';
+import { type EventCandidate, searchRange, selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
 import { bigint, Entity, RowShape } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
@@ -50,7 +52,11 @@ function nextPosition(table: string): string {
       select max(later.position) from events as later
       where later.bucket = ${table}.bucket and later.workspace_id = ${table}.workspace_id
         and later.environment = ${table}.environment and later.target_type = ${table}.target_type
-        and later.target_id = ${table}.target_id and later.position >= ${POSITION})) end`;
+        and later.target_id = ${table}.target_id and later.position >= ${POSITION}), 1 + (
+      select max(renamed.position) from user_group_renames as renamed
+      where renamed.bucket = ${table}.bucket and renamed.workspace_id = ${table}.workspace_id
+        and renamed.environment = ${table}.environment and renamed.provided_id = ${table}.target_id
+        and renamed.position >= ${POSITION})) end`;
 }
 
 export const INSERT: Statement = {
@@ -120,7 +126,7 @@ export const INSERT_DELIVERIES: Statement = {
     where events.event_id = sent.event_id and events.position >= ${POSITION}`,
 };
 
-// The following four are for Citus, whose workers have transaction ids of their own: only a statement without a
+// The following six are for Citus, whose workers have transaction ids of their own: only a statement without a
 // distributed table has those of the coordinator.
 
 export const CURRENT_TRANSACTION: Statement = {
@@ -137,6 +143,28 @@ export const LAST_POSITIONS: Statement = {
     join events as stored on ${isSent(EVENT_TARGET)}
     where stored.bucket = any ($1::integer[])
     group by sent.ordinal`,
+};
+
+export const LAST_RENAMES: Statement = {
+  name: 'last_rename_positions',
+  sql: `select sent.ordinal, max(stored.position)
+    from ${numberedRows(EVENT_TARGET)}
+    join user_group_renames as stored on stored.bucket = sent.bucket and stored.workspace_id = sent.workspace_id
+      and stored.environment = sent.environment and stored.provided_id = sent.target_id
+    where stored.bucket = any ($1::integer[])
+    group by sent.ordinal`,
+};
+
+const OF_USER_GROUP = 'where bucket = $1 and workspace_id = $2 and environment = $3';
+
+export const LAST_POSITION: Statement = {
+  name: 'last_event_position',
+  sql: `select max(position) from events ${OF_USER_GROUP} and target_type = 'user_group' and target_id = $4`,
+};
+
+export const LAST_RENAME: Statement = {
+  name: 'last_rename_position',
+  sql: `select max(position) from user_group_renames ${OF_USER_GROUP} and provided_id = $4`,
 };
 
 export const INSERT_AT: Statement = {
@@ -213,7 +241,7 @@ export const FEED_OLDEST: Listing = {
 export const TARGET_NEWEST: Listing = {
   scan: {
     name: 'scan_target_events_newest',
-    sql: `${CANDIDATE} ${OF_TARGET} and position < $6 order by position desc limit $7`,
+    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position desc limit $8`,
   },
   list: {
     name: 'list_target_events_newest',
@@ -224,7 +252,7 @@ export const TARGET_NEWEST: Listing = {
 export const TARGET_OLDEST: Listing = {
   scan: {
     name: 'scan_target_events_oldest',
-    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 order by position limit $7`,
+    sql: `${CANDIDATE} ${OF_TARGET} and position > $6 and position <= $7 order by position limit $8`,
   },
   list: {
     name: 'list_target_events_oldest',
@@ -259,6 +287,12 @@ export const DELETE: Statement = {
     using ${sentRows(EVENT_KEY)} where ${isSent(EVENT_KEY)}`,
 };
 
+// They connect earlier events, which are deleted too.
+export const DELETE_RENAMES: Statement = {
+  name: 'delete_user_group_renames',
+  sql: 'delete from user_group_renames where workspace_id = $1 and environment = $2 and position <= $3',
+};
+
 // Positions of deleted events are not reused after a restore: readers have seen them.
 export const RAISE_FLOOR: Statement = {
   name: 'raise_event_position_floor',
@@ -276,13 +310,13 @@ export const ERASE: Statement = {
 
 const NEXT_OF_TARGET = `from events
       where bucket = $1 and workspace_id = $2 and environment = $3 and target_type = $4 and target_id = $5
-        and position > $6
-      order by position limit $7`;
+        and position > $6 and position <= $7
+      order by position limit $8`;
 
 export const FIND_ERASABLE: Statement = {
   name: 'find_erasable_events',
   sql: `select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET}) as scanned
-    where is_erasable limit $8`,
+    where is_erasable limit $9`,
 };
 
 export const FIND_LAST_SCANNED: Statement = {
@@ -368,28 +402,47 @@ async function recordDeliveries(session: Session, recordings: readonly { event: 
   if (deliveries.length > 0) await session.query(INSERT_DELIVERIES, toArrays(NEW_DELIVERY, deliveries));
 }
 
-async function nextPositions(session: Session, recordings: readonly Recording[]): Promise<number[]> {
-  const [transaction, base, last] = await session.pipelined(() =>
+/** The position of an event that follows all earlier ones of these user groups, whose rows must be locked. */
+export async function nextPositionOfAll(session: Session, keys: readonly UserGroupKey[]): Promise<number> {
+  const [transaction, base, ...last] = await session.pipelined(() =>
     Promise.all([
       session.query(CURRENT_TRANSACTION),
       session.query(BASE),
-      session.query(
-        LAST_POSITIONS,
-        toArrays(
-          EVENT_TARGET,
-          recordings.map(({ event }) => event),
-        ),
+      ...keys.flatMap((key) =>
+        [LAST_POSITION, LAST_RENAME].map((statement) => session.query(statement, USER_GROUP_KEY.cells(key))),
       ),
     ]),
   );
-  const first = ((base[0]![0] as number) + (transaction[0]![0] as number)) * POSITIONS;
-  const positions = recordings.map(() => first);
-  for (const [ordinal, position] of last as [number, number][])
-    positions[ordinal - 1] = Math.max(first, position + 1);
+  const positions = last.map(([row]) => (row![0] as number | null) ?? 0);
+  return Math.max(firstPosition(transaction, base), ...positions.map((position) => position + 1));
+}
+
+async function nextPositions(session: Session, recordings: readonly Recording[]): Promise<number[]> {
+  const sent = toArrays(
+    EVENT_TARGET,
+    recordings.map(({ event }) => event),
+  );
+  const [transaction, base, last, renamed] = await session.pipelined(() =>
+    Promise.all([
+      session.query(CURRENT_TRANSACTION),
+      session.query(BASE),
+      session.query(LAST_POSITIONS, sent),
+      session.query(LAST_RENAMES, sent),
+    ]),
+  );
+  const positions = recordings.map(() => firstPosition(transaction, base));
+  for (const [ordinal, position] of [...last, ...renamed] as [number, number][])
+    positions[ordinal - 1] = Math.max(positions[ordinal - 1]!, position + 1);
   return positions;
 }
 
-async function recordAt(
+/** The first position of the transaction; from the rows of `CURRENT_TRANSACTION` and `BASE`. */
+function firstPosition(transaction: unknown[][], base: unknown[][]): number {
+  return ((base[0]![0] as number) + (transaction[0]![0] as number)) * POSITIONS;
+}
+
+/** Each recording at its position. Sends its statements before it awaits. */
+export async function recordAt(
   session: Session,
   recordings: readonly Recording[],
   positions: readonly number[],
@@ -435,9 +488,9 @@ export function recordings<Command extends { event?: NewEvent | undefined }>(
 
 export async function listEvents(session: Session, search: EventSearch): Promise<EventPage> {
   const { tenant, target, order, type } = search;
-  const start = search.after ?? (order === 'newest' ? LAST : FIRST);
   const cells = TENANT.cells(tenant);
   if (target === null) {
+    const start = search.after ?? (order === 'newest' ? LAST : FIRST);
     const { scan, list } = order === 'newest' ? FEED_NEWEST : FEED_OLDEST;
     const from = [...cells, start.position, start.eventId];
     // In a statement of its own: on Citus, workers have other transaction ids.
@@ -448,7 +501,8 @@ export async function listEvents(session: Session, search: EventSearch): Promise
   }
   const { scan, list } = order === 'newest' ? TARGET_NEWEST : TARGET_OLDEST;
   const key = [...cells, bucketOfTarget(tenant, target), target.type, target.id];
-  return page(session, search, { sql: scan, values: [...key, start.position] }, (_, positions) =>
+  const { after, upTo } = searchRange(search);
+  return page(session, search, { sql: scan, values: [...key, after, upTo] }, (_, positions) =>
     session.query(list, [...key, positions]),
   );
 }
@@ -501,10 +555,12 @@ export async function deleteOldEvents(
   const found = await session.query(FIND_OLD, [...TENANT.cells(tenant), limit]);
   const old = found.map((row) => OLD_EVENT.read(row)).filter(({ occurredAt }) => occurredAt < before);
   if (old.length === 0) return 0;
+  const last = Math.max(...old.map(({ position }) => position));
   await session.pipelined(() =>
     Promise.all([
-      session.query(RAISE_FLOOR, [Math.max(...old.map(({ position }) => position))]),
+      session.query(RAISE_FLOOR, [last]),
       session.query(DELETE, toArrays(EVENT_KEY, old)),
+      session.query(DELETE_RENAMES, [...TENANT.cells(tenant), last]),
     ]),
   );
   return old.length;
@@ -521,11 +577,12 @@ export async function eraseLastChanges(
 
 export async function eraseChanges(
   session: Session,
-  { bucket, workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
+  { bucket, workspaceId, environment, target, range, limit, scanLimit }: Command<'eraseChanges'>,
 ): Promise<number | null> {
-  const values = [bucket, workspaceId, environment, target.type, target.id, after];
-  const found = await session.query(FIND_ERASABLE, [...values, scanLimit, limit]);
-  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, [...values, scanLimit]));
+  const values = [bucket, workspaceId, environment, target.type, target.id, range.after];
+  const next = [...values, range.upTo, scanLimit];
+  const found = await session.query(FIND_ERASABLE, [...next, limit]);
+  const scanned = found.length < limit && (await session.query(FIND_LAST_SCANNED, next));
   const [last] = (scanned || found.slice(-1))[0] as [number | null];
   if (found.length > 0) await session.query(ERASE_EACH, [...values, last]);
   return last;

@@ -20,6 +20,8 @@ const DISTRIBUTE: Record<string, string> = {
   events: "select create_distributed_table('events', 'bucket', colocate_with => 'user_groups')",
   deliveries: "select create_distributed_table('deliveries', 'bucket', colocate_with => 'user_groups')",
   usage_counts: "select create_distributed_table('usage_counts', 'bucket', colocate_with => 'user_groups')",
+  user_group_renames:
+    "select create_distributed_table('user_group_renames', 'bucket', colocate_with => 'user_groups')",
   imported_tokens:
     "select create_distributed_table('imported_tokens', 'token_digest', colocate_with => 'none')",
 };

@@ -33,7 +33,6 @@ create table deliveries (
   response_status integer,
   error text,
   created_at bigint not null,
-  attempt_log text,
   constraint deliveries_pkey PRIMARY KEY (bucket, workspace_id, environment, endpoint_id, event_id));
 
 create table documents (
@@ -121,6 +120,18 @@ create table usage_counts (
   count bigint not null,
   constraint usage_counts_pkey PRIMARY KEY (bucket, workspace_id, environment, provided_id, day, kind, integration));
 
+create table user_group_renames (
+  bucket integer not null,
+  workspace_id bigint not null,
+  environment text collate "C" not null,
+  provided_id text collate "C" not null,
+  "position" bigint not null,
+  event_id text collate "C" not null,
+  direction text collate "C" not null,
+  other_id text collate "C" not null,
+  team_id bigint not null,
+  constraint user_group_renames_pkey PRIMARY KEY (bucket, workspace_id, environment, provided_id, "position"));
+
 create table user_groups (
   bucket integer not null,
   workspace_id bigint not null,
@@ -160,6 +171,8 @@ CREATE INDEX deliveries_endpoint ON deliveries USING btree (workspace_id, enviro
 CREATE INDEX events_feed ON events USING btree (workspace_id, environment, "position", event_id);
 
 CREATE INDEX usage_counts_day ON usage_counts USING btree (workspace_id, environment, day, provided_id, kind, integration);
+
+CREATE INDEX user_group_renames_position ON user_group_renames USING btree (workspace_id, environment, "position", event_id, direction);
 
 CREATE INDEX user_groups_bucket_previous_token_digest ON user_groups USING btree (bucket, previous_token_digest) WHERE (previous_token_digest IS NOT NULL);
 

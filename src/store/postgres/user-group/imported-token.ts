@@ -33,6 +33,14 @@ export const ADD: Statement = {
     returning token_digest`,
 };
 
+// After a rename: of a token that named the bucket of its group until then, the row is new.
+export const MOVE: Statement = {
+  name: 'move_imported_tokens',
+  sql: `insert into imported_tokens (${IMPORTED_TOKEN.names})
+    select token_digest, bucket from ${sentRows(IMPORTED_TOKEN)}
+    on conflict (token_digest) do update set bucket = excluded.bucket`,
+};
+
 export const FORGET: Statement = {
   name: 'forget_imported_tokens',
   sql: 'delete from imported_tokens where token_digest = any ($1::text[])',
@@ -40,7 +48,7 @@ export const FORGET: Statement = {
 
 export async function findImportedTokens(
   session: Session,
-  queries: readonly Query<'findImportedToken'>[],
+  queries: readonly Pick<Query<'findImportedToken'>, 'digest'>[],
 ): Promise<(Bucket | null)[]> {
   const rows = await session.query(FIND, [[...new Set(queries.map(({ digest }) => digest))]]);
   const buckets = new Map(rows as [TokenDigest, Bucket][]);
@@ -53,9 +61,16 @@ export async function addImportedTokens(
   tokens: readonly ImportedToken[],
 ): Promise<Set<TokenDigest>> {
   if (tokens.length === 0) return new Set();
-  const sorted = tokens.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
-  const rows = await session.query(ADD, toArrays(IMPORTED_TOKEN, sorted));
+  const rows = await session.query(ADD, toArrays(IMPORTED_TOKEN, tokens.toSorted(byDigest)));
   return new Set(rows.map(([digest]) => digest as TokenDigest));
+}
+
+export async function moveImportedTokens(session: Session, tokens: readonly ImportedToken[]): Promise<void> {
+  if (tokens.length > 0) await session.query(MOVE, toArrays(IMPORTED_TOKEN, tokens.toSorted(byDigest)));
+}
+
+function byDigest(a: ImportedToken, b: ImportedToken): number {
+  return a.digest < b.digest ? -1 : 1;
 }
 
 export async function forgetImportedTokens(session: Session, digests: readonly TokenDigest[]): Promise<void> {

@@ -14,9 +14,11 @@ import { isSent, sentRows, toArrays } from '../sent-rows.ts';
 import { forgetImportedTokens } from './imported-token.ts';
 import { byKey } from './user-group.ts';
 
-const { bucket, teamId, tokenDigest, sealedToken, previousTokenExpiresAt, updatedAt } = USER_GROUP.fields;
+const { bucket, providedId, teamId, tokenDigest, sealedToken, previousTokenExpiresAt, updatedAt } =
+  USER_GROUP.fields;
 const ROTATED = new RowShape<Omit<TokenRotation, 'forgottenDigest' | 'event'>>({
   bucket,
+  providedId,
   currentDigest: text('current_digest'),
   teamId,
   tokenDigest,
@@ -38,7 +40,7 @@ export const ROTATE: Statement = {
       updated_at = sent.updated_at
     from ${sentRows(ROTATED)}
     where stored.bucket = sent.bucket and stored.token_digest = sent.current_digest
-      and stored.team_id = sent.team_id
+      and stored.provided_id = sent.provided_id and stored.team_id = sent.team_id
       and ${MEETS_PRECONDITION}
     returning ${USER_GROUP.namesIn('stored')}`,
 };

@@ -45,7 +45,7 @@ export const FIND_BY_PREVIOUS_TOKEN: Statement = {
 
 // Only the digest is looked up in an index: "is not distinct from" uses none. The row of a token that does not resolve is
 // not returned, so its size does not tell it from an unknown token.
-const OF_SENT_TENANT = `suspended_at is null
+export const OF_SENT_TENANT = `suspended_at is null
       and (user_groups.workspace_id, user_groups.environment) is not distinct from (sent.workspace_id, sent.environment)`;
 
 const RESOLVED = new RowShape<Pick<Query<'resolveToken'>, 'address' | 'tenant'>>({
@@ -160,7 +160,7 @@ export async function findByToken(
 
 export async function resolveTokens(
   session: Session,
-  queries: readonly Query<'resolveToken'>[],
+  queries: readonly Omit<Query<'resolveToken'>, 'kind'>[],
 ): Promise<(UserGroup | null)[]> {
   const found = inOrder(queries, await session.query(RESOLVE, toArrays(RESOLVED, queries)), toUserGroup);
   const rest = queries.filter((_, index) => found[index] === null);
@@ -221,7 +221,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Assigns rows to queries by their last column, the ordinal of the query, from 1. */
-function inOrder<Sent>(
+export function inOrder<Sent>(
   sent: readonly Sent[],
   rows: readonly unknown[][],
   read: (row: unknown[], sent: Sent) => UserGroup | null,

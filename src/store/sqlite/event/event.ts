@@ -10,7 +10,7 @@ import type {
   Tenant,
 } from '../../../domain/event/event.ts';
 import { EVENT, RECORDED_EVENT, TENANT, TENANT_WITH_EVENTS } from '../../entities.ts';
-import { selectPage } from '../../event-page.ts';
+import { searchRange, selectPage } from '../../event-page.ts';
 import type { Command, EventPage, EventSearch, Query, TenantWithEvents } from '../../port.ts';
 import type { Cell } from '../../row-shape.ts';
 import type { Connection } from '../file/connection.ts';
@@ -26,7 +26,11 @@ const OF_TARGET = 'workspace_id = ? and environment = ? and target_type = ? and 
 const DELETE_OLD = `delete from events where position in (
     select position from events where workspace_id = ? and environment = ? order by position limit ?)
   and occurred_at < ?`;
-const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? order by position limit ?`;
+/** A rename connects earlier events with its own. */
+const DELETE_RENAMES = `delete from user_group_renames where workspace_id = ? and environment = ? and position < (
+    select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from events where workspace_id = ? and environment = ?)`;
+const NEXT_OF_TARGET = `from events where ${OF_TARGET} and position > ? and position <= ?
+  order by position limit ?`;
 const FIND_ERASABLE = `select count(*), max(position) from (
     select position from (select position, changes is not null as is_erasable ${NEXT_OF_TARGET})
     where is_erasable limit ?)`;
@@ -41,14 +45,14 @@ const findNext = nextKey(
     order by workspace_id, environment, position limit 1`,
 );
 
-/** Does nothing without an event. */
+/** Returns the position of the event; null without one. */
 export function record(
   connection: Connection,
   event: NewEvent | undefined,
   version: number | null,
   makeChanges: () => Changes | null = () => null,
-): void {
-  if (event === undefined) return;
+): number | null {
+  if (event === undefined) return null;
   const changes = connection.eventQuota.storedForm(event, makeChanges());
   const position = connection.insert(INSERT, RECORDED_EVENT.cells({ ...event, version, changes }));
   const { bucket, workspaceId, environment, eventId, type, target, occurredAt } = event;
@@ -56,6 +60,7 @@ export function record(
     const delivery = [bucket, workspaceId, environment, endpoint, eventId, type, target.type, target.id];
     connection.run(INSERT_DELIVERY, [...delivery, position, occurredAt, occurredAt]);
   }
+  return position;
 }
 
 export function listEvents(connection: Connection, search: EventSearch): EventPage {
@@ -81,20 +86,17 @@ function* candidates(rows: Iterable<readonly unknown[]>, { type }: EventSearch, 
 }
 
 /** Does not read the changes of events of other types. */
-function searchStatement({ tenant, target, order, after, type, scanLimit }: EventSearch): {
-  sql: string;
-  values: Cell[];
-} {
-  const comparison = order === 'newest' ? '<' : '>';
+function searchStatement(search: EventSearch): { sql: string; values: Cell[] } {
+  const { tenant, target, order, type, scanLimit } = search;
   const direction = order === 'newest' ? 'desc' : 'asc';
   const columns = EVENT.names.replace('changes', 'case when ? in (type, ?) then changes end');
   const where = target === null ? 'workspace_id = ? and environment = ?' : OF_TARGET;
-  const sql = `select ${columns} from events where ${where} and position ${comparison} ?
+  const sql = `select ${columns} from events where ${where} and position > ? and position <= ?
     order by position ${direction} limit ?`;
-  const from = after?.position ?? (order === 'newest' ? Number.MAX_SAFE_INTEGER : 0);
+  const { after, upTo } = searchRange(search);
   const wanted = type ?? EVERY_TYPE;
   const key = [tenant.workspaceId, tenant.environment, ...(target === null ? [] : [target.type, target.id])];
-  return { sql, values: [wanted, EVERY_TYPE, ...key, from, scanLimit + 1] };
+  return { sql, values: [wanted, EVERY_TYPE, ...key, after, upTo, scanLimit + 1] };
 }
 
 /** No type of an event is empty. */
@@ -112,19 +114,19 @@ export function deleteOldEvents(
   connection: Connection,
   { tenant, before, limit }: Command<'deleteOldEvents'>,
 ): number {
-  return connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before]);
+  const deleted = connection.run(DELETE_OLD, [...TENANT.cells(tenant), limit, before]);
+  connection.run(DELETE_RENAMES, [...TENANT.cells(tenant), ...TENANT.cells(tenant)]);
+  return deleted;
 }
 
 export function eraseChanges(
   connection: Connection,
-  { workspaceId, environment, target, after, limit, scanLimit }: Command<'eraseChanges'>,
+  { workspaceId, environment, target, range, limit, scanLimit }: Command<'eraseChanges'>,
 ): number | null {
-  const place = [workspaceId, environment, target.type, target.id, after];
-  const [found, lastFound] = connection.get(FIND_ERASABLE, [...place, scanLimit, limit]) as [number, number];
-  const [last] =
-    found === limit
-      ? [lastFound]
-      : (connection.get(FIND_LAST_SCANNED, [...place, scanLimit]) as [number | null]);
+  const place = [workspaceId, environment, target.type, target.id, range.after];
+  const next = [...place, range.upTo, scanLimit];
+  const [found, lastFound] = connection.get(FIND_ERASABLE, [...next, limit]) as [number, number];
+  const [last] = found === limit ? [lastFound] : (connection.get(FIND_LAST_SCANNED, next) as [number | null]);
   if (found > 0) connection.run(ERASE, [...place, last]);
   return last;
 }

@@ -32,7 +32,7 @@ CREATE TABLE deliveries (
   last_attempt_at integer,
   response_status integer,
   error text,
-  created_at integer not null, attempt_log text,
+  created_at integer not null,
   primary key (workspace_id, environment, endpoint_id, event_id)
 ) strict, without rowid;
 
@@ -119,6 +119,21 @@ CREATE TABLE usage_counts (
 ) strict, without rowid;
 
 CREATE INDEX usage_counts_day on usage_counts (workspace_id, environment, day, provided_id, kind, integration);
+
+CREATE TABLE user_group_renames (
+  bucket integer not null,
+  workspace_id integer not null,
+  environment text not null,
+  provided_id text not null,
+  position integer not null,
+  event_id text not null,
+  direction text not null,
+  other_id text not null,
+  team_id integer not null,
+  primary key (workspace_id, environment, provided_id, position)
+) strict, without rowid;
+
+CREATE INDEX user_group_renames_position on user_group_renames (workspace_id, environment, position, event_id, direction);
 
 CREATE TABLE "user_groups" (
   bucket integer not null,

@@ -8,6 +8,8 @@ import type { Connection } from '../file/connection.ts';
 const FIND = 'select bucket from imported_tokens where token_digest = ?';
 const ADD = `insert into imported_tokens (token_digest, bucket) values (?, ?)
   on conflict (token_digest) do nothing`;
+const MOVE = `insert into imported_tokens (token_digest, bucket) values (?, ?)
+  on conflict (token_digest) do update set bucket = excluded.bucket`;
 const FORGET = 'delete from imported_tokens where token_digest = ?';
 
 export function findImportedToken(connection: Connection, digest: TokenDigest): Bucket | null {
@@ -18,6 +20,11 @@ export function findImportedToken(connection: Connection, digest: TokenDigest): 
 /** Does nothing for a token that was issued here. */
 export function addImportedToken(connection: Connection, bucket: Bucket, digest: TokenDigest | null): void {
   if (digest !== null && isImported(digest)) connection.run(ADD, [digest, bucket]);
+}
+
+/** After a rename. Does nothing for a token that names the bucket of its group. */
+export function moveImportedToken(connection: Connection, bucket: Bucket, digest: TokenDigest | null): void {
+  if (digest !== null && isImported(digest)) connection.run(MOVE, [digest, bucket]);
 }
 
 /** Does nothing for a token that was issued here. */

@@ -18,10 +18,11 @@ const RESEAL = `update user_groups set token_key_id = ?, token_ciphertext = ?
 
 /** Returns null if the group has another token by now, or does not meet the precondition. */
 export function rotateToken(connection: Connection, command: TokenRotation): UserGroup | null {
-  const { bucket, currentDigest, tokenDigest, sealedToken, previousTokenExpiresAt, now } = command;
+  const { bucket, providedId, currentDigest, tokenDigest, sealedToken, previousTokenExpiresAt, now } =
+    command;
   const stored = findByToken(connection, { bucket, digest: currentDigest });
   const isCurrent = stored?.tokenDigest === currentDigest && stored.teamId === command.teamId;
-  if (!isCurrent || !isMet(command.precondition, stored)) return null;
+  if (!isCurrent || stored.providedId !== providedId || !isMet(command.precondition, stored)) return null;
   const { keyId, ciphertext } = sealedToken;
   const change = [tokenDigest, keyId, ciphertext, previousTokenExpiresAt, now];
   connection.run(ROTATE, [...change, bucket, currentDigest]);

@@ -1,7 +1,8 @@
 // Lookups of user groups.
 
+import type { Bucket } from '../../../domain/bucket.ts';
 import type { StoredEvent } from '../../../domain/event/event.ts';
-import type { TokenAddress } from '../../../domain/token.ts';
+import type { TokenAddress, TokenDigest } from '../../../domain/token.ts';
 import { type UserGroup, type UserGroupKey, valuesLength } from '../../../domain/user-group/user-group.ts';
 import {
   TENANT,
@@ -11,8 +12,9 @@ import {
   USER_GROUP_BESIDE_KEY,
   USER_GROUP_KEY,
 } from '../../entities.ts';
-import type { Query, QueryResult } from '../../port.ts';
+import type { Query, QueryKind, QueryResult } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
+import { findImportedToken } from './imported-token.ts';
 
 /** The parameters are the cells of `USER_GROUP_KEY`. */
 export const OF_KEY = 'bucket = ? and workspace_id = ? and environment = ? and provided_id = ?';
@@ -53,6 +55,24 @@ export function resolveToken(
   return toUserGroup(connection.get(RESOLVE, values) ?? connection.get(RESOLVE_PREVIOUS, [...values, now]));
 }
 
+/** In the transaction of the query: the bucket cannot change in between. */
+export function findByImportedToken(connection: Connection, digest: TokenDigest): UserGroup | null {
+  const bucket = findImportedToken(connection, digest);
+  return bucket === null ? null : findByToken(connection, { bucket, digest });
+}
+
+/** A bucket that is as good as any: the lookup of a digest that no group has. */
+const ANY_BUCKET = 0 as Bucket;
+
+/** The same steps for every token, so that their time does not tell a suspended group from a deleted one. */
+export function resolveImportedToken(
+  connection: Connection,
+  { digest, tenant, now }: Query<'resolveImportedToken'>,
+): UserGroup | null {
+  const bucket = findImportedToken(connection, digest) ?? ANY_BUCKET;
+  return resolveToken(connection, { kind: 'resolveToken', address: { bucket, digest }, tenant, now });
+}
+
 export function scanUserGroups(
   connection: Connection,
   { after, limit }: Query<'scanUserGroups'>,
@@ -67,9 +87,16 @@ export function countUserGroups(connection: Connection, { tenant }: Query<'count
   return (row as [number])[0];
 }
 
+const GROUP_QUERIES: ReadonlySet<QueryKind> = new Set<QueryKind>([
+  'findUserGroup',
+  'findUserGroupByToken',
+  'findUserGroupByImportedToken',
+  'resolveToken',
+  'resolveImportedToken',
+]);
+
 /** Characters of JSON in the result of a lookup. */
 export function countCharacters({ kind }: Query, result: QueryResult): number {
   if (kind === 'findEvent') return (result as StoredEvent | null)?.changes?.length ?? 0;
-  const isGroup = kind === 'findUserGroup' || kind === 'findUserGroupByToken' || kind === 'resolveToken';
-  return isGroup && result !== null ? valuesLength(result as UserGroup) : 0;
+  return GROUP_QUERIES.has(kind) && result !== null ? valuesLength(result as UserGroup) : 0;
 }

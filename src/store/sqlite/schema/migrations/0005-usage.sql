@@ -13,5 +13,19 @@ create table usage_counts (
 ) strict, without rowid;
 create index usage_counts_day on usage_counts (workspace_id, environment, day, provided_id, kind, integration);
 
--- The last attempts of a delivery, the oldest first: an array of JSON of at most 10 entries, null before the first one.
-alter table deliveries add column attempt_log text;
+-- Each rename of a user group twice: under the old id, and under the new one, with the position and the id of its event.
+-- `other_id` is the id before the rename (`direction` is 'from') or after it ('to'). Earlier events of the group stay under
+-- the old id.
+create table user_group_renames (
+  bucket integer not null,
+  workspace_id integer not null,
+  environment text not null,
+  provided_id text not null,
+  position integer not null,
+  event_id text not null,
+  direction text not null,
+  other_id text not null,
+  team_id integer not null,
+  primary key (workspace_id, environment, provided_id, position)
+) strict, without rowid;
+create index user_group_renames_position on user_group_renames (workspace_id, environment, position, event_id, direction);

@@ -1,0 +1,138 @@
+import type { Caller } from '../../domain/api-token.ts';
+import { dataSourceDefinition } from '../../domain/catalogue.ts';
+import { isMet, type Precondition } from '../../domain/precondition.ts';
+import { asImported } from '../../domain/token.ts';
+import {
+  isSameKey,
+  type UserGroup,
+  type UserGroupKey,
+  userGroupKey,
+} from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import type { BatchingStore } from '../../store/batching-store.ts';
+import type { DocumentChange, UserGroupRename } from '../../store/port.ts';
+import { reservedInstead } from '../catalogue/catalogue.ts';
+import { type Context, type OpenUserGroup, openToken } from '../context.ts';
+import { newEvent, userGroupEvent } from '../event/event.ts';
+import { idTaken, userGroupNotFound, versionMismatch } from '../refusals.ts';
+
+type RenameContext = Pick<Context, 'store' | 'keyRing' | 'clock' | 'configs' | 'origin' | 'keepsEvents'>;
+
+/** Each attempt fails only if the token of the group or the configuration was changed between a read and a write. */
+const MAX_ATTEMPTS = 20;
+
+/**
+ * Gives the group another id: it keeps its `team_id`, its tokens, its history and what is stored of it, and data sources
+ * that are reserved for it stay so. Repeating the call returns the renamed group. Throws `user_group_not_found`,
+ * `user_group_exists` if another group has the new id, and `version_mismatch` if the precondition is not met.
+ */
+export async function renameUserGroup(
+  context: RenameContext,
+  caller: Caller,
+  userGroupId: string,
+  newUserGroupId: string,
+  precondition: Precondition | undefined,
+): Promise<OpenUserGroup> {
+  const { store } = context;
+  const key = userGroupKey(caller.workspaceId, caller.environment, userGroupId);
+  const to = userGroupKey(caller.workspaceId, caller.environment, newUserGroupId);
+  let reader = caller;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const stored =
+      (await store.read({ kind: 'findUserGroup', key })) ?? (await findRenamed(context, key, to));
+    if (stored === 'changed') continue;
+    if (!isMet(precondition, stored)) throw versionMismatch();
+    const open = openToken(context, stored);
+    if (isSameKey(to, stored)) return open;
+    const result = await store.write(await commandFor(context, reader, open, to, precondition));
+    if (typeof result === 'object') return { ...open, userGroup: result };
+    if (result === 'version_mismatch') throw versionMismatch();
+    if (result === 'id_taken') throw idTaken();
+    // Renamed, deleted or rotated in between, or a reservation has changed.
+    reader = { ...caller, configVersion: null };
+  }
+  throw new Problem('overloaded', 'This user group is being changed too often. Retry later.', {
+    retryAfterSeconds: 1,
+  });
+}
+
+/**
+ * The group that an earlier call of the same rename has renamed. `changed` if the ids changed while they were read: the
+ * response must have been right at one instant. Throws `user_group_not_found`.
+ */
+async function findRenamed(
+  { store }: RenameContext,
+  key: UserGroupKey,
+  to: UserGroupKey,
+): Promise<UserGroup | 'changed'> {
+  const first = await readRename(store, key, to);
+  const isAbsent = (await store.read({ kind: 'findUserGroup', key })) === null;
+  const { userGroup, left, state } = await readRename(store, key, to);
+  if (!isAbsent || state !== first.state) return 'changed';
+  if (left === null || userGroup?.teamId !== left.teamId) throw userGroupNotFound();
+  return userGroup;
+}
+
+/** `left` is null unless the last rename of both ids is this one. */
+async function readRename(store: BatchingStore, key: UserGroupKey, to: UserGroupKey) {
+  const before = Number.MAX_SAFE_INTEGER;
+  const [left, arrived, userGroup] = await Promise.all([
+    store.read({ kind: 'findLastRename', key, before }),
+    store.read({ kind: 'findLastRename', key: to, before }),
+    store.read({ kind: 'findUserGroup', key: to }),
+  ]);
+  const isSameRename = left?.direction === 'to' && left.position === arrived?.position;
+  const state = [left?.position, arrived?.position, userGroup?.teamId, userGroup?.version].join();
+  return { left: isSameRename ? left : null, userGroup, state };
+}
+
+async function commandFor(
+  context: RenameContext,
+  caller: Caller,
+  { userGroup, token }: OpenUserGroup,
+  to: UserGroupKey,
+  precondition: Precondition | undefined,
+): Promise<UserGroupRename & { kind: 'renameUserGroup' }> {
+  const { keyRing, clock } = context;
+  const { bucket, workspaceId, environment, providedId, sealedToken } = userGroup;
+  // The text of the token encodes the bucket of the old id.
+  const tokenDigest = to.bucket === bucket ? userGroup.tokenDigest : asImported(userGroup.tokenDigest);
+  return {
+    kind: 'renameUserGroup',
+    key: { bucket, workspaceId, environment, providedId },
+    to,
+    precondition,
+    expected: sealedToken,
+    tokenDigest,
+    sealedToken: keyRing.seal(token, { ...userGroup, ...to, tokenDigest }),
+    config: await moveReservations(context, caller, providedId, to.providedId),
+    now: clock(),
+    event: await userGroupEvent(context, caller, 'renamed', to),
+  };
+}
+
+/** null if no data source is reserved for the group. */
+async function moveReservations(
+  context: RenameContext,
+  caller: Caller,
+  from: string,
+  to: string,
+): Promise<UserGroupRename['config']> {
+  const { store, configs, clock } = context;
+  const { workspaceId, environment } = caller;
+  const config = await configs.of(store, caller);
+  const changes: DocumentChange[] = [];
+  for (const before of config.ofKind(dataSourceDefinition.kind).values()) {
+    const body = reservedInstead(before.body, from, to);
+    if (body === null) continue;
+    const event = await newEvent(context, caller, 'data_source.updated', {
+      type: 'data_source',
+      id: before.id,
+    });
+    const after = { ...before, body, version: before.version + 1, updatedAt: clock() };
+    changes.push({ before, after, event });
+  }
+  return changes.length === 0
+    ? null
+    : { tenant: { workspaceId, environment }, version: config.version, changes };
+}

@@ -1,0 +1,91 @@
+// Lookups of user groups by the marked digest of a token. One statement finds the bucket and the group: between two, a
+// rename could move the group to another bucket.
+
+import type { Bucket } from '../../../domain/bucket.ts';
+import type { TokenAddress } from '../../../domain/token.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import { TENANT, toUserGroup, USER_GROUP } from '../../entities.ts';
+import type { Query } from '../../port.ts';
+import { bigint, RowShape } from '../../row-shape.ts';
+import type { Session, Statement } from '../client/pool.ts';
+import { numberedRows, toArrays } from '../sent-rows.ts';
+import { findImportedTokens } from './imported-token.ts';
+import { findByToken, inOrder, OF_SENT_TENANT, resolveTokens } from './user-group.ts';
+
+type Lookup = Query<'findUserGroupByImportedToken'>;
+type Resolution = Query<'resolveImportedToken'>;
+
+const digest = USER_GROUP.fields.tokenDigest;
+const SENT = new RowShape<Pick<Lookup, 'digest'>>({ digest });
+const RESOLVED = new RowShape<Omit<Resolution, 'kind'>>({ digest, tenant: TENANT, now: bigint('now') });
+
+/** A bucket that is as good as any: the lookup of a digest that no group has takes the same steps. */
+const ANY_BUCKET = 0 as Bucket;
+
+/** The groups whose token is in this column. */
+function groupsBy(shape: typeof SENT | typeof RESOLVED, column: string): string {
+  return `select ${USER_GROUP.namesIn('user_groups')}, sent.ordinal
+    from ${numberedRows(shape)}
+    left join imported_tokens using (token_digest)
+    join user_groups on user_groups.bucket = coalesce(imported_tokens.bucket, ${ANY_BUCKET})
+      and user_groups.${column} = sent.token_digest`;
+}
+
+export const FIND: Statement = {
+  name: 'find_user_groups_by_imported_token',
+  sql: `${groupsBy(SENT, 'token_digest')}
+    union all
+    ${groupsBy(SENT, 'previous_token_digest')}`,
+};
+
+export const RESOLVE: Statement = {
+  name: 'resolve_imported_tokens',
+  sql: `${groupsBy(RESOLVED, 'token_digest')}
+    where ${OF_SENT_TENANT}
+    union all
+    ${groupsBy(RESOLVED, 'previous_token_digest')}
+    where ${OF_SENT_TENANT} and previous_token_expires_at > sent.now`,
+};
+
+export async function findByImportedToken(
+  session: Session,
+  queries: readonly Lookup[],
+): Promise<(UserGroup | null)[]> {
+  if (session.isDistributed) return findInBuckets(session, queries, findByToken);
+  return inOrder(queries, await session.query(FIND, toArrays(SENT, queries)), toUserGroup);
+}
+
+export async function resolveImportedTokens(
+  session: Session,
+  queries: readonly Resolution[],
+): Promise<(UserGroup | null)[]> {
+  if (session.isDistributed) return findInBuckets(session, queries, resolveTokens);
+  return inOrder(queries, await session.query(RESOLVE, toArrays(RESOLVED, queries)), toUserGroup);
+}
+
+/**
+ * For Citus, which would read every shard for the join: in two statements, and again if a token has another bucket by then.
+ * `before` are the buckets in which no group has the tokens.
+ */
+async function findInBuckets<Sent extends Lookup | Resolution>(
+  session: Session,
+  queries: readonly Sent[],
+  find: (
+    session: Session,
+    queries: readonly (Sent & { address: TokenAddress })[],
+  ) => Promise<(UserGroup | null)[]>,
+  before: readonly (Bucket | null)[] = [],
+): Promise<(UserGroup | null)[]> {
+  const buckets = await findImportedTokens(session, queries);
+  if (buckets.every((bucket, index) => bucket === before[index])) return queries.map(() => null);
+  const addressed = queries.map((query, index) => ({
+    ...query,
+    address: { bucket: buckets[index] ?? ANY_BUCKET, digest: query.digest },
+  }));
+  const found = await find(session, addressed);
+  const isMissing = (_: unknown, index: number) => found[index] === null;
+  const missing = queries.filter(isMissing);
+  if (missing.length === 0) return found;
+  const moved = await findInBuckets(session, missing, find, buckets.filter(isMissing));
+  return found.map((userGroup) => userGroup ?? moved.shift()!);
+}

@@ -1,0 +1,128 @@
+// Renames user groups: the row gets another key, and the bucket of the key. Citus cannot update the column by which a table
+// is distributed, so the row is deleted and inserted again.
+
+import { isMet } from '../../../domain/precondition.ts';
+import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
+import type { UserGroup } from '../../../domain/user-group/user-group.ts';
+import { FIRST_RENAME, RENAME, RENAME_POSITION, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
+import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
+import { TransientError } from '../client/errors.ts';
+import type { Session, Statement } from '../client/pool.ts';
+import { changeConfig } from '../document.ts';
+import { nextPositionOfAll, recordAt } from '../event/event.ts';
+import { sentRows, toArrays } from '../sent-rows.ts';
+import { heldImportedTokens, moveImportedTokens } from './imported-token.ts';
+import { findByKey, lockUserGroups } from './user-group.ts';
+
+export const TAKE: Statement = {
+  name: 'take_user_group',
+  sql: 'delete from user_groups where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4',
+};
+
+export const PLACE: Statement = {
+  name: 'place_user_group',
+  sql: `insert into user_groups (${USER_GROUP.names})
+    select ${USER_GROUP.names} from ${sentRows(USER_GROUP)}
+    on conflict (bucket, workspace_id, environment, provided_id) do nothing
+    returning team_id`,
+};
+
+export const ADD: Statement = {
+  name: 'add_user_group_renames',
+  sql: `insert into user_group_renames (${RENAME.names})
+    select ${RENAME.names} from ${sentRows(RENAME)}
+    on conflict (bucket, workspace_id, environment, provided_id, position) do nothing`,
+};
+
+export const FIND_LAST: Statement = {
+  name: 'find_last_user_group_rename',
+  sql: `select ${RENAME.names} from user_group_renames
+    where bucket = $1 and workspace_id = $2 and environment = $3 and provided_id = $4 and position < $5
+    order by position desc limit 1`,
+};
+
+export const SCAN: Statement = {
+  name: 'scan_user_group_renames',
+  sql: `select ${RENAME.names} from user_group_renames where (${RENAME_POSITION.names}) > ($1, $2, $3, $4, $5)
+    order by ${RENAME_POSITION.names} limit $6`,
+};
+
+/** Runs in a transaction. */
+export async function renameUserGroup(
+  session: Session,
+  command: UserGroupRename,
+): Promise<CommandResult<'renameUserGroup'>> {
+  const { key, to, config } = command;
+  const [, [stored, holder]] = await session.pipelined(() =>
+    Promise.all([
+      // Both keys, in the order of all processes: no change of either is running from here on.
+      lockUserGroups(session, [{ key }, { key: to }]),
+      findByKey(session, [{ key }, { key: to }]),
+    ]),
+  );
+  if (stored === null || stored === undefined) return 'not_found';
+  if (!isMet(command.precondition, stored)) return 'version_mismatch';
+  if (holder !== null) return 'id_taken';
+  if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
+  if (config !== null && (await changeConfig(session, config)) === 'version_mismatch') return 'stale';
+  const renamed = renamedUserGroup(stored, command);
+  await replace(session, stored, renamed);
+  await recordRename(session, command, renamed);
+  return renamed;
+}
+
+async function replace(session: Session, stored: UserGroup, renamed: UserGroup): Promise<void> {
+  // In the order of a rotation: the group, then its tokens.
+  const [, , placed] = await session.pipelined(() =>
+    Promise.all([
+      session.query(TAKE, USER_GROUP_KEY.cells(stored)),
+      moveImportedTokens(session, heldImportedTokens(renamed)),
+      session.query(PLACE, toArrays(USER_GROUP, [renamed])),
+    ]),
+  );
+  if (placed.length === 0)
+    throw new TransientError(new Error('concurrent creation of a user group'), 'conflict', 'good');
+}
+
+/** One event, with the new id, and links to it from both ids. */
+async function recordRename(
+  session: Session,
+  { key, to, event }: UserGroupRename,
+  { version, teamId }: UserGroup,
+): Promise<void> {
+  if (event === undefined) return;
+  const position = await nextPositionOfAll(session, [key, to]);
+  const changes = renameChanges(key.providedId, to.providedId);
+  await session.pipelined(() =>
+    Promise.all([
+      recordAt(session, [{ event, version, changes }], [position]),
+      addRenames(session, renamesAt({ key, to }, { position, eventId: event.eventId, teamId })),
+    ]),
+  );
+}
+
+async function addRenames(session: Session, renames: readonly Rename[]): Promise<void> {
+  await session.query(ADD, toArrays(RENAME, renames));
+}
+
+export async function findLastRename(
+  session: Session,
+  { key, before }: Query<'findLastRename'>,
+): Promise<Rename | null> {
+  const [row] = await session.query(FIND_LAST, [...USER_GROUP_KEY.cells(key), before]);
+  return row === undefined ? null : RENAME.read(row);
+}
+
+export async function scanRenames(
+  session: Session,
+  { after, limit }: Query<'scanRenames'>,
+): Promise<Rename[]> {
+  const rows = await session.query(SCAN, [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit]);
+  return rows.map((row) => RENAME.read(row));
+}
+
+export async function copyRenames(session: Session, { renames }: Command<'copyRenames'>): Promise<null> {
+  await addRenames(session, renames);
+  return null;
+}

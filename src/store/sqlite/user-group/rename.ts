@@ -1,0 +1,76 @@
+import { isMet } from '../../../domain/precondition.ts';
+import { type Rename, renameChanges } from '../../../domain/user-group/rename.ts';
+import { FIRST_RENAME, RENAME, RENAME_POSITION, TENANT, USER_GROUP, USER_GROUP_KEY } from '../../entities.ts';
+import type { Command, CommandResult, Query, UserGroupRename } from '../../port.ts';
+import { renamedUserGroup, renamesAt } from '../../user-group-rename.ts';
+import { changeConfig } from '../document.ts';
+import { record } from '../event/event.ts';
+import type { Connection } from '../file/connection.ts';
+import { placeholders } from '../placeholders.ts';
+import { moveImportedToken } from './imported-token.ts';
+import { findByKey, OF_KEY } from './user-group.ts';
+
+const TAKE = `delete from user_groups
+  where ${OF_KEY}`;
+const PLACE = `insert into user_groups (${USER_GROUP.names})
+  values (${placeholders(USER_GROUP)})`;
+const ADD = `insert into user_group_renames (${RENAME.names})
+  values (${placeholders(RENAME)})`;
+// The copy of an event has the position of the source or a higher one, and the new id. An event that was deleted has none.
+const COPY = `insert into user_group_renames (${RENAME.names})
+  values (?1, ?2, ?3, ?4, coalesce(
+    (select position from events
+      where workspace_id = ?2 and environment = ?3 and target_type = 'user_group'
+        and target_id = case ?7 when 'from' then ?4 else ?8 end and position >= ?5 and event_id = ?6
+      order by position limit 1), ?5), ?6, ?7, ?8, ?9)
+  on conflict do nothing`;
+const FIND_LAST = `select ${RENAME.names} from user_group_renames
+  where workspace_id = ? and environment = ? and provided_id = ? and position < ?
+  order by position desc limit 1`;
+const SCAN = `select ${RENAME.names} from user_group_renames
+  where (${RENAME_POSITION.names}) > (${placeholders(RENAME_POSITION)})
+  order by ${RENAME_POSITION.names} limit ?`;
+
+export function renameUserGroup(
+  connection: Connection,
+  command: UserGroupRename,
+): CommandResult<'renameUserGroup'> {
+  const { key, to, config, event } = command;
+  const stored = findByKey(connection, key);
+  if (stored === null) return 'not_found';
+  if (!isMet(command.precondition, stored)) return 'version_mismatch';
+  if (findByKey(connection, to) !== null) return 'id_taken';
+  if (stored.sealedToken.ciphertext !== command.expected.ciphertext) return 'stale';
+  if (config !== null && changeConfig(connection, config) === 'version_mismatch') return 'stale';
+  const renamed = renamedUserGroup(stored, command);
+  connection.run(TAKE, USER_GROUP_KEY.cells(key));
+  connection.run(PLACE, USER_GROUP.cells(renamed));
+  for (const digest of [renamed.tokenDigest, renamed.previousTokenDigest])
+    moveImportedToken(connection, renamed.bucket, digest);
+  const position = record(connection, event, renamed.version, () =>
+    renameChanges(key.providedId, to.providedId),
+  );
+  if (event === undefined || position === null) return renamed;
+  const { eventId } = event;
+  for (const rename of renamesAt({ key, to }, { position, eventId, teamId: renamed.teamId }))
+    connection.run(ADD, RENAME.cells(rename));
+  return renamed;
+}
+
+export function findLastRename(
+  connection: Connection,
+  { key, before }: Query<'findLastRename'>,
+): Rename | null {
+  const row = connection.get(FIND_LAST, [...TENANT.cells(key), key.providedId, before]);
+  return row === undefined ? null : RENAME.read(row);
+}
+
+export function scanRenames(connection: Connection, { after, limit }: Query<'scanRenames'>): Rename[] {
+  const values = [...RENAME_POSITION.cells(after ?? FIRST_RENAME), limit];
+  return connection.all(SCAN, values).map((row) => RENAME.read(row));
+}
+
+export function copyRenames(connection: Connection, { renames }: Command<'copyRenames'>): null {
+  for (const rename of renames) connection.run(COPY, RENAME.cells(rename));
+  return null;
+}

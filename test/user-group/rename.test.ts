@@ -1,0 +1,248 @@
+// Contract: POST /v1/user-groups/{user_group_id}/rename: the group gets another id and keeps everything else.
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { computeBucket } from '../../src/domain/bucket.ts';
+import { describeOnEachDatabase } from '../support/database.ts';
+import type { TestRequest, TestResponse } from '../support/http.ts';
+import { assertProblem } from '../support/problem.ts';
+import { TestService } from '../support/service.ts';
+
+describeOnEachDatabase('POST /v1/user-groups/{user_group_id}/rename', (database) => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.start(database);
+  });
+  after(() => service.end());
+
+  function rename(from: string, to: string, more: Pick<TestRequest, 'token' | 'headers'> = {}) {
+    return service.call('POST', `/v1/user-groups/${from}/rename`, { user_group_id: to }, more);
+  }
+
+  function read(id: string): Promise<TestResponse> {
+    return service.call('GET', `/v1/user-groups/${id}`);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON.
+  async function create(id: string, fields: object = {}): Promise<any> {
+    const { json } = await service.get({ user_group_id: id, name: id, properties: { a: 1 }, ...fields });
+    return json.user_group;
+  }
+
+  async function resolvedId(token: string): Promise<string> {
+    const { json } = await service.resolve(token);
+    return json.user_group?.provided_id ?? json.code;
+  }
+
+  /** The types of the events, and the ids that they are about; the newest first. */
+  async function history(id: string, query = ''): Promise<string[]> {
+    const { json } = await service.call('GET', `/v1/user-groups/${id}/events${query}`);
+    return json.events.map(
+      ({ type, target }: { type: string; target: { id: string } }) => `${type} ${target.id}`,
+    );
+  }
+
+  it('keeps everything but the id, and responds like the read', async () => {
+    const { team_id, token } = await create('old', { mapping: { 40: 'db' } });
+    const stored = (await read('old')).json.user_group;
+    const renamed = await rename('old', 'new');
+    assert.equal(renamed.status, 200, renamed.text);
+    const found = await read('new');
+    assert.equal(renamed.text, found.text);
+    assert.equal(renamed.headers.etag, found.headers.etag);
+    const { updated_at } = found.json.user_group;
+    assert.deepEqual(found.json.user_group, { ...stored, provided_id: 'new', version: 2, updated_at });
+    assert.deepEqual([found.json.user_group.team_id, found.json.user_group.token], [team_id, token]);
+    assertProblem(await read('old'), 'user_group_not_found');
+    assert.equal(await resolvedId(token), 'new');
+  });
+
+  it('keeps the retiring token, and rotations with either token work', async () => {
+    const { token } = await create('rotated');
+    const { json } = await service.post({ current_token: token, grace_period_seconds: 3_600 });
+    const current = json.user_group.token;
+    await rename('rotated', 'rotated-2');
+    assert.deepEqual([await resolvedId(token), await resolvedId(current)], ['rotated-2', 'rotated-2']);
+    const again = await service.post({ current_token: token });
+    assert.equal(again.json.user_group.token, current);
+    const next = (await service.post({ current_token: current })).json.user_group.token;
+    assert.deepEqual(await Promise.all([token, current, next].map(resolvedId)), [
+      'user_group_token_not_found',
+      'user_group_token_not_found',
+      'rotated-2',
+    ]);
+  });
+
+  it('survives a restart and many renames, also back to the first id', async () => {
+    const { token, team_id } = await create('chain-0');
+    for (let step = 0; step < 5; step++)
+      assert.equal((await rename(`chain-${step}`, `chain-${step + 1}`)).status, 200);
+    await rename('chain-5', 'chain-0');
+    await service.restart();
+    const { user_group } = (await read('chain-0')).json;
+    assert.deepEqual([user_group.team_id, user_group.token, user_group.version], [team_id, token, 7]);
+    assert.equal(await resolvedId(token), 'chain-0');
+  });
+
+  it('frees the old id for another group, whose token and history are its own', async () => {
+    const first = await create('freed');
+    await rename('freed', 'kept');
+    const second = await create('freed');
+    assert.notEqual(second.team_id, first.team_id);
+    assert.deepEqual([await resolvedId(first.token), await resolvedId(second.token)], ['kept', 'freed']);
+    assert.deepEqual(await history('kept'), ['user_group.renamed kept', 'user_group.created freed']);
+    assert.deepEqual(await history('freed'), ['user_group.created freed', 'user_group.renamed kept']);
+  });
+
+  it('refuses an id that another group has, and changes nothing', async () => {
+    const { token } = await create('here');
+    await create('there');
+    const before = (await read('here')).text;
+    assertProblem(await rename('here', 'there'), 'user_group_exists');
+    assert.equal((await read('here')).text, before);
+    assert.equal(await resolvedId(token), 'here');
+    assert.deepEqual(await history('there'), ['user_group.created there']);
+  });
+
+  it('is 404 for a group that does not exist, and changes nothing for the id that it has', async () => {
+    assertProblem(await rename('nothing', 'anything'), 'user_group_not_found');
+    await create('same');
+    const same = await rename('same', 'same');
+    assert.equal(same.json.user_group.version, 1);
+    assert.deepEqual(await history('same'), ['user_group.created same']);
+  });
+
+  it('returns the renamed group when the call is repeated, unless the old id has a group again', async () => {
+    await create('retried');
+    const first = await rename('retried', 'retried-2');
+    const second = await rename('retried', 'retried-2');
+    assert.equal(second.text, first.text);
+    await create('retried');
+    assertProblem(await rename('retried', 'retried-2'), 'user_group_exists');
+    await service.call('DELETE', '/v1/user-groups/retried');
+    await service.call('DELETE', '/v1/user-groups/retried-2');
+    await create('retried-2');
+    // Another group has the id now.
+    assertProblem(await rename('retried', 'retried-2'), 'user_group_not_found');
+  });
+
+  it('renames only the version that If-Match names', async () => {
+    await create('matched');
+    const { etag } = (await read('matched')).headers;
+    assertProblem(
+      await rename('matched', 'matched-2', { headers: { 'if-match': '"1-99"' } }),
+      'version_mismatch',
+    );
+    assert.equal(
+      (await rename('matched', 'matched-2', { headers: { 'if-match': String(etag) } })).status,
+      200,
+    );
+    assertProblem(
+      await rename('matched', 'matched-2', { headers: { 'if-match': String(etag) } }),
+      'version_mismatch',
+    );
+  });
+
+  it('keeps a suspension and when a token was last used', async () => {
+    const { token } = await create('suspended');
+    await service.resolve(token);
+    await service.writeUsage();
+    await service.call('POST', '/v1/user-groups/suspended/suspend');
+    const { last_seen_at } = (await read('suspended')).json.user_group;
+    assert.notEqual(last_seen_at, null);
+    const { json } = await rename('suspended', 'suspended-2');
+    assert.deepEqual([json.user_group.suspended, json.user_group.last_seen_at], [true, last_seen_at]);
+    assert.equal(await resolvedId(token), 'user_group_token_not_found');
+    await service.call('POST', '/v1/user-groups/suspended-2/resume');
+    assert.equal(await resolvedId(token), 'suspended-2');
+  });
+
+  it('continues the history under earlier ids, in both orders and page by page', async () => {
+    await create('h-1');
+    await service.put({ user_group_id: 'h-1', name: 'Changed' });
+    await rename('h-1', 'h-2');
+    await service.put({ user_group_id: 'h-2', name: 'Again' });
+    await rename('h-2', 'h-3');
+    const newest = [
+      'user_group.renamed h-3',
+      'user_group.updated h-2',
+      'user_group.renamed h-2',
+      'user_group.updated h-1',
+      'user_group.created h-1',
+    ];
+    assert.deepEqual(await history('h-3'), newest);
+    assert.deepEqual(await history('h-3', '?order=oldest'), newest.toReversed());
+    for (const order of ['newest', 'oldest']) {
+      const pages: string[] = [];
+      for (let cursor = ''; pages.length < newest.length; ) {
+        const path = `/v1/events?target=user_group:h-3&order=${order}&limit=2${cursor}`;
+        const { json } = await service.call('GET', path);
+        pages.push(
+          ...json.events.map(
+            ({ type, target }: { type: string; target: { id: string } }) => `${type} ${target.id}`,
+          ),
+        );
+        cursor = `&cursor=${json.next_cursor}`;
+      }
+      assert.deepEqual(pages, order === 'newest' ? newest : newest.toReversed());
+    }
+    assert.deepEqual(await history('h-3', '?type=user_group.created'), ['user_group.created h-1']);
+    assert.deepEqual(await history('h-1'), ['user_group.renamed h-2']);
+  });
+
+  it('writes one event, with both ids', async () => {
+    await create('evented');
+    await rename('evented', 'evented-2');
+    const { json } = await service.call('GET', '/v1/events?type=user_group.renamed&limit=1');
+    const [event] = json.events;
+    assert.deepEqual(event.target, { type: 'user_group', id: 'evented-2' });
+    assert.deepEqual(event.changes, { user_group_id: { from: 'evented', to: 'evented-2' } });
+    assert.equal(event.version, 2);
+  });
+
+  it('removes the values from the whole history when the group is deleted, and from no other', async () => {
+    await create('d-1');
+    await rename('d-1', 'd-2');
+    await create('d-1');
+    await service.call('DELETE', '/v1/user-groups/d-1');
+    const changes = async (id: string) => {
+      const { json } = await service.call('GET', `/v1/user-groups/${id}/events`);
+      return json.events.map((event: { changes: object | null }) => event.changes !== null);
+    };
+    assert.deepEqual(await changes('d-2'), [true, true]);
+    assert.deepEqual(await changes('d-1'), [false, false, true]);
+    await create('d-1');
+    await service.call('DELETE', '/v1/user-groups/d-2');
+    assert.deepEqual(await changes('d-2'), [false, false, false]);
+    assert.deepEqual(await changes('d-1'), [true, false, false, false]);
+  });
+
+  it('moves reservations of data sources with the group', async () => {
+    const { token } = await service.apiToken({ permission: 'admin', workspaceName: 'reserved' });
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, path, body, { token });
+    await call('PUT', '/v1/schemas/s', { name: 'S' });
+    const source = { name: 'D', schema_id: 's', attributes: { user_group_id: 'r-1' }, user_group_id: 'r-1' };
+    await call('PUT', '/v1/data-sources/d', source);
+    await call('PUT', '/v1/data-sources/other', { ...source, user_group_id: 'r-10' });
+    const { json } = await call('GET', '/api/user', { user_group_id: 'r-1', name: 'R', mapping: { s: 'd' } });
+    await call('POST', '/v1/user-groups/r-1/rename', { user_group_id: 'r-2' });
+    const stored = (await call('GET', '/v1/data-sources/d')).json.data_source;
+    assert.deepEqual([stored.user_group_id, stored.attributes], ['r-2', { user_group_id: 'r-1' }]);
+    assert.equal((await call('GET', '/v1/data-sources/other')).json.data_source.user_group_id, 'r-10');
+    const resolved = await service.resolve(json.user_group.token, { token });
+    assert.equal(resolved.json.data_sources.s.provided_id, 'd');
+    const other = await call('GET', '/api/user', { user_group_id: 'r-1', name: 'R', mapping: { s: 'd' } });
+    const { unresolved } = (await service.resolve(other.json.user_group.token, { token })).json;
+    assert.equal(unresolved[0].reason, 'reserved');
+  });
+
+  it('keeps a token in the same bucket as it is', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => `bucket-${index}`);
+    const byBucket = Map.groupBy(ids, (id) => computeBucket(1, 'Customer', id));
+    const [id, other] = [...byBucket.values()].find((found) => found.length > 1)!;
+    const { token } = await create(id!);
+    await rename(id!, other!);
+    assert.equal(await resolvedId(token), other);
+  });
+});
