@@ -22,7 +22,10 @@ export type Call =
   | { kind: 'rotate'; token: string; graceSeconds: number }
   | { kind: 'resolve'; token: string }
   | { kind: 'read' }
-  | { kind: 'delete'; ifMatch: IfMatch };
+  | { kind: 'delete'; ifMatch: IfMatch }
+  | { kind: 'rename'; to: string; ifMatch: IfMatch };
+
+type CallOfOneId = Exclude<Call, { kind: 'rename' }>;
 
 /** When a call was sent and when its response arrived, in milliseconds. */
 export interface Span {
@@ -62,6 +65,11 @@ type KnownGroup = Group & {
   expiresAt: Instant | null;
 };
 
+interface Rename {
+  from: string;
+  teamId: number | null;
+}
+
 /** Values issued to callers of all workspaces and environments: none is ever issued twice. */
 export class Issued {
   readonly teamIds = new Set<number>();
@@ -74,6 +82,8 @@ export class ExactModel {
   readonly #environment: Environment;
   readonly #issued: Issued;
   readonly #groups = new Map<string, KnownGroup>();
+  /** The last rename from or to each id. */
+  readonly #renames = new Map<string, Rename>();
 
   constructor(environment: Environment, issued: Issued) {
     this.#environment = environment;
@@ -88,6 +98,11 @@ export class ExactModel {
 
   /** Fails if the response is not the expected one. */
   check(id: string, call: Call, response: TestResponse, span: Span): void {
+    if (call.kind === 'rename') this.#checkRename(id, call, response, span);
+    else this.#checkOneId(id, call, response, span);
+  }
+
+  #checkOneId(id: string, call: CallOfOneId, response: TestResponse, span: Span): void {
     const group = 'token' in call ? this.#ownerOf(call.token) : this.#groups.get(id);
     const isOutdated = group !== undefined && 'ifMatch' in call && call.ifMatch === 'outdated';
     const [verdict, after] = perform(group ?? null, operationOf(call, group));
@@ -101,6 +116,31 @@ export class ExactModel {
       const known = this.#update(id, call, { before: group, after }, response, span);
       assertResponse(response, call, known, verdict === 'created');
     }
+  }
+
+  #checkRename(id: string, call: Call & { kind: 'rename' }, response: TestResponse, span: Span): void {
+    const { to, ifMatch } = call;
+    const group = this.#groups.get(id) ?? this.#renamedBefore(id, to);
+    const isConditional = ifMatch === 'outdated' || (ifMatch === 'current' && group?.id !== id);
+    if (group === undefined) assertProblem(response, 'user_group_not_found');
+    else if (isConditional) assertProblem(response, 'version_mismatch');
+    else if (group.id === to) assertResponse(response, call, group, false);
+    else if (this.#groups.has(to)) assertProblem(response, 'user_group_exists');
+    else {
+      const renamed = { ...group, id: to, version: group.version + 1, updatedAt: new Instant(span) };
+      this.#groups.delete(id);
+      this.#groups.set(to, renamed);
+      const rename = { from: id, teamId: group.teamId };
+      this.#renames.set(id, rename).set(to, rename);
+      assertResponse(response, call, renamed, false);
+    }
+  }
+
+  /** The group, if this rename was the last one of both ids. */
+  #renamedBefore(from: string, to: string): KnownGroup | undefined {
+    const [rename, group] = [this.#renames.get(from), this.#groups.get(to)];
+    const isLast = rename?.from === from && rename === this.#renames.get(to);
+    return isLast && group?.teamId === rename.teamId ? group : undefined;
   }
 
   /** Checks the pages of a list: first the groups whose id starts with the search, then those whose name does. */
@@ -162,7 +202,7 @@ export class ExactModel {
   }
 }
 
-function operationOf(call: Call, group: Group | undefined): Operation {
+function operationOf(call: CallOfOneId, group: Group | undefined): Operation {
   switch (call.kind) {
     case 'get or create': {
       const { name, mapping = null, properties = null } = call.fields;

@@ -214,8 +214,9 @@ function withToken(plan: Plan, tokens: readonly string[]): Call {
   return { ...call, token: tokens.at(-1 - back) ?? mintUserGroupToken(0 as Bucket).reveal() };
 }
 
-/** Names have the same prefix as ids, so that a search finds only those of its sequence. */
+/** Names and new ids have the same prefix as ids, so that a search finds only those of its sequence. */
 function withName(call: Call, prefix: string): Call {
+  if (call.kind === 'rename') return { ...call, to: prefix + call.to };
   if (!('fields' in call) || call.fields.name === undefined) return call;
   return { ...call, fields: { ...call.fields, name: prefix + call.fields.name } };
 }
@@ -240,6 +241,8 @@ function requestOf(id: string, call: Call, model: ExactModel): TestRequest {
       return { method: 'GET', path };
     case 'delete':
       return { method: 'DELETE', path, headers };
+    case 'rename':
+      return { method: 'POST', path: `${path}/rename`, body: { user_group_id: call.to }, headers };
     default:
       return call satisfies never;
   }
@@ -291,6 +294,7 @@ const plans = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: kind('resolve'), back }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('read') }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('delete'), ifMatch }) },
+  { weight: 2, arbitrary: fc.record({ kind: kind('rename'), to: ids, ifMatch }) },
 ) as fc.Arbitrary<Plan>;
 
 /** Searches that match all groups of the sequence, ids, names, and both. */
