@@ -3,15 +3,18 @@ import type { Config } from '../config.ts';
 import { type Caller, operator } from '../domain/api-token.ts';
 import { parseInstant } from '../domain/instant.ts';
 import type { JsonText } from '../domain/json/strict-json.ts';
+import { userGroupRenameBody } from '../domain/request-body.ts';
 import type { Secret } from '../domain/secret.ts';
 import { environments, type UserGroup, userGroupKey } from '../domain/user-group/user-group.ts';
 import { loadKeyRing } from '../key-ring-source.ts';
+import type { Context } from '../operations/context.ts';
 import { openStoredToken } from '../operations/database/open-stored-token.ts';
 import { atCurrentConfig, EnvironmentConfigs } from '../operations/document/environment-config.ts';
 import { deleteUserGroup } from '../operations/user-group/delete.ts';
 import { HistoryErasures } from '../operations/user-group/erase-history.ts';
 import { type ListQuery, userGroupPages } from '../operations/user-group/list.ts';
 import { findUserGroup } from '../operations/user-group/read.ts';
+import { renameUserGroup } from '../operations/user-group/rename.ts';
 import { rotateTokenById } from '../operations/user-group/rotate-by-id.ts';
 import { suggestUserGroup } from '../operations/user-group/suggest.ts';
 import { resumeUserGroup, suspendUserGroup } from '../operations/user-group/suspend.ts';
@@ -43,7 +46,7 @@ type DeleteOptions = GroupOptions & { yes?: boolean };
 
 export function groupCommand(): Command {
   return new Command('group')
-    .summary('list, show, rotate, suspend, resume and delete user groups')
+    .summary('list, show, rotate, rename, suspend, resume and delete user groups')
     .description(
       'User groups are the customers of a workspace. These commands can run while the service is running; changes take ' +
         'effect with its next request.',
@@ -51,6 +54,7 @@ export function groupCommand(): Command {
     .addCommand(listCommand())
     .addCommand(showCommand())
     .addCommand(rotateCommand())
+    .addCommand(renameCommand())
     .addCommand(suspendCommand())
     .addCommand(resumeCommand())
     .addCommand(deleteCommand());
@@ -166,6 +170,38 @@ async function rotate({ store, config, caller, userGroup }: Found, options: Rota
       : `The old token resolves until ${formatInstant(until)}`;
   const shown = showToken ? `\n\n${token.reveal()}` : '';
   console.log(`Rotated the token of user group ${id}. ${old}.${shown}`);
+}
+
+function renameCommand(): Command {
+  const command = new Command('rename')
+    .summary('give a user group another id')
+    .description(
+      'Gives a user group another id. It keeps its token and everything else; data sources that are reserved for it stay so. ' +
+        'The old id is free: a program that asks for it creates another user group.',
+    )
+    .argument('<id>', 'user_group_id of the user group')
+    .argument('<new-id>', 'its new user_group_id');
+  return withCommonOptions(command).action((id: string, newId: string, options: GroupOptions) =>
+    withUserGroup(id, options, async ({ store, config, caller }) => {
+      await rename(await contextWithKeys(store, config), caller, id, newId);
+      if (options.json) printJson({ user_group_id: newId, previous_user_group_id: id });
+      else console.log(`Renamed user group ${id} to ${newId}.`);
+    }),
+  );
+}
+
+/** Throws `UsageError` for a new id that is not valid, or that another group has. */
+async function rename(context: Context, caller: Caller, id: string, newId: string): Promise<void> {
+  try {
+    const body = userGroupRenameBody.read(Buffer.from(JSON.stringify({ user_group_id: newId })));
+    await renameUserGroup(context, caller, id, body.userGroupId, undefined);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === 'invalid_request') throw new UsageError(error.message);
+    if (error.code === 'user_group_exists')
+      throw new UsageError(`user group ${newId} already exists; choose another id`);
+    throw error;
+  }
 }
 
 function suspendCommand(): Command {

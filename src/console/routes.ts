@@ -34,6 +34,7 @@ import { edit, editAgain } from './user-group/edit.ts';
 import { events } from './user-group/events.ts';
 import { findByToken } from './user-group/find.ts';
 import { list } from './user-group/list.ts';
+import { renaming } from './user-group/rename.ts';
 import { review } from './user-group/review.ts';
 import { rotation } from './user-group/rotate.ts';
 import { save } from './user-group/save.ts';
@@ -69,6 +70,7 @@ export const pages: readonly Page[] = [
   review,
   save,
   ...rotation,
+  ...renaming,
   ...suspension,
   resume,
   ...deletion,

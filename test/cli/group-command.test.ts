@@ -123,6 +123,19 @@ describeOnEachDatabase('group', (database) => {
     assert.deepEqual([keyless.code, keyless.stdout], [78, '']);
   });
 
+  it('rename keeps the token, and refuses an id that is taken or not valid', async () => {
+    const token = await create('rename');
+    const { code, stdout } = await group('rename', 'rename', 'renamed');
+    assert.deepEqual([code, stdout], [0, 'Renamed user group rename to renamed.\n']);
+    assert.equal(await resolve(token), 200);
+    await create('rename');
+    const taken = await group('rename', 'rename', 'renamed');
+    assert.equal(taken.code, 2);
+    assert.match(taken.stderr, /user group renamed already exists/);
+    assert.equal((await group('rename', 'rename', ' x')).code, 2);
+    assert.equal((await group('rename', 'missing', 'x')).code, 3);
+  });
+
   it('suspend and resume take effect with the next request, and are idempotent', async () => {
     const token = await create('suspend');
     for (let time = 0; time < 2; time++) {

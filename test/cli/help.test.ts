@@ -25,6 +25,7 @@ const commands = [
   ['group', 'list'],
   ['group', 'show'],
   ['group', 'rotate'],
+  ['group', 'rename'],
   ['group', 'suspend'],
   ['group', 'resume'],
   ['group', 'delete'],

@@ -110,6 +110,21 @@ describeOnEachDatabase('user groups in the console', (database) => {
     assert.equal((await read('taken')).json.user_group.name, 'Acme');
   });
 
+  it('renames the user group, unless another one has the id', async () => {
+    await create('before');
+    await create('occupied');
+    const token = (await read('before')).json.user_group.token;
+    const [page, action] = [pathOf('before', 'rename'), pathOf('before', 'rename')];
+    const taken = await browser.submit(page, action, { user_group_id: 'occupied' });
+    assert.match(errorsOf(taken).user_group_id!, /another user group/);
+    const invalid = await browser.submit(page, action, { user_group_id: ' after' });
+    assert.match(errorsOf(invalid).user_group_id!, /white space/);
+    const renamed = await browser.submit(page, action, { user_group_id: 'after' });
+    assert.match(noticeOf(await browser.follow(renamed))!, /was renamed/);
+    assert.equal((await read('after')).json.user_group.token, token);
+    assert.equal((await read('before')).status, 404);
+  });
+
   it('shows a review with the members that differ, and stores nothing before it is confirmed', async () => {
     await create('reviewed', { mapping: { 40: 1 }, properties: { plan: 'gold', seats: 25, big: 1 } });
     const review = await reviewOf('reviewed', {

@@ -25,6 +25,7 @@ const NOTICES = {
   saved: 'The changes were saved.',
   unchanged: 'The stored user group is as you typed it: there was nothing to save.',
   rotated: 'The token was rotated. “Show token” shows the new one: store it wherever the old one was used.',
+  renamed: 'The user group was renamed. Its token is the same.',
   suspended: 'The user group is suspended: its tokens resolve to nothing.',
   resumed: 'The user group is resumed: its tokens resolve again.',
   token_current: 'The token is the current one of this user group.',
@@ -103,7 +104,7 @@ function actions({ caller, session }: PageCall, userGroup: UserGroup): Html {
     userGroup.suspendedAt === null
       ? button('suspend', 'Suspend')
       : actionForm(session, `${group}/resume`, html`${version}${submit('Resume', 'plain')}`)
-  } ${button('delete', 'Delete')}</div>`;
+  } ${button('rename', 'Rename')} ${button('delete', 'Delete')}</div>`;
 }
 
 function identity(call: PageCall, userGroup: UserGroup, token: Secret | null): Html {

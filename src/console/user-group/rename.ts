@@ -1,0 +1,37 @@
+import { userGroupRenameBody } from '../../domain/request-body.ts';
+import { userGroupIdParameter } from '../../http/request/path-parameter.ts';
+import { renameUserGroup } from '../../operations/user-group/rename.ts';
+import { Problem } from '../../problem.ts';
+import { textField } from '../fields.ts';
+import { readForm, textMember } from '../form.ts';
+import { pathTo } from '../html.ts';
+import { withNotice } from '../notice.ts';
+import { preconditionIn } from '../version.ts';
+import { groupConfirmation } from './group.ts';
+
+export const renaming = groupConfirmation({
+  action: 'rename',
+  purpose: 'rename user groups',
+  title: 'Rename',
+  heading: 'Rename user group',
+  name: ({ name }) => ` (${name})`,
+  effect:
+    'It gets another id, and keeps its token, fields, history and reserved data sources. A program that asks for the old id creates another user group: change your own records first.',
+  button: 'Rename',
+  act: async ({ context, caller, request, form }) => {
+    const { userGroupId: id } = await readForm(context, form, userGroupRenameBody, () => ({
+      user_group_id: textMember(form, 'user_group_id') ?? '""',
+    }));
+    try {
+      await renameUserGroup(context, caller, userGroupIdParameter(request), id, preconditionIn(form));
+    } catch (error) {
+      throw error instanceof Problem && error.code === 'user_group_exists' ? TAKEN : error;
+    }
+    return { location: withNotice(pathTo('user-groups', id), 'renamed') };
+  },
+  fields: (form) => textField({ ...form.field('user_group_id'), label: 'New id', isRequired: true }),
+});
+
+const TAKEN = new Problem('user_group_exists', 'Another user group has this id: nothing was changed.', {
+  errors: [{ pointer: '/user_group_id', detail: 'is the id of another user group' }],
+});
