@@ -170,6 +170,7 @@ async function describeMetrics(): Promise<MetricDescription[]> {
   const metrics = new Metrics({ version: '', database: 'SQLite' }, null);
   metrics.watchQueues(() => ({}));
   metrics.watchDeliveries(async () => 0);
+  metrics.watchUsage(() => 0);
   metrics.watchConnections(() => ({ open: 0, idle: 0, waiting: 0, max: 0 }));
   metrics.watchStorage(async () => ({ databaseBytes: 0, logBytes: 0, diskFreeBytes: 0, backedUpAt: null }));
   metrics.events.watchRetention(() => ({ isFailing: false, lagMs: 0 }));

@@ -128,6 +128,7 @@ export function createServing({
   });
   let phase: Phase = 'serving';
   metrics?.watchQueues(() => ({ ...store.queueLengths, cpu: context.cpu.length }));
+  metrics?.watchUsage(() => context.usage.dropped);
   if (connections) metrics?.watchConnections(connections);
   const prefetcher = new Prefetcher();
   const { memory } = thread;

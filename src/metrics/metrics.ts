@@ -11,6 +11,7 @@ import { addProcessMetrics, addThreadMetrics, type Build } from './process-metri
 import { Readiness } from './readiness.ts';
 import { addStorage } from './storage-metrics.ts';
 import { addConnections, addQueues, batchMetrics } from './store-metrics.ts';
+import { addDroppedUsage } from './usage-metrics.ts';
 import { addPendingDeliveries, WebhookMetrics } from './webhook-metrics.ts';
 
 /** Metrics of a thread in the form in which they are sent to another one. */
@@ -30,6 +31,11 @@ export class ThreadMetrics {
   /** `lengths` returns the length of each queue by its name. */
   watchQueues(lengths: () => Record<string, number>): void {
     addQueues(this.registry, lengths);
+  }
+
+  /** `dropped` returns how many uses of tokens were not counted. */
+  watchUsage(dropped: () => number): void {
+    addDroppedUsage(this.registry, dropped);
   }
 
   watchConnections(counts: () => ConnectionCounts): void {

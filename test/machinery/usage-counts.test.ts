@@ -64,6 +64,20 @@ describe('Usage', () => {
     assert.equal(counter.stored.size, groups.length);
   });
 
+  it('drops the uses of further groups after 200,000 while the database fails, and says how many', async () => {
+    const counter = new Counter();
+    counter.isFailing = true;
+    const usage = new Usage(counter.store, true);
+    const key = userGroupKey(1, 'Customer', 'many');
+    for (let teamId = 1; teamId <= 200_000; teamId++) {
+      usage.count({ ...key, teamId }, 'resolves', 0);
+      if (teamId % 100_000 === 0) await usage.write();
+    }
+    assert.equal(usage.dropped, 0);
+    for (const teamId of [1, 200_001, 200_001, 200_002]) usage.count({ ...key, teamId }, 'resolves', 0);
+    assert.equal(usage.dropped, 3);
+  });
+
   it('counts nothing without retention', async () => {
     const counter = new Counter();
     const usage = new Usage(counter.store, false);

@@ -38,6 +38,7 @@ export class Usage {
   /** The one that was used last comes first. */
   #tallies: Tally[] = [];
   #size = 0;
+  #dropped = 0;
 
   /** Without retention of events, nothing is counted. */
   constructor(store: BatchingStore, isKept: boolean) {
@@ -58,6 +59,11 @@ export class Usage {
     this.#add(uses, teamId, { key: { bucket, workspaceId, environment, providedId }, count: 1 });
     if (this.#size === MANY) void this.write();
     else this.#delayed.schedule();
+  }
+
+  /** Uses that were not counted, because too many groups were used while the database failed. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   /** Writes what was counted. What could not be written is kept for the next time. */
@@ -107,6 +113,6 @@ export class Usage {
     else if (this.#size < MAX_COLLECTED) {
       this.#size++;
       uses.set(teamId, added);
-    }
+    } else this.#dropped += added.count;
   }
 }
