@@ -1,62 +1,178 @@
-// deploy/kubernetes: the manifests have the types of the Kubernetes API, their names agree, and their values fit the
-// settings and the image.
+// deploy/helm: the chart refuses values that it does not know, and renders manifests that have the types of the Kubernetes
+// API, whose names agree, and whose values fit the settings and the image.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
 import type { Deployment } from 'kubernetes-types/apps/v1.d.ts';
 import type { Container, Service } from 'kubernetes-types/core/v1.d.ts';
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
-import { parse } from 'yaml';
-import { settings } from '../../src/config.ts';
+import { parse, parseAllDocuments } from 'yaml';
+import { type Setting, settings } from '../../src/config.ts';
 import { publicEndpoints } from '../../src/http/routes.ts';
 import { Folder } from '../support/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDER = 'deploy/kubernetes';
-const KUSTOMIZATION = 'kustomization.yaml';
-const isKubectlInstalled = spawnSync('kubectl', ['version', '--client']).status === 0;
+const CHART = join(ROOT, 'deploy/helm/user-group-service');
+/** The oldest version that the chart accepts, and the newest. */
+const KUBERNETES = ['1.27.0', '1.37.0'];
+const IMAGE = 'registry.example.com/user-group-service';
+/** Prints the folder of the schemas, without importing the package and what that needs. */
+const FIND_SCHEMAS =
+  "import importlib.util as u; print(u.find_spec('kubernetes_validate').submodule_search_locations[0])";
+const SCHEMAS = [
+  'deployment-apps-v1.json',
+  'networkpolicy-networking-v1.json',
+  'poddisruptionbudget-policy-v1.json',
+  'service-v1.json',
+];
+const OPERATOR = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
 
-interface Kustomization {
-  resources: string[];
-  images: { name: string; newTag: string }[];
+interface Manifest {
+  kind: string;
+  apiVersion: string;
 }
+
+interface PodMonitor extends Manifest {
+  spec: {
+    jobLabel: string;
+    selector: { matchLabels: Record<string, string> };
+    podMetricsEndpoints: { port: string }[];
+  };
+}
+
+interface Values {
+  image: { repository: string; tag: string };
+  settings: Record<string, unknown>;
+}
+
+function output(command: string, ...args: string[]): string | null {
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : null;
+}
+
+const template = (...args: string[]) =>
+  spawnSync('helm', ['template', 'ugs', CHART, '--kube-version', KUBERNETES[0]!, ...args], {
+    encoding: 'utf8',
+  });
 
 /** Kubernetes reads YAML 1.1, where 0440 is octal. */
-function read<Manifest>(name: string): Manifest {
-  return parse(readFileSync(join(FOLDER, name), 'utf8'), { version: '1.1' });
+function render(...args: string[]): Manifest[] {
+  const { status, stdout, stderr } = template('--set', `image.repository=${IMAGE}`, ...args);
+  assert.equal(status, 0, stderr);
+  return parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS());
 }
 
-const kustomization = read<Kustomization>(KUSTOMIZATION);
-const deployment = read<Deployment>('deployment.yaml');
-const service = read<Service>('service.yaml');
-const budget = read<PodDisruptionBudget>('pod-disruption-budget.yaml');
-const template = deployment.spec!.template;
-const pod = template.spec!;
-const container = pod.containers[0]!;
-const env = Object.fromEntries(container.env!.map(({ name, value }) => [name, value!]));
+const isHelmInstalled = output('helm', 'version') !== null;
+const skip = !isHelmInstalled && 'helm is not installed';
 
-function millisecondsOf(name: 'shutdownDelayMs' | 'shutdownTimeoutMs' | 'databaseWaitMs'): number {
-  return Number(env[settings[name].env] ?? settings[name].fallback);
-}
+const read = (name: string) => readFileSync(join(CHART, name), 'utf8');
+const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(read('values.schema.json')));
 
-describe('The Kubernetes manifests', () => {
-  it('are the resources of the kustomization', () => {
-    const files = globSync('*.yaml', { cwd: FOLDER }).filter((file) => file !== KUSTOMIZATION);
-    assert.deepEqual([...kustomization.resources].sort(), files.sort());
+describe('The values of the chart', () => {
+  const values: Values = parse(read('values.yaml'));
+
+  it('fit their schema, which refuses unknown ones', () => {
+    assert.ok(fits(values), JSON.stringify(fits.errors));
+    assert.equal(fits({ ...values, replica: 3 }), false);
+    assert.equal(fits({ ...values, image: { ...values.image, tag: 'latest' } }), false);
+  });
+
+  it('name no registry', () => {
+    assert.equal(values.image.repository, '');
+  });
+
+  it('may be every setting that the chart does not set itself, and no secret', () => {
+    const own = ['HOST', 'PORT', 'DATABASE_URL', 'UGS_METRICS_ADDRESS'];
+    const accepts = (name: string) => fits({ ...values, settings: { [name]: 'x' } });
+    for (const { env, secret } of Object.values(settings) as Setting<unknown>[]) {
+      assert.equal(accepts(env), !secret && !own.includes(env), env);
+      if (secret) assert.equal(accepts(`${env}_FILE`), false, env);
+    }
+    assert.equal(fits({ ...values, settings: { UGS_THREADS: 2 } }), false);
+  });
+
+  it('are those of this version', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const { version: chartVersion, appVersion } = parse(read('Chart.yaml'));
+    assert.deepEqual([chartVersion, appVersion], [version, version]);
+  });
+});
+
+describe('The manifests of the chart', { skip }, () => {
+  const manifests = render('--set', 'metrics.podMonitor.enabled=true');
+  const find = <Kind>(kind: string) => manifests.find((each) => each.kind === kind) as Kind;
+  const deployment = find<Deployment>('Deployment');
+  const service = find<Service>('Service');
+  const budget = find<PodDisruptionBudget>('PodDisruptionBudget');
+  const policy = find<NetworkPolicy>('NetworkPolicy');
+  const monitor = find<PodMonitor>('PodMonitor');
+  const { metadata, spec } = deployment.spec!.template;
+  const pod = spec!;
+  const container = pod.containers[0]!;
+  const env = Object.fromEntries(container.env!.map(({ name, value }) => [name, value!]));
+  const millisecondsOf = (name: 'shutdownDelayMs' | 'shutdownTimeoutMs' | 'databaseWaitMs') =>
+    Number(env[settings[name].env] ?? settings[name].fallback);
+
+  it('pass helm lint', () => {
+    const { status, stdout } = spawnSync('helm', ['lint', '--strict', CHART], { encoding: 'utf8' });
+    assert.equal(status, 0, stdout);
+  });
+
+  it('need an image', () => {
+    const { status, stderr } = template();
+    assert.notEqual(status, 0);
+    assert.match(stderr, /set image\.repository to where you have pushed the image/);
+  });
+
+  it('have no secret', () => {
+    assert.deepEqual(manifests.map(({ kind }) => kind).sort(), [
+      'Deployment',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'PodMonitor',
+      'Service',
+    ]);
+  });
+
+  it('are accepted by kubeconform, for the oldest and the newest Kubernetes', (t) => {
+    if (output('kubeconform', '-v') === null) return t.skip('kubeconform is not installed');
+    const installed = output('python3', '-c', FIND_SCHEMAS);
+    if (!installed) return t.skip('kubernetes-validate, a Python package with schemas, is not installed');
+    const monitorSchema = findPodMonitorSchema();
+    if (!monitorSchema) return t.skip(`${OPERATOR}, a Go module with a schema, is not available`);
+    for (const version of KUBERNETES) {
+      using folder = new Folder();
+      const schemas = join(installed, `kubernetes-json-schema/v${version}-local-strict`);
+      for (const file of SCHEMAS) writeFileSync(folder.join(file), selfContained(schemas, file));
+      writeFileSync(folder.join('podmonitor-monitoring-v1.json'), JSON.stringify(monitorSchema));
+      assert.match(kubeconform(folder, manifests), /Valid: 5, Invalid: 0, Errors: 0, Skipped: 0/);
+      for (const manifest of manifests) {
+        const { spec } = manifest as Manifest & { spec: object };
+        const wrong = { ...manifest, spec: { ...spec, unknown: true } };
+        assert.match(kubeconform(folder, [wrong]), /Invalid: 1/, manifest.kind);
+      }
+    }
   });
 
   it('have the types of the Kubernetes API, without unknown fields', () => {
-    const types = { Deployment: 'apps/v1', Service: 'core/v1', PodDisruptionBudget: 'policy/v1' };
+    const types: Record<string, string> = {
+      Deployment: 'apps/v1',
+      NetworkPolicy: 'networking/v1',
+      PodDisruptionBudget: 'policy/v1',
+      Service: 'core/v1',
+    };
     using folder = new Folder();
-    const source = kustomization.resources.map((file) => {
-      const manifest = read<{ kind: keyof typeof types; apiVersion: string }>(file);
-      const { kind, apiVersion } = manifest;
-      assert.equal(apiVersion, types[kind].replace('core/', ''), file);
-      const path = join(ROOT, 'node_modules/kubernetes-types', types[kind]);
+    const source = manifests.flatMap((manifest) => {
+      const { kind } = manifest;
+      const type = types[kind];
+      if (!type) return [];
+      const path = join(ROOT, 'node_modules/kubernetes-types', type);
       return `export const a${kind}: import('${path}').${kind} = ${JSON.stringify(manifest)};`;
     });
     writeFileSync(folder.join('manifests.ts'), source.join('\n'));
@@ -68,46 +184,38 @@ describe('The Kubernetes manifests', () => {
     assert.equal(status, 0, stdout);
   });
 
-  it('are accepted by kustomize', { skip: !isKubectlInstalled && 'kubectl is not installed' }, () => {
-    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', FOLDER], { encoding: 'utf8' });
-    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-    assert.equal(stdout.match(/^kind: /gm)?.length, kustomization.resources.length);
-  });
-
-  it('name an image by a tag that docs/deploy.md builds, and not latest', () => {
-    const docs = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
-    for (const { newTag } of kustomization.images) {
-      assert.notEqual(newTag, 'latest');
-      assert.ok(docs.includes(`docker push registry.example.com/user-group-service:${newTag}\n`));
-    }
-  });
-
   it('select the same pods', () => {
-    const { labels } = template.metadata!;
     const spread = pod.topologySpreadConstraints!.map(({ labelSelector }) => labelSelector!.matchLabels);
     for (const selected of [
       deployment.spec!.selector.matchLabels,
       service.spec!.selector,
       budget.spec!.selector!.matchLabels,
+      policy.spec!.podSelector!.matchLabels,
+      monitor.spec.selector.matchLabels,
       ...spread,
-    ])
-      assert.deepEqual(selected, labels);
+    ]) {
+      assert.ok(Object.keys(selected!).length > 0);
+      assert.deepEqual({ ...metadata!.labels, ...selected }, metadata!.labels);
+    }
   });
 
   it('name ports, volumes and images that exist', () => {
-    const [port] = container.ports!;
+    const [port, metrics] = container.ports!;
     assert.equal(port!.containerPort, Number(env.PORT));
     assert.equal(service.spec!.ports![0]!.targetPort, port!.name);
+    assert.equal(env.UGS_METRICS_ADDRESS, `0.0.0.0:${metrics!.containerPort}`);
+    assert.equal(monitor.spec.podMetricsEndpoints[0]!.port, metrics!.name);
+    const ingress = policy.spec!.ingress!.map(({ ports }) => ports![0]!.port);
+    assert.deepEqual(ingress, [port!.name, metrics!.name]);
     const volumes = pod.volumes!.map(({ name }) => name);
     assert.deepEqual(container.volumeMounts!.map(({ name }) => name).sort(), volumes.sort());
-    assert.ok(kustomization.images.some(({ name }) => name === container.image));
+    assert.match(container.image!, new RegExp(`^${IMAGE}:\\d+\\.\\d+\\.\\d+$`));
   });
 
   it('set only known settings, whose secret files are mounted', () => {
     const known = Object.values(settings).flatMap((each) => [each.env, `${each.env}_FILE`]);
-    const { secret } = pod.volumes!.find(({ name }) => name === 'secrets')!;
     const { mountPath } = container.volumeMounts!.find(({ name }) => name === 'secrets')!;
-    const files = secret!.items!.map(({ path }) => join(mountPath, path));
+    const files = secretSources().map(({ secret }) => join(mountPath, secret!.items![0]!.path));
     for (const name of Object.keys(env)) assert.ok(known.includes(name), name);
     const named = Object.keys(env).filter((name) => name.endsWith('_FILE'));
     assert.deepEqual(
@@ -154,6 +262,75 @@ describe('The Kubernetes manifests', () => {
       capabilities: { drop: ['ALL'] },
     } satisfies Container['securityContext']);
     assert.equal(pod.automountServiceAccountToken, false);
-    assert.equal(pod.volumes!.find(({ name }) => name === 'secrets')!.secret!.defaultMode, 0o440);
+    assert.equal(pod.securityContext!.seccompProfile!.type, 'RuntimeDefault');
+    assert.equal(pod.volumes!.find(({ name }) => name === 'secrets')!.projected!.defaultMode, 0o440);
   });
+
+  it('let webhooks reach no private address, and a database everywhere unless its peers are named', () => {
+    const [dns, database, webhooks] = policy.spec!.egress!;
+    assert.deepEqual(new Set(dns!.ports!.map(({ port }) => port)), new Set([53]));
+    assert.deepEqual([database!.ports![0]!.port, database!.to], [5_432, undefined]);
+    const [ipv4] = webhooks!.to!;
+    for (const range of ['10.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'])
+      assert.ok(ipv4!.ipBlock!.except!.includes(range));
+    const peers = '[{"ipBlock":{"cidr":"10.9.0.0/16"}}]';
+    const narrowed = render('--set-json', `networkPolicy.database.peers=${peers}`);
+    const { spec } = narrowed.find(({ kind }) => kind === 'NetworkPolicy') as NetworkPolicy;
+    assert.deepEqual(spec!.egress![1]!.to, JSON.parse(peers));
+  });
+
+  it('leave out what is switched off', () => {
+    const without = render('--set', 'metrics.enabled=false,networkPolicy.enabled=false');
+    assert.deepEqual(without.map(({ kind }) => kind).sort(), [
+      'Deployment',
+      'PodDisruptionBudget',
+      'Service',
+    ]);
+    const { spec } = without.find(({ kind }) => kind === 'Deployment') as Deployment;
+    assert.ok(!JSON.stringify(spec).includes('UGS_METRICS_ADDRESS'));
+  });
+
+  function secretSources() {
+    return pod.volumes!.find(({ name }) => name === 'secrets')!.projected!.sources!;
+  }
 });
+
+/** Returns what it prints. */
+function kubeconform(folder: Folder, items: readonly Manifest[]): string {
+  const file = folder.join('manifests.json');
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const location = folder.join('{{.ResourceKind}}{{.KindSuffix}}.json');
+  const args = ['-strict', '-summary', '-schema-location', location, file];
+  return spawnSync('kubeconform', args, { encoding: 'utf8' }).stdout;
+}
+
+/** A schema of the Python package with the definitions that it refers to. */
+function selfContained(folder: string, file: string): string {
+  const [schema, definitions] = [file, '_definitions.json'].map((name) =>
+    readFileSync(join(folder, name), 'utf8').replaceAll('/api/_definitions.json#', '#'),
+  );
+  return JSON.stringify({ ...JSON.parse(definitions!), ...JSON.parse(schema!) });
+}
+
+/** The schema in the definition of the resource, without unknown fields; null if the Go module is not available. */
+function findPodMonitorSchema(): object | null {
+  const module = output('go', 'mod', 'download', '-json', OPERATOR);
+  if (!module) return null;
+  const file = join(
+    JSON.parse(module).Dir,
+    'example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml',
+  );
+  const [version] = parse(readFileSync(file, 'utf8')).spec.versions;
+  return withoutUnknownFields(version.schema.openAPIV3Schema);
+}
+
+function withoutUnknownFields<Schema extends object>(schema: Schema): Schema {
+  const members = Object.entries(schema).map(([key, value]) => [
+    key,
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? withoutUnknownFields(value)
+      : value,
+  ]);
+  const isClosed = 'type' in schema && schema.type === 'object' && 'properties' in schema;
+  return { ...Object.fromEntries(members), ...(isClosed && { additionalProperties: false }) };
+}
