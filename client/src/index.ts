@@ -509,12 +509,9 @@ export class UserGroupClient {
   }
 
   /** Returns one page of events. */
-  async eventPage(
-    { order, type, target, limit, cursor }: EventPageQuery = {},
-    options: CallOptions = {},
-  ): Promise<EventPage> {
+  async eventPage({ target, ...query }: EventPageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
     const about = target && `${target.type}:${target.id}`;
-    const path = `/v1/events${queryString({ order, type, target: about, limit, cursor })}`;
+    const path = `/v1/events${queryString({ ...query, target: about })}`;
     const { body } = await this.#call<EventPage>({ method: 'GET', path }, options);
     return { events: body.events, next_cursor: body.next_cursor };
   }

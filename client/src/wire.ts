@@ -114,9 +114,19 @@ export interface EventQuery {
   type?: string | undefined;
   /** Default: all targets. */
   target?: EventTarget | undefined;
+  /** Default: things of all types. */
+  target_type?: EventTarget['type'] | undefined;
+  /** Id of the API token that made the change. Default: all. */
+  actor?: number | undefined;
+  /** RFC 3339. */
+  since?: string | undefined;
+  /** RFC 3339, exclusive. */
+  until?: string | undefined;
+  /** A changed field or member, such as `mapping.40`. */
+  field?: string | undefined;
   /** Events per page, 1 to 1000. Default: 50. */
   limit?: number | undefined;
-  /** `next_cursor` of a page of the same order, type and target. */
+  /** `next_cursor` of a page of the same order and filters. */
   cursor?: string | undefined;
 }
 

@@ -78,3 +78,48 @@ document.addEventListener('click', ({ target }) => {
   showStop(false);
   document.getElementById('search-on')?.focus();
 });
+
+// Times of the person: local, with the zone named. The title has the UTC, which a button shows as text to copy.
+const ZONED = new Intl.DateTimeFormat(undefined, {
+  ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
+  ...{ hourCycle: 'h23', timeZoneName: 'short' },
+});
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
+let isUtc = false;
+
+function localText(date) {
+  const parts = Object.fromEntries(ZONED.formatToParts(date).map(({ type, value }) => [type, value]));
+  return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute} ${parts.timeZoneName}`;
+}
+
+function relativeText(date) {
+  const seconds = (date - Date.now()) / 1_000;
+  const [unit, size] = Object.entries(UNITS).find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return RELATIVE.format(Math.round(seconds / size), unit);
+}
+
+function showTimes() {
+  const times = document.querySelectorAll('time[datetime*="T"]');
+  for (const time of times) {
+    const date = new Date(time.dateTime);
+    time.dataset.utc ??= time.textContent;
+    time.textContent = isUtc ? time.dataset.utc : localText(date);
+    time.title = `${relativeText(date)}, ${time.dateTime}`;
+  }
+  if (times.length === 0 || document.querySelector('[data-times]')) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'plain';
+  button.dataset.times = '';
+  button.textContent = 'Times in UTC';
+  button.setAttribute('aria-pressed', 'false');
+  button.addEventListener('click', () => {
+    isUtc = !isUtc;
+    button.setAttribute('aria-pressed', String(isUtc));
+    showTimes();
+  });
+  document.querySelector('main').append(button);
+}
+showTimes();
+document.addEventListener('htmx:after:swap', showTimes);

@@ -35,6 +35,7 @@ import { events } from './user-group/events.ts';
 import { findByToken } from './user-group/find.ts';
 import { list } from './user-group/list.ts';
 import { renaming } from './user-group/rename.ts';
+import { restore } from './user-group/restore.ts';
 import { review } from './user-group/review.ts';
 import { rotation } from './user-group/rotate.ts';
 import { save } from './user-group/save.ts';
@@ -69,6 +70,7 @@ export const pages: readonly Page[] = [
   editAgain,
   review,
   save,
+  restore,
   ...rotation,
   ...renaming,
   ...suspension,

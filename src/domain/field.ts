@@ -183,3 +183,29 @@ export const seenBefore = {
   format: 'date-time',
   description: 'Only user groups whose `last_seen_at` is before this instant (RFC 3339) or null.',
 } as const satisfies FieldSchema;
+
+export const eventActor = {
+  type: 'integer',
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Only events by the API token with this id.',
+} as const satisfies FieldSchema;
+
+export const eventSince = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Only events from this instant (RFC 3339) on.',
+} as const satisfies FieldSchema;
+
+export const eventUntil = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Only events before this instant (RFC 3339).',
+} as const satisfies FieldSchema;
+
+export const eventField = {
+  ...text,
+  maxLength: 2 * limits.textCodePoints,
+  description:
+    'Only events that changed this: a field, such as `name`, or a member of one, such as `mapping.40`.',
+} as const satisfies FieldSchema;

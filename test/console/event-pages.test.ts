@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { ConsoleBrowser, fieldsOf } from '../support/console.ts';
+import { textOf } from '../support/console-page.ts';
 import { describeOnEachDatabase } from '../support/database.ts';
 import { elementsOf } from '../support/html.ts';
 import type { TestResponse } from '../support/http.ts';
@@ -35,8 +36,13 @@ describeOnEachDatabase('events in the console', (database) => {
     const rows: Row[] = [];
     for (const { name, text: cell, attributes } of elementsOf(text)) {
       if (name === 'tr') rows.push({ cells: {}, hrefs: [] });
-      if (name === 'td') rows.at(-1)!.cells[attributes['data-label']!] = cell.replace(/\s+/g, ' ').trim();
-      if (name === 'a' && rows.length > 0) rows.at(-1)!.hrefs.push(attributes.href!);
+      if (name === 'td')
+        rows.at(-1)!.cells[attributes['data-label']!] = cell
+          .replace(/History|Restore this value|Undo/g, '')
+          .replace(/\s+/g, ' ')
+          .trim();
+      if (name === 'a' && rows.length > 0 && !attributes.href!.includes('?'))
+        rows.at(-1)!.hrefs.push(attributes.href!);
     }
     return rows.slice(1);
   }
@@ -175,6 +181,82 @@ describeOnEachDatabase('events in the console', (database) => {
     const tester = await ConsoleBrowser.signIn(service, testing);
     assert.doesNotMatch((await tester.get(PATH)).text, /mine/);
     assert.match((await tester.get('/console/user-groups/mine/events')).text, /No events/);
+  });
+
+  it('filters by actor, field, kind of thing and day, also without an id', async () => {
+    const { browser, token, workspaceName } = await signIn('admin');
+    const other = await service.apiToken({ workspaceName, name: 'Bob' });
+    const put = (fields: object, by = token) => service.put({ user_group_id: 'a', ...fields }, { token: by });
+    await service.get({ user_group_id: 'a', name: 'A', mapping: { 40: 'x' } }, { token });
+    await put({ mapping: { 40: 'y' } });
+    await put({ mapping: { 40: 'y', 41: 'z' } }, other.token);
+    await put({ name: 'B' }, other.token);
+    const changes = async (query: string, path = PATH) =>
+      rowsOf(await browser.get(`${path}?${query}`)).map(({ cells }) => cells.Changes);
+    for (const path of [PATH, '/console/user-groups/a/events']) {
+      assert.deepEqual(await changes('field=mapping.40', path), [
+        'mapping › 40: "x" → "y"',
+        'name: "A" mapping › 40: "x"',
+      ]);
+      assert.deepEqual(await changes(`actor=${other.id}`, path), [
+        'name: "A" → "B"',
+        'mapping › 41: absent → "z"',
+      ]);
+      assert.equal((await changes('field=mapping', path)).length, 3);
+      assert.deepEqual(await changes(`field=name&actor=${other.id}`, path), ['name: "A" → "B"']);
+      const today = new Date().toISOString().slice(0, 10);
+      assert.equal((await changes(`since=${today}&field=mapping`, path)).length, 3);
+      assert.deepEqual(await changes(`until=2020-01-01`, path), []);
+      assert.deepEqual(await changes(`since=2999-01-01`, path), []);
+      assert.ok((await changes('actor=x&since=x&until=2020-99-99', path)).length >= 4);
+    }
+    const tokens = rowsOf(await browser.get(`${PATH}?target_type=api_token&target_id=`));
+    assert.deepEqual(
+      tokens.map(({ cells }) => cells.What!.replace(/request.*/, '').trim()),
+      ['API token created', 'API token created'],
+    );
+    assert.match(
+      (await browser.get(`${PATH}?target_type=api_token`)).text,
+      /<option value="api_token" selected>/,
+    );
+  });
+
+  it('restores a value, or everything that an event changed, by a review of what is stored now', async () => {
+    const { browser, token, workspaceName } = await signIn();
+    const group = '/console/user-groups/a';
+    const put = (fields: object | string) =>
+      service.put(typeof fields === 'string' ? fields : { user_group_id: 'a', ...fields }, { token });
+    await service.get(
+      '{"user_group_id":"a","name":"A","mapping":{"40":"x"},"properties":{"n":1.10,"o":{"a":1,"b":2}}}',
+      { token },
+    );
+    await put(
+      '{"user_group_id":"a","name":"B","mapping":{"40":"y","41":"z"},"properties":{"n":2,"o":{"a":1,"b":3,"c":4}}}',
+    );
+    await put({ name: 'C' });
+    const link = async (text: string, index: number) =>
+      elementsOf((await browser.get(group)).text)
+        .filter((each) => each.name === 'a' && each.text === text)
+        .map(({ attributes }) => attributes.href!.replaceAll('&#38;', '&').replaceAll('&#61;', '='))[index]!;
+    const one = await browser.get(await link('Restore this value', 2));
+    assert.match(textOf(one), /Review changes a (?:Changes )?Field Before After mapping › 40 "y" "x"/);
+    await browser.submitFrom(one, `${group}/save`);
+    const stored = async () => (await service.call('GET', '/v1/user-groups/a', undefined, { token })).text;
+    assert.ok((await stored()).includes('"name":"C","provided_id":"a","mapping":{"40":"x","41":"z"}'));
+    const all = await browser.get(await link('Undo', 2));
+    await browser.submitFrom(all, `${group}/save`);
+    assert.ok(
+      (await stored()).includes(
+        '"name":"A","provided_id":"a","mapping":{"40":"x"},"properties":{"n":1.10,"o":{"a":1,"b":2}}',
+      ),
+      await stored(),
+    );
+    for (const query of ['', '?position=1e99', '?position=0', '?position=1&field=x'])
+      assert.equal((await browser.get(`${group}/restore${query}`)).status, 404, query);
+    const { token: readOnly } = await service.apiToken({ workspaceName, permission: 'read-only' });
+    const reader = await ConsoleBrowser.signIn(service, readOnly);
+    assert.doesNotMatch((await reader.get(group)).text, /\/restore/);
+    assert.equal((await reader.get(`${group}/restore?position=1`)).status, 403);
   });
 
   it('records who was shown a token, before it is shown, and not who may not see it', async () => {

@@ -59,6 +59,7 @@ describe('a cursor of events', () => {
   const list: EventList = {
     tenant: { workspaceId: 1, environment: 'Customer' },
     order: 'newest',
+    filter: {},
     type: 'user_group.created',
     target: { type: 'user_group', id: 'a' },
   };

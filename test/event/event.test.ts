@@ -405,6 +405,34 @@ describeOnEachDatabase('GET /v1/events', (database) => {
     assert.deepEqual(await list(token, { target: 'user_group:none' }), []);
   });
 
+  it('filters by actor, time, changed field and type of target, in both orders, and counts a page by what it returns', async () => {
+    const { token } = await newWorkspace();
+    const since = new Date(Date.now() - 60_000).toISOString();
+    await service.get({ user_group_id: 'f', name: 'F', mapping: { 40: 'a' } }, { token });
+    for (const mapping of [{ 40: 'b' }, { 40: 'b', 'x.y': 'c' }, { 40: 'd', 'x.y': 'c' }])
+      await service.put({ user_group_id: 'f', mapping }, { token });
+    const ofField = (field: string, query: Query = {}) =>
+      list(token, { field, ...query }).then((events) => events.map(({ version }) => version));
+    assert.deepEqual(await ofField('mapping.40'), [4, 2, 1]);
+    assert.deepEqual(await ofField('mapping.40', { limit: 1 }), [4, 2, 1]);
+    assert.deepEqual(await ofField('mapping.40', { order: 'oldest', limit: 2 }), [1, 2, 4]);
+    assert.deepEqual(await ofField('mapping.x.y'), [3]);
+    assert.deepEqual(await ofField('mapping.4'), []);
+    assert.deepEqual(await ofField('name', { since, target_type: 'user_group' }), [1]);
+    assert.deepEqual(await ofField('name', { until: since }), []);
+    const [created] = await list(token, { target_type: 'api_token' });
+    assert.equal(created!.type, 'api_token.created');
+    const [update] = await list(token, { type: 'user_group.updated', limit: 1 });
+    const actor = update!.actor.id!;
+    assert.equal((await list(token, { actor })).length, 4);
+    assert.equal((await list(token, { actor: actor + 1 })).length, 0);
+    const first = await page(token, { field: 'mapping.40', limit: 1 });
+    const mixed = await page(token, { field: 'name', cursor: first.json.next_cursor });
+    assert.equal(mixed.status, 400);
+    for (const wrong of [{ actor: 0 }, { since: 'yesterday' }, { field: '' }, { target_type: 'x' }])
+      assert.equal((await page(token, wrong as Query)).status, 400, JSON.stringify(wrong));
+  });
+
   it('refuses unknown types, targets and orders, and names the valid ones', async () => {
     const { token } = await newWorkspace();
     const refusals = [

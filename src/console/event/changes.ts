@@ -2,7 +2,7 @@
 
 import { JsonObject, type JsonTree, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
-import { code, type Html, html, joined, table } from '../html.ts';
+import { code, type Html, html, joined, NO_HTML, table } from '../html.ts';
 import { prettyJson } from '../json.ts';
 
 export interface Change {
@@ -26,6 +26,11 @@ export function changeList(changes: JsonText): Change[] {
   });
 }
 
+/** Whether the form of a user group can store the earlier value. */
+export function isRestorable({ path, isTruncated }: Change): boolean {
+  return !isTruncated && ['name', 'mapping', 'properties'].includes(path[0]!);
+}
+
 export function changesTable(
   changes: readonly Change[],
   columns: readonly [before: string, after: string] = ['Before', 'After'],
@@ -43,11 +48,15 @@ export function changesTable(
   );
 }
 
-/** The content of a table cell. `isNew`: every field was absent before. */
-export function changesText(changes: readonly Change[], isNew: boolean): Html {
+/** The content of a table cell. `isNew`: every field was absent before. `renderLinks` follows each change. */
+export function changesText(
+  changes: readonly Change[],
+  isNew: boolean,
+  renderLinks: (change: Change) => Html = () => NO_HTML,
+): Html {
   return html`<ul class="changes">${changes.map(
     (change) =>
-      html`<li>${pathText(change.path)}: ${transitionText(change, isNew)}</li>
+      html`<li>${pathText(change.path)}: ${transitionText(change, isNew)}${renderLinks(change)}</li>
 `,
   )}</ul>`;
 }

@@ -8,8 +8,8 @@ import { eventTableOfOne } from './table.ts';
 export async function lastEvents({ context, caller }: PageCall, id: string, limit: number): Promise<Html> {
   try {
     const target = { type: 'user_group', id } as const;
-    const { events } = await listEvents(context, caller, { order: 'newest', limit, target });
-    return events.length === 0 ? none('No events.') : eventTableOfOne(events);
+    const page = await listEvents(context, caller, { order: 'newest', limit, target });
+    return page.events.length === 0 ? none('No events.') : eventTableOfOne(caller, page, id);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     return none('The service is too busy to list them now.');

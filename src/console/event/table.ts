@@ -4,9 +4,10 @@ import { type Caller, isPermitted } from '../../domain/api-token.ts';
 import type { Actor, EventTarget, EventType, TargetType } from '../../domain/event/event.ts';
 import { type JsonObject, parseTree, treeText } from '../../domain/json/json-tree.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
+import type { EventsPage } from '../../operations/event/list.ts';
 import { type Html, html, type Insertion, link, NO_HTML, pathTo, table, time } from '../html.ts';
-import { ADMINS } from '../page.ts';
-import { changeList, changesText } from './changes.ts';
+import { ADMINS, WRITERS } from '../page.ts';
+import { type Change, changeList, changesText, isRestorable } from './changes.ts';
 
 /** The event as the API returns it, without the changes. */
 interface EventFields {
@@ -25,29 +26,33 @@ const VIA = {
   service: 'service',
 } as const satisfies Record<Actor['via'], string>;
 
-/** `events` are in the form that callers of the API see. */
-export function eventTable(caller: Caller, events: readonly JsonText[]): Html {
-  return eventRows(events, { About: (event) => about(caller, event) });
+/** Events in the form that callers of the API see, with their positions. */
+type Events = Pick<EventsPage, 'events' | 'positions'>;
+
+export function eventTable(caller: Caller, page: Events): Html {
+  return eventRows(caller, page, { About: (event) => about(caller, event) });
 }
 
-/** The same for events that are all about the subject of the page. */
-export function eventTableOfOne(events: readonly JsonText[]): Html {
-  return eventRows(events, {});
+/** The same for events that are all about one user group, also under its earlier ids. */
+export function eventTableOfOne(caller: Caller, page: Events, userGroupId: string): Html {
+  return eventRows(caller, page, {}, userGroupId);
 }
 
 /** `more` has further columns after the second. */
 function eventRows(
-  events: readonly JsonText[],
+  caller: Caller,
+  { events, positions }: Events,
   more: Readonly<Record<string, (event: EventFields) => Html>>,
+  userGroupId?: string,
 ): Html {
   const rows = events
     .map(parsed)
-    .map(({ event, changes }) => [
+    .map(({ event, changes }, index) => [
       time(Date.parse(event.occurred_at)),
       what(event),
       ...Object.values(more).map((renderCell) => renderCell(event)),
       who(event.actor),
-      changesCell(event, changes),
+      changesCell(caller, { event, changes, position: positions[index]! }, userGroupId),
     ]);
   return table('Events', ['When', 'What', ...Object.keys(more), 'Who', 'Changes'], rows);
 }
@@ -115,11 +120,32 @@ function pathOfTarget(caller: Caller, { type, id }: EventTarget): string | null 
 
 function who({ type, id, name, via }: Actor): Insertion {
   if (id === null || type !== 'api_token') return type === 'service' ? 'The service' : 'Command line';
-  return html`${name ?? 'API token'}<p class="hint">API token ${id}, by ${VIA[via]}</p>`;
+  return html`${name ?? 'API token'}<p class="hint">API token ${link(`${pathTo('events')}?actor=${id}`, String(id))}, by ${VIA[via]}</p>`;
 }
 
-function changesCell({ type }: EventFields, changes: JsonText): Html {
-  if (changes !== 'null') return changesText(changeList(changes), type.endsWith('.created'));
-  const isErased = type === 'user_group.created' || type === 'user_group.updated';
-  return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;
+interface Row {
+  event: EventFields;
+  changes: JsonText;
+  position: number;
+}
+
+function changesCell(caller: Caller, { event, changes, position }: Row, userGroupId = event.target.id): Html {
+  const { type, target } = event;
+  if (changes === 'null') {
+    const isErased = type === 'user_group.created' || type === 'user_group.updated';
+    return isErased ? html`<span class="none">removed when the group was deleted</span>` : NO_HTML;
+  }
+  const list = changeList(changes);
+  if (target.type !== 'user_group') return changesText(list, type.endsWith('.created'));
+  const group = pathTo('user-groups', userGroupId);
+  const isUpdate = type === 'user_group.updated' && target.id === userGroupId;
+  const mayRestore = isUpdate && isPermitted(caller, WRITERS);
+  const restorePath = `${group}/restore?position=${position}`;
+  const links = (change: Change) =>
+    html` <span class="links">${link(`${group}/events?${new URLSearchParams({ field: change.path.join('.') })}`, 'History')}${
+      mayRestore && isRestorable(change)
+        ? html` ${link(`${restorePath}&${new URLSearchParams({ field: JSON.stringify(change.path) })}`, 'Restore this value')}`
+        : ''
+    }</span>`;
+  return html`${changesText(list, type.endsWith('.created'), links)}${mayRestore && list.some(isRestorable) ? html`<p>${link(restorePath, 'Undo')}</p>` : ''}`;
 }

@@ -3,6 +3,8 @@
 import { decodeCursor, encodeCursor, type ListName } from '../user-group/list-cursor.ts';
 import type { EventPosition, EventTarget, EventType, Tenant } from './event.ts';
 
+import type { EventFilter } from './filter.ts';
+
 /** A list of events that a caller can request. Its pages may differ in size. */
 export interface EventList {
   tenant: Tenant;
@@ -11,6 +13,7 @@ export interface EventList {
   type: EventType | null;
   /** null: of all targets. */
   target: EventTarget | null;
+  filter: EventFilter;
 }
 
 /** Before the first event. */
@@ -28,6 +31,10 @@ export function eventCursorPosition(list: EventList, cursor: string): EventPosit
   return parts && { position: Number(parts[1]), eventId: parts[2]! };
 }
 
-function eventListName({ tenant, order, type, target }: EventList): ListName {
-  return ['events', tenant.workspaceId, tenant.environment, order, type, target?.type, target?.id];
+function eventListName({ tenant, order, type, target, filter }: EventList): ListName {
+  const { targetType, actor, since, until, changed } = filter;
+  const conditions = [targetType, actor, since, until, changed];
+  const isFiltered = conditions.some((each) => each !== undefined);
+  const place = [tenant.workspaceId, tenant.environment, order, type, target?.type, target?.id];
+  return ['events', ...place, ...(isFiltered ? conditions : [])];
 }

@@ -2,7 +2,8 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { type EventList, eventCursor, eventCursorPosition, START } from '../../domain/event/cursor.ts';
-import type { EventPosition, EventTarget, EventType } from '../../domain/event/event.ts';
+import type { EventPosition, EventTarget, EventType, StoredEvent } from '../../domain/event/event.ts';
+import { type EventFilter, meetsFilter } from '../../domain/event/filter.ts';
 import { eventJson } from '../../domain/event/json.ts';
 import { limits } from '../../domain/field.ts';
 import type { JsonText } from '../../domain/json/strict-json.ts';
@@ -18,17 +19,24 @@ export interface EventQuery {
   cursor?: string;
   type?: EventType;
   target?: EventTarget;
+  filter?: EventFilter;
 }
 
 export interface EventsPage {
   /** In the form that callers see. */
   events: JsonText[];
+  /** The position of each. */
+  positions: number[];
   /** null at the end of the newest; the feed has no end. */
   nextCursor: string | null;
 }
 
-/** Events that a page with a filter reads; if few of them match, the page has fewer events than its limit, or none. */
+/** Events that a page with a type reads; if few of them match, the page has fewer events than its limit, or none. */
 const SCANNED = 1_000;
+/** How often a page with another filter reads so many events until it has one. */
+const SCANS = 10;
+/** Difference of the clocks of processes: events are in the order of their transactions. */
+const CLOCK_SKEW_MS = 600_000;
 
 /**
  * The feed returns every event of the caller's workspace and environment exactly once, whatever is committed meanwhile.
@@ -37,30 +45,49 @@ const SCANNED = 1_000;
 export async function listEvents(
   { store, cpu }: Pick<Context, 'store' | 'cpu'>,
   { workspaceId, environment }: Caller,
-  { order, limit, cursor, type, target }: EventQuery,
+  { order, limit, cursor, type, target, filter = {} }: EventQuery,
 ): Promise<EventsPage> {
   const tenant = { workspaceId, environment };
-  const list: EventList = { tenant, order, type: type ?? null, target: target ?? null };
-  const after = cursor === undefined ? null : readCursor(list, cursor);
-  const { events, last, isEnd } = await readPage(store, {
-    ...list,
-    after,
-    limit,
-    scanLimit: type === undefined ? limit : SCANNED,
-    maxBytes: limits.pageBytes,
-  });
-  const texts: JsonText[] = [];
+  const list: EventList = { tenant, order, type: type ?? null, target: target ?? null, filter };
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const isScanned = isFiltered || type !== undefined;
+  const page: EventsPage = { events: [], positions: [], nextCursor: null };
+  let after = cursor === undefined ? null : readCursor(list, cursor);
   let bytes = 0;
-  for (const event of events) {
-    if (bytes >= limits.pageBytes)
-      return { events: texts, nextCursor: nextCursor(list, events[texts.length - 1]!, false) };
-    const turn = cpu.turn(event.changes?.length ?? 0);
-    if (turn !== undefined) await turn;
-    const text = eventJson(event);
-    texts.push(text);
-    bytes += Buffer.byteLength(text);
+  for (let scans = 1; ; scans++) {
+    const { events, last, isEnd } = await readPage(store, {
+      tenant,
+      order,
+      type: list.type,
+      target: list.target,
+      after,
+      limit: isFiltered ? SCANNED : limit,
+      scanLimit: isScanned ? SCANNED : limit,
+      maxBytes: limits.pageBytes,
+    });
+    let previous = after;
+    for (const event of events) {
+      if (bytes >= limits.pageBytes || page.events.length === limit)
+        return { ...page, nextCursor: nextCursor(list, previous, false) };
+      if (isBeyond(event, list)) return { ...page, nextCursor: nextCursor(list, previous, true) };
+      previous = event;
+      const turn = cpu.turn(event.changes?.length ?? 0);
+      if (turn !== undefined) await turn;
+      if (!meetsFilter(event, filter)) continue;
+      const text = eventJson(event);
+      page.events.push(text);
+      page.positions.push(event.position);
+      bytes += Buffer.byteLength(text);
+    }
+    after = last ?? after;
+    if (isEnd || last === null || !isFiltered || page.events.length > 0 || scans === SCANS)
+      return { ...page, nextCursor: nextCursor(list, after, isEnd) };
   }
-  return { events: texts, nextCursor: nextCursor(list, last ?? after, isEnd) };
+}
+
+/** Whether no later event of the newest can be within the time of the filter. */
+function isBeyond({ occurredAt }: StoredEvent, { order, filter }: EventList): boolean {
+  return order === 'newest' && filter.since !== undefined && occurredAt < filter.since - CLOCK_SKEW_MS;
 }
 
 /** The history of a user group continues under its earlier ids. */
@@ -90,5 +117,5 @@ function nextCursor(list: EventList, last: EventPosition | null, isEnd: boolean)
 function readCursor(list: EventList, cursor: string): EventPosition {
   const position = eventCursorPosition(list, cursor);
   if (position !== null) return position;
-  throw cursorOfAnotherList('order, type and target');
+  throw cursorOfAnotherList('order and filters');
 }

@@ -12,7 +12,7 @@ export const listOfUserGroup = endpoint({
   permissions: ['read-write', 'read-only'],
   purpose: 'list events',
   access: 'list',
-  query: queryType({ parameters: eventParameters, convert: withDefaults }),
+  query: queryType({ parameters: eventParameters, convert: (values) => withDefaults(values) }),
   body: noBody,
   isConditional: false,
   handle: async ({ context, caller, query, request }) => {

@@ -1,8 +1,9 @@
 // Events in responses: their parameters, schema, and an example.
 
-import { type EventTarget, eventTypes, targetTypes } from '../../../domain/event/event.ts';
+import { type EventTarget, eventTypes, type TargetType, targetTypes } from '../../../domain/event/event.ts';
 import { EVENT_BYTES } from '../../../domain/event/quota.ts';
 import * as field from '../../../domain/field.ts';
+import { parseInstant } from '../../../domain/instant.ts';
 import type { SchemaMembers } from '../../../domain/schema-value.ts';
 import type { EventQuery, EventsPage } from '../../../operations/event/list.ts';
 import { jsonArray, raw, successBody } from '../../json.ts';
@@ -27,9 +28,19 @@ export const eventParameters = {
   cursor: {
     ...field.cursor,
     description:
-      'The `next_cursor` of the previous page, for the same order, type and target. Absent for the first page.',
+      'The `next_cursor` of the previous page, for the same order and filters. Absent for the first page.',
   },
   type: { type: 'string', enum: eventTypes, description: 'Only events of this type.' },
+  actor: field.eventActor,
+  since: field.eventSince,
+  until: field.eventUntil,
+  field: field.eventField,
+} as const;
+
+export const targetTypeParameter = {
+  type: 'string',
+  enum: targetTypes,
+  description: 'Only events about things of this type.',
 } as const;
 
 export const targetParameter = {
@@ -46,9 +57,14 @@ export function parseTarget(text: string): EventTarget {
   return { type: type as EventTarget['type'], id: text.slice(type!.length + 1) };
 }
 
-export function withDefaults(values: SchemaMembers<typeof eventParameters, never>): EventQuery {
+export function withDefaults(
+  { actor, since, until, field: changed, ...values }: SchemaMembers<typeof eventParameters, never>,
+  targetType?: TargetType,
+): EventQuery {
   const { order, limit } = eventParameters;
-  return { order: order.default, limit: limit.default, ...values };
+  const [from, to] = [since, until].map((text) => (text === undefined ? undefined : parseInstant(text)!));
+  const filter = { targetType, actor, since: from, until: to, changed };
+  return { order: order.default, limit: limit.default, ...values, filter };
 }
 
 export function eventPage({ events, nextCursor }: EventsPage): string {

@@ -1,0 +1,86 @@
+// Review of what an event of a user group has changed, taken back: all of it, or one field. Nothing is stored before the
+// person saves it.
+
+import { memberChanges } from '../../domain/event/changes.ts';
+import { bucketOfTarget } from '../../domain/event/event.ts';
+import { splitMembers } from '../../domain/json/json-tree.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
+import { valuesLength } from '../../domain/user-group/user-group.ts';
+import { Problem } from '../../problem.ts';
+import { type Change, changeList, isRestorable } from '../event/changes.ts';
+import { type Page, type PageCall, WRITERS } from '../page.ts';
+import { groupIn } from './group.ts';
+import type { GroupFields } from './merge.ts';
+import { reviewView } from './review.ts';
+
+export const restore: Page = {
+  method: 'GET',
+  path: '/user-groups/:user_group_id/restore',
+  permissions: WRITERS,
+  purpose: 'update user groups',
+  access: 'read',
+  handle: async (call) => {
+    const stored = await groupIn(call);
+    const changes = await changesIn(call, stored.providedId);
+    await call.context.cpu.turn(valuesLength(stored));
+    return reviewView(call, { stored, fields: changes.reduce<GroupFields>(takeBack, stored) });
+  },
+};
+
+/** The changes of the event in the query, or the one of them that it names. Throws `not_found` if there is none. */
+async function changesIn({ context, caller, query }: PageCall, id: string): Promise<Change[]> {
+  const target = { type: 'user_group', id } as const;
+  const { workspaceId, environment } = caller;
+  const position = Number(query.get('position'));
+  const bucket = bucketOfTarget(caller, target);
+  const event = Number.isSafeInteger(position)
+    ? await context.store.read({
+        kind: 'findEvent',
+        key: { bucket, workspaceId, environment, target, position },
+      })
+    : null;
+  const all = event?.changes == null ? [] : changeList(memberChanges(event.changes));
+  const path = query.get('field');
+  const changes = all.filter(
+    (change) => isRestorable(change) && (path === null || JSON.stringify(change.path) === path),
+  );
+  if (changes.length > 0) return changes;
+  throw new Problem(
+    'not_found',
+    'This event has no values that can be restored: they were removed, or were too large to be recorded.',
+  );
+}
+
+function takeBack(fields: GroupFields, { path: [field, member], from, to }: Change): GroupFields {
+  if (field === 'name') return { ...fields, name: JSON.parse(from!) as string };
+  const name = field as 'mapping' | 'properties';
+  if (member === undefined) return { ...fields, [name]: from === 'null' ? null : from };
+  const members = new Map(fields[name] === null ? [] : splitMembers(fields[name]));
+  setMember(members, JSON.stringify(member), earlierValue(members.get(JSON.stringify(member)), from, to));
+  const isNull = members.size === 0 && fields[name] === null;
+  return { ...fields, [name]: isNull ? null : membersText(members) };
+}
+
+/** An event has only what differs of two objects, at any depth. */
+function earlierValue(
+  current: JsonText | undefined,
+  from: JsonText | undefined,
+  to: JsonText | undefined,
+): JsonText | undefined {
+  const [members, before, after] = [current, from, to].map((text) =>
+    text?.[0] === '{' ? new Map(splitMembers(text)) : null,
+  );
+  if (!members || !before || !after) return from;
+  for (const key of new Set([...before.keys(), ...after.keys()]))
+    setMember(members, key, earlierValue(members.get(key), before.get(key), after.get(key)));
+  return membersText(members);
+}
+
+function setMember(members: Map<string, JsonText>, key: string, value: JsonText | undefined): void {
+  if (value === undefined) members.delete(key);
+  else members.set(key, value);
+}
+
+function membersText(members: ReadonlyMap<string, JsonText>): JsonText {
+  return `{${[...members].map(([key, value]) => `${key}:${value}`).join(',')}}` as JsonText;
+}

@@ -1,0 +1,39 @@
+// Conditions on events that no index answers: a list reads events and leaves out those that do not meet them.
+
+import { splitMembers } from '../json/json-tree.ts';
+import type { JsonText } from '../json/strict-json.ts';
+import { memberChanges } from './changes.ts';
+import type { StoredEvent, TargetType } from './event.ts';
+
+export interface EventFilter {
+  targetType?: TargetType | undefined;
+  /** Id of the API token. */
+  actor?: number | undefined;
+  /** Milliseconds since 1970. */
+  since?: number | undefined;
+  /** Exclusive. */
+  until?: number | undefined;
+  /** A field, such as `name`, or a member of one, such as `mapping.40`. */
+  changed?: string | undefined;
+}
+
+export function meetsFilter(event: StoredEvent, filter: EventFilter): boolean {
+  const { targetType, actor, since, until, changed } = filter;
+  if (targetType !== undefined && event.target.type !== targetType) return false;
+  if (actor !== undefined && event.actor.id !== actor) return false;
+  if (since !== undefined && event.occurredAt < since) return false;
+  if (until !== undefined && event.occurredAt >= until) return false;
+  return changed === undefined || (event.changes !== null && changesField(event.changes, changed));
+}
+
+/** Whether the stored changes have this field or member, or omit which members changed. */
+function changesField(changes: JsonText, changed: string): boolean {
+  const [field = ''] = changed.split('.', 1);
+  const member = changed.length > field.length ? JSON.stringify(changed.slice(field.length + 1)) : null;
+  if (member !== null && !changes.includes(member) && !changes.includes('"truncated"')) return false;
+  const change = splitMembers(memberChanges(changes)).get(JSON.stringify(field));
+  if (change === undefined || member === null) return change !== undefined;
+  const members = splitMembers(change);
+  // The members of a change of a member are objects; those of a change of the field are its values.
+  return members.get(member)?.[0] === '{' || members.get('"truncated"') === 'true';
+}
