@@ -7,17 +7,13 @@ import { dirname, join } from 'node:path';
 import { openApi } from '../src/http/openapi/document.ts';
 import { problems } from '../src/http/response/problem.ts';
 import * as surface from '../src/http/routes.ts';
-import { CLIENT_TYPES, clientTypes } from './client-types.ts';
+import type { Schema } from '../src/http/schema.ts';
+import { clientTypes } from './client-types.ts';
 import { llmsIndex, reference } from './reference.ts';
 
 const OPENAPI = 'docs/openapi.json';
 const REFERENCE = 'docs/reference.md';
 const LLMS = 'docs/llms.txt';
-
-/** One value per line, for readable diffs. */
-function renderOpenApi(): string {
-  return `${JSON.stringify(openApi(surface), null, 2)}\n`;
-}
 
 /** Reports error codes that are missing from the table of errors of a page. */
 function missingErrors(page: string): string[] {
@@ -109,11 +105,13 @@ function unlistedPages(): string[] {
 
 /** The generated files. */
 function generated(): Record<string, string> {
+  const description = openApi(surface);
   return {
     [REFERENCE]: reference(),
     [LLMS]: llmsIndex(),
-    [OPENAPI]: renderOpenApi(),
-    [CLIENT_TYPES]: clientTypes(),
+    // One value per line, for readable diffs.
+    [OPENAPI]: `${JSON.stringify(description, null, 2)}\n`,
+    ...clientTypes(description.components!.schemas as Record<string, Schema>),
   };
 }
 

@@ -1,13 +1,67 @@
-// client/src/integration-settings.ts, generated from the schemas of the settings. openapi-typescript needs the API of
-// TypeScript 5, which TypeScript 7 does not have.
+// Types of the client, generated from the API description and from the schemas of the settings of integrations.
+// openapi-typescript needs the API of TypeScript 5, which TypeScript 7 does not have.
 
 import { spawnSync } from 'node:child_process';
 import { embedTokenTypes } from '../src/domain/embed-token/mint.ts';
 import type { Schema } from '../src/http/schema.ts';
 
-export const CLIENT_TYPES = 'client/src/integration-settings.ts';
+const SETTINGS = 'client/src/integration-settings.ts';
+const SCHEMAS = 'client/src/schemas.ts';
 
-export function clientTypes(): string {
+/** The schemas of the description that the client reads or sends. */
+const NAMES = [
+  'NewApiToken',
+  'TokenRotation',
+  'Schema',
+  'DataSource',
+  'MappingPolicy',
+  'PropertySchema',
+  'Integration',
+  'WebhookEndpoint',
+  'EventPage',
+  'UsagePage',
+  'UserGroupPage',
+  'StoredUserGroup',
+  'RotatedUserGroup',
+  'ResolvedUserGroup',
+  'StoredApiToken',
+  'IssuedApiToken',
+  'Whoami',
+  'EmbedToken',
+  'StoredIntegration',
+  'SigningKeys',
+  'StoredSchema',
+  'StoredDataSource',
+  'ConfigChanges',
+  'StoredWebhookEndpoint',
+  'RotatedWebhookEndpoint',
+  'WebhookDeliveryPage',
+] as const;
+
+/** The generated files, by their paths. */
+export function clientTypes(schemas: Readonly<Record<string, Schema>>): Record<string, string> {
+  return { [SETTINGS]: settingsTypes(), [SCHEMAS]: schemaTypes(schemas) };
+}
+
+function schemaTypes(schemas: Readonly<Record<string, Schema>>): string {
+  const members = NAMES.map((name) => {
+    const schema = schemas[name]!;
+    // Callers own what they receive.
+    const array = 'success' in (schema.properties ?? {}) ? '' : 'readonly ';
+    return `  ${name}: ${typeText(schema, array)};`;
+  });
+  return formatted(`// Generated from the API description by \`npm run format\`.
+
+import type { JsonValue } from './wire.ts';
+
+/** The bodies of requests and responses, by the names of their schemas in the API description. */
+export interface Schemas {
+${members.join('\n')}
+}
+`);
+}
+
+function settingsTypes(): string {
   const members = embedTokenTypes.map(([type, { settings }]) => `  ${type}: ${typeText(settings)};`);
   return formatted(`// Generated from the service by \`npm run format\`.
 
@@ -20,41 +74,45 @@ ${members.join('\n')}
 `);
 }
 
-function typeText(schema: Schema): string {
-  const { type, enum: choices, const: constant } = schema;
+function typeText(schema: Schema, array: 'readonly ' | '' = 'readonly '): string {
+  const { type, enum: choices, const: constant, oneOf } = schema;
+  if (oneOf !== undefined) return oneOf.map((each) => typeText(each, array)).join(' | ');
   if (constant !== undefined) return JSON.stringify(constant);
   if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
   if (type === undefined) return 'JsonValue';
-  const texts = [type].flat().map((each) => singleTypeText(each as string, schema));
+  const texts = [type].flat().map((each) => singleTypeText(each as string, schema, array));
   return texts.join(' | ');
 }
 
-function singleTypeText(type: string, schema: Schema): string {
+function singleTypeText(type: string, schema: Schema, array: 'readonly ' | ''): string {
   switch (type) {
     case 'integer':
       return 'number';
     case 'array':
-      return `readonly (${typeText(schema.items ?? {})})[]`;
+      return `${array}(${typeText(schema.items ?? {}, array)})[]`;
     case 'object':
-      return objectText(schema);
+      return objectText(schema, array);
     default:
       return type;
   }
 }
 
-function objectText({ properties, required = [], ...schema }: Schema): string {
-  if (properties === undefined) return '{ readonly [name: string]: JsonValue | undefined }';
+function objectText({ properties, required = [], ...schema }: Schema, array: 'readonly ' | ''): string {
+  if (properties === undefined) {
+    const { additionalProperties: value } = schema;
+    return `{ readonly [name: string]: ${typeof value === 'object' ? typeText(value, array) : 'JsonValue | undefined'} }`;
+  }
   const isOne = schema.minProperties === 1 && schema.maxProperties === 1;
   const members = Object.entries(properties).map(([name, member]) => {
     const comment = member.description === undefined ? '' : `/** ${member.description} */\n`;
     const isRequired = isOne || required.includes(name);
-    return `${comment}${name}${isRequired ? '' : '?'}: ${typeText(member)}${isRequired ? '' : ' | undefined'};`;
+    return `${comment}${name}${isRequired ? '' : '?'}: ${typeText(member, array)}${isRequired ? '' : ' | undefined'};`;
   });
   return isOne ? members.map((member) => `{ ${member} }`).join(' | ') : `{\n${members.join('\n')}\n}`;
 }
 
 function formatted(text: string): string {
-  const args = ['format', `--stdin-file-path=${CLIENT_TYPES}`];
+  const args = ['format', `--stdin-file-path=${SCHEMAS}`];
   const { stdout } = spawnSync('node_modules/.bin/biome', args, { input: text, encoding: 'utf8' });
   return stdout;
 }

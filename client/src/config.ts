@@ -3,6 +3,7 @@
 import type { CallOptions } from './call.ts';
 import type { DataSourceRequest, MappingPolicy, PropertySchema, SchemaRequest } from './catalogue.ts';
 import type { IntegrationRequest } from './embed.ts';
+import type { Schemas } from './schemas.ts';
 import type { WebhookEndpointRequest } from './webhook.ts';
 
 /** Entries by id. A section that is absent stays as it is. */
@@ -23,26 +24,13 @@ export interface ReadConfig {
   config_version: number;
 }
 
+/** The changes, and the entries of the sent sections that were not sent, and stay. */
+export type ConfigChanges = Omit<Schemas['ConfigChanges'], 'success'>;
+
+export type ConfigChange = ConfigChanges['changes'][number];
+
 /** The place of an entry. */
-export interface ConfigEntry {
-  section: string;
-  /** `default` in a section that has one entry. */
-  id: string;
-}
-
-export interface ConfigChange extends ConfigEntry {
-  action: 'create' | 'update' | 'delete';
-  before: object | null;
-  after: object | null;
-  replaces_secret: boolean;
-}
-
-export interface ConfigChanges {
-  changes: ConfigChange[];
-  /** Entries of the sent sections that were not sent, and stay. */
-  kept: ConfigEntry[];
-  config_version: number;
-}
+export type ConfigEntry = ConfigChanges['kept'][number];
 
 export interface ApplyConfigOptions extends CallOptions {
   /** The `config_version` that the configuration must still have. Otherwise fails with `version_mismatch`. */

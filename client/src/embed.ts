@@ -1,6 +1,7 @@
 // Integrations, embed tokens and signing keys on the wire.
 
 import type { IntegrationSettings } from './integration-settings.ts';
+import type { Schemas } from './schemas.ts';
 import type { JsonValue } from './wire.ts';
 
 export type { IntegrationSettings } from './integration-settings.ts';
@@ -8,40 +9,19 @@ export type { IntegrationSettings } from './integration-settings.ts';
 export type IntegrationType = keyof IntegrationSettings;
 
 /** Where a value of a token comes from: the user group, or the same for all. */
-export type Template =
-  | { property: string }
-  | { mapping: string }
-  | { field: 'provided_id' | 'name' | 'team_id' | 'environment' }
-  | { constant: JsonValue };
+export type Template = Integration['claims'][string];
 
-interface IntegrationFields<Type extends IntegrationType> {
+type Fields<Type extends IntegrationType> = Omit<Schemas['Integration'], 'type' | 'settings'> & {
   type: Type;
   settings: IntegrationSettings[Type];
-  /** 60 to 3600. Default: 300. */
-  ttl_seconds?: number | undefined;
-  claims?: { readonly [name: string]: Template } | undefined;
-  /** Must be true if no value of a token depends on the user group. */
-  unrestricted?: boolean | undefined;
-  /** The secret that the tool verifies tokens with; without it, an existing integration keeps its own. */
-  secret?: string | undefined;
-}
+};
 
 /** The settings must be those of the type. */
 export type IntegrationRequest = {
-  [Type in IntegrationType]: IntegrationFields<Type>;
+  [Type in IntegrationType]: Fields<Type>;
 }[IntegrationType];
 
-export interface Integration {
-  integration_id: string;
-  type: IntegrationType;
-  ttl_seconds: number;
-  settings: { readonly [name: string]: JsonValue | undefined };
-  claims: { readonly [name: string]: Template };
-  unrestricted: boolean;
-  version: number;
-  created_at: string;
-  updated_at: string;
-}
+export type Integration = Schemas['StoredIntegration']['integration'];
 
 export type EmbedTokenRequest = {
   /** The id of the integration. */
@@ -54,27 +34,8 @@ export type EmbedTokenRequest = {
   narrow?: { readonly [property: string]: JsonValue | undefined } | undefined;
 } & ({ token: string; user_group_id?: undefined } | { user_group_id: string; token?: undefined });
 
-export interface EmbedToken {
-  /** A signed JWT. A credential until `expires_at`. */
-  token: string;
-  type: IntegrationType;
-  /** RFC 3339, UTC. */
-  expires_at: string;
-  /** Where a browser opens the token; only for Metabase. */
-  url?: string;
-}
+/** `token` is a signed JWT, a credential until `expires_at`; a browser opens it at `url`, which only Metabase has. */
+export type EmbedToken = Schemas['EmbedToken']['embed_token'];
 
-export interface SigningKeys {
-  /** null until the first integration that needs keys. */
-  issuer: string | null;
-  jwks_url: string | null;
-  signing_keys: {
-    kid: string;
-    algorithm: 'ES256' | 'RS256';
-    status: 'pending' | 'signing' | 'retiring';
-    signs_from: string;
-    published_until: string | null;
-    /** PEM. */
-    public_key: string;
-  }[];
-}
+/** `issuer` is null until the first integration that needs keys. */
+export type SigningKeys = Omit<Schemas['SigningKeys'], 'success'>;

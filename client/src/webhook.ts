@@ -1,55 +1,17 @@
 // Webhook endpoints and deliveries on the wire.
 
-export type EventType =
-  | 'user_group.created'
-  | 'user_group.updated'
-  | 'user_group.token_rotated'
-  | 'user_group.token_revealed'
-  | 'user_group.renamed'
-  | 'user_group.deleted'
-  | 'api_token.created'
-  | 'api_token.rotated'
-  | 'api_token.revoked'
-  | 'webhook_endpoint.created'
-  | 'webhook_endpoint.updated'
-  | 'webhook_endpoint.secret_rotated'
-  | 'webhook_endpoint.disabled'
-  | 'webhook_endpoint.tested'
-  | 'webhook_endpoint.deleted'
-  | 'schema.created'
-  | 'schema.updated'
-  | 'schema.deleted'
-  | 'data_source.created'
-  | 'data_source.updated'
-  | 'data_source.deleted'
-  | 'mapping_policy.created'
-  | 'mapping_policy.updated'
-  | 'property_schema.created'
-  | 'property_schema.updated'
-  | 'property_schema.deleted'
-  | 'property_schema.timed_out'
-  | 'integration.created'
-  | 'integration.updated'
-  | 'integration.deleted'
-  | 'key_set.created'
-  | 'key_set.rotated';
+import type { Schemas } from './schemas.ts';
 
-export interface WebhookEndpointRequest {
-  url: string;
+export type EventType = Exclude<Schemas['WebhookEndpoint']['event_types'][number], '*'>;
+
+export interface WebhookEndpointRequest extends Omit<Schemas['WebhookEndpoint'], 'event_types'> {
   /** `*` for all. Accepts types that are newer than this version of the client. */
   event_types: readonly (EventType | '*' | (string & {}))[];
-  /** Default: true. */
-  enabled?: boolean | undefined;
 }
 
-export interface WebhookEndpoint {
-  webhook_endpoint_id: string;
-  url: string;
+export interface WebhookEndpoint
+  extends Omit<Schemas['StoredWebhookEndpoint']['webhook_endpoint'], 'event_types'> {
   event_types: string[];
-  enabled: boolean;
-  version: number;
-  created_at: string;
-  updated_at: string;
 }
 
 export interface PutWebhookEndpointResult {
@@ -59,22 +21,14 @@ export interface PutWebhookEndpointResult {
   etag: string;
 }
 
-export interface RotatedWebhookEndpoint {
+/** Until `previous_secret_expires_at` webhooks also carry a signature of the replaced secret. */
+export interface RotatedWebhookEndpoint
+  extends Omit<Schemas['RotatedWebhookEndpoint'], 'success' | 'webhook_endpoint'> {
   webhook_endpoint: WebhookEndpoint;
-  secret: string;
-  /** Until then webhooks also carry a signature of the replaced secret. */
-  previous_secret_expires_at: string;
   etag: string;
 }
 
-export interface WebhookDelivery {
-  event_id: string;
+export interface WebhookDelivery
+  extends Omit<Schemas['WebhookDeliveryPage']['deliveries'][number], 'event_type'> {
   event_type: string;
-  state: 'pending' | 'delivered' | 'failed';
-  attempts: number;
-  next_attempt_at: string | null;
-  last_attempt_at: string | null;
-  response_status: number | null;
-  error: string | null;
-  created_at: string;
 }

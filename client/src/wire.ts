@@ -1,4 +1,6 @@
-// Types of the request and response bodies, with the names used on the wire.
+// Types of the request and response bodies, with the names used on the wire. `schemas.ts` is generated.
+
+import type { Schemas } from './schemas.ts';
 
 export type JsonValue =
   | string
@@ -36,7 +38,7 @@ export type MergePatch<T> = T extends readonly unknown[]
     ? { [Key in keyof T]?: MergePatch<T[Key]> | null | undefined }
     : T;
 
-export type Environment = 'Customer' | 'Testing';
+export type Environment = ApiToken['environment'];
 
 /** A field that is absent or undefined is not sent. */
 export interface UserGroupFields<P extends object = Properties, M extends object = Mapping> {
@@ -69,12 +71,7 @@ export interface UserGroupPatch<
   properties?: (P & JsonObject<P>) | null | undefined;
 }
 
-export interface RotateRequest {
-  /** The current token of the group. */
-  current_token: string;
-  /** How long the replaced token keeps resolving. Default: a setting of the service; 0: it stops working immediately. */
-  grace_period_seconds?: number | undefined;
-}
+export type RotateRequest = Schemas['TokenRotation'];
 
 export interface ListQuery {
   /** Prefix of an id or a name; with `match: 'contains'`, part of one, regardless of case, or a property: `plan: gold`. */
@@ -135,30 +132,8 @@ export interface EventPageQuery extends EventQuery {
   order?: 'newest' | 'oldest' | undefined;
 }
 
-export interface Event {
-  event_id: string;
-  /** Such as `user_group.updated`. More types may be added. */
-  type: string;
-  /** RFC 3339, UTC. */
-  occurred_at: string;
-  actor: {
-    type: 'api_token' | 'command_line' | 'service';
-    /** Id of the API token. */
-    id: number | null;
-    name: string | null;
-    via: 'api' | 'console' | 'command_line' | 'service';
-  };
+export interface Event extends Omit<Schemas['EventPage']['events'][number], 'target'> {
   target: EventTarget;
-  /** Of the target after the change. */
-  version: number | null;
-  /** `X-Request-Id` of the response. */
-  request_id: string | null;
-  /**
-   * The values before and after the change: `{ name: { from, to } }`, `{ properties: { plan: { from, to } } }`. Of two
-   * objects, only the members that differ, at any depth. `{ truncated: true }` in place of `{ from, to }`, or of a whole
-   * field, says that the values were too large for the event.
-   */
-  changes: { readonly [field: string]: JsonValue | undefined } | null;
 }
 
 export interface EventPage {
@@ -185,106 +160,55 @@ export interface UsageQuery {
   limit?: number | undefined;
 }
 
-/** How often the tokens of a user group were used on a day or in a month. */
-export interface Usage {
-  user_group_id: string;
-  /** `2026-03-05`, or `2026-03` for a month; in UTC. */
-  date: string;
-  resolves: number;
-  introspections: number;
-  forward_authentications: number;
-  /** By the id of the integration. */
-  embed_tokens: Record<string, number>;
-}
+/** How often the tokens of a user group were used on a day or in a month, in UTC. */
+export type Usage = Schemas['UsagePage']['usage'][number];
 
-interface UserGroupIdentity {
-  /** Number that the service assigned to the group. */
-  team_id: number;
-  name: string;
-  /** The `user_group_id` of the requests. */
-  provided_id: string;
-}
+/** With `properties` of the type that the caller chooses. The environment is never null in this version. */
+type Group<Described, P> = Omit<Described, 'mapping' | 'properties' | 'api_environment_tag'> & {
+  properties: P | null;
+  api_environment_tag: Environment;
+};
 
-interface WithToken {
-  /**
-   * Identifies the viewer. Share it only with your backend, the viewers of this group and the server of their
-   * dashboards. Does not expire.
-   */
-  token: string;
-}
+export type RotatedUserGroup = Omit<UpdatedUserGroup, 'properties'>;
 
-export interface FoundUserGroup<P extends object = Properties> extends UserGroupIdentity, WithToken {
-  /** The stored properties; present only if the request had `properties`. */
+/** The stored properties are present only if the request had `properties`. */
+export type FoundUserGroup<P extends object = Properties> = Omit<RotatedUserGroup, 'api_environment_tag'> & {
   properties?: P | null;
-}
+};
 
-export interface RotatedUserGroup extends UserGroupIdentity, WithToken {
-  api_environment_tag: Environment;
-}
+export type UpdatedUserGroup<P extends object = Properties> = Group<
+  Schemas['RotatedUserGroup']['user_group'],
+  P
+>;
 
-export interface UpdatedUserGroup<P extends object = Properties> extends RotatedUserGroup {
-  properties: P | null;
-}
-
-export interface ResolvedUserGroup<P extends object = Properties> extends UserGroupIdentity {
-  properties: P | null;
+export interface ResolvedUserGroup<P extends object = Properties>
+  extends Group<Schemas['ResolvedUserGroup']['user_group'], P> {
   mapping: Mapping | null;
-  api_environment_tag: Environment;
 }
 
-export interface ListedUserGroup<P extends object = Properties> extends ResolvedUserGroup<P> {
-  /** 1 at creation, incremented by every change. */
-  version: number;
-  /** RFC 3339, UTC. */
-  created_at: string;
-  updated_at: string;
-  /** While true, the tokens of the group do not resolve. */
-  suspended: boolean;
-  /** When a token of the group was last resolved, to the hour; null: never. */
-  last_seen_at: string | null;
+export interface ListedUserGroup<P extends object = Properties>
+  extends Group<Schemas['UserGroupPage']['user_groups'][number], P> {
+  mapping: Mapping | null;
 }
 
 /** `token` is present only if the API token is `read-write`. */
 export interface StoredUserGroup<P extends object = Properties>
   extends ListedUserGroup<P>,
-    Partial<WithToken> {}
+    Pick<Schemas['StoredUserGroup']['user_group'], 'token'> {}
 
 /** `admin` may do everything in its workspace and environment. */
-export type Permission = 'admin' | 'read-write' | 'read-only' | 'resolve' | 'embed';
+export type Permission = ApiToken['permission'];
 
-export interface NewApiToken {
-  name: string;
-  permission: Permission;
-  /** Default: it does not expire. */
-  expires_in_seconds?: number | undefined;
-}
+export type NewApiToken = Schemas['NewApiToken'];
 
 /** Without its text. Instants are RFC 3339, UTC. */
-export interface ApiToken {
-  api_token_id: number;
-  name: string | null;
-  permission: Permission;
-  environment: Environment;
-  status: 'active' | 'expired' | 'revoked';
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
-  /** To the hour. */
-  last_used_at: string | null;
-  /** Until when the text that the last rotation replaced still authenticates. */
-  previous_token_expires_at: string | null;
-}
+export type ApiToken = Schemas['StoredApiToken']['api_token'];
 
-export interface Whoami {
-  /** The name of the workspace. */
-  workspace: string;
-  api_token: ApiToken;
-}
+/** `workspace` is its name. */
+export type Whoami = Omit<Schemas['Whoami'], 'success'>;
 
 /** `token` is the text, which is not shown again. */
-export interface IssuedApiToken extends ApiToken {
-  token: string;
-}
+export type IssuedApiToken = Schemas['IssuedApiToken']['api_token'];
 
 export interface ApiTokenListQuery {
   /** API tokens per page, 1 to 1000. Default: 50. */
@@ -294,6 +218,4 @@ export interface ApiTokenListQuery {
 }
 
 /** A replaced token is `retiring` until `expires_at` (RFC 3339, UTC); an embed token is valid until then at most. */
-export type TokenState =
-  | { status: 'current'; expires_at: null }
-  | { status: 'retiring' | 'embed'; expires_at: string };
+export type TokenState = Schemas['ResolvedUserGroup']['token'];
