@@ -224,6 +224,7 @@ export const DELIVERY = new Entity<Delivery>((column) => ({
   responseStatus: column.integer('response_status'),
   error: column.text('error'),
   createdAt: column.bigint('created_at'),
+  attemptLog: column.text('attempt_log'),
   position: column.bigint('position'),
 }));
 

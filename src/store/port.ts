@@ -126,6 +126,7 @@ interface Queries {
   findLastRename: { query: { key: UserGroupKey; before: number }; result: Rename | null };
   /** All renames in the order of environments and positions, after `after`; from the first if it is null. */
   scanRenames: { query: { after: Rename | null; limit: number }; result: Rename[] };
+  findDelivery: { query: { endpoint: WebhookEndpointKey; eventId: string }; result: Delivery | null };
   /** Deliveries to one webhook endpoint, the newest first, before the event `before`. */
   listDeliveries: { query: DeliverySearch; result: Delivery[] };
   /** All deliveries in key order, after `after`; from the first if it is null. */
@@ -266,6 +267,14 @@ interface Commands {
   finishAttempts: { command: { attempts: readonly FinishedAttempt[] }; result: null };
   /** Makes a delivery pending again, with all its attempts; returns whether it exists. */
   retryDelivery: { command: { endpoint: WebhookEndpointKey; eventId: string; now: number }; result: boolean };
+  /**
+   * Makes the failed ones among up to `limit` deliveries pending again, with all their attempts: those of the first events
+   * after the id `after`.
+   */
+  retryFailedDeliveries: {
+    command: { endpoint: WebhookEndpointKey; after: string; now: number; limit: number };
+    result: RetriedDeliveries;
+  };
   /** Gives up up to `limit` pending deliveries; returns their number. */
   cancelDeliveries: {
     command: { endpoint: WebhookEndpointKey; error: string; limit: number };
@@ -384,8 +393,19 @@ export interface PendingEndpoint {
   dueAt: number;
 }
 
+/** How many of the newest deliveries of an endpoint tell its health. */
+export const NEWEST_DELIVERIES = 100;
+
+export interface RetriedDeliveries {
+  retried: number;
+  /** The id of the last event that was looked at; null if no more follow. */
+  last: string | null;
+}
+
 export interface EndpointHealth {
   pendingDeliveries: number;
+  /** When the last delivery among the newest ones succeeded; null if none of them did. */
+  lastDeliveredAt: number | null;
   /** Since when no delivery has succeeded; null if the last one did. */
   failingSince: number | null;
 }

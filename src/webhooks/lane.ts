@@ -167,7 +167,8 @@ export class Lane {
     if (isAborted() && outcome?.status == null) return;
     const now = context.clock();
     const isFinal = outcome === null || isGone(outcome);
-    const finished = finishedAttempt(delivery, outcome ?? EVENT_DELETED, now, isFinal);
+    const durationMs = Math.round(performance.now() - startedAt);
+    const finished = finishedAttempt(delivery, outcome ?? EVENT_DELETED, { at: now, durationMs, isFinal });
     await outcomes.write(finished);
     if (outcome === null) return;
     if (finished.nextAttemptAt !== null) this.#options.onRetry(finished.nextAttemptAt);

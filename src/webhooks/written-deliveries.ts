@@ -5,7 +5,7 @@ const NONE: readonly WebhookEndpointKey[] = [];
 
 /** Endpoints that have a due delivery once the command is committed. */
 export function endpointsWithDelivery(command: Command): readonly WebhookEndpointKey[] {
-  if (command.kind === 'retryDelivery') return [command.endpoint];
+  if (command.kind === 'retryDelivery' || command.kind === 'retryFailedDeliveries') return [command.endpoint];
   const event = 'event' in command ? command.event : undefined;
   if (event === undefined || event.endpoints.length === 0) return NONE;
   const { workspaceId, environment } = event;

@@ -120,7 +120,7 @@ describeOnEachDatabase('/v1/webhook-endpoints', (database) => {
 
   it('rejects unknown event types and names the valid ones', async () => {
     const problem = problemIn(
-      await call('PUT', '/types', { ...FIELDS, event_types: ['user_group.created', 'user_group.renamed'] }),
+      await call('PUT', '/types', { ...FIELDS, event_types: ['user_group.created', 'user_group.moved'] }),
       'invalid_request',
     );
     assert.equal(problem.errors[0].pointer, '/event_types/1');

@@ -43,6 +43,31 @@ export interface Delivery extends DeliveryKey {
   /** Why the last attempt failed; null after a success. */
   error: string | null;
   createdAt: number;
+  /** Of `addAttempt`. */
+  attemptLog: string | null;
+}
+
+/** One attempt of a delivery. */
+export interface Attempt {
+  /** When it ended. */
+  at: number;
+  durationMs: number;
+  responseStatus: number | null;
+  /** null after a success. */
+  error: string | null;
+}
+
+/** More than a delivery has before it is given up, so that those before a redelivery are in the log too. */
+const MAX_LOGGED = 10;
+
+/** The log with this attempt, without the oldest one if there are too many. */
+export function addAttempt(log: string | null, attempt: Attempt): string {
+  return JSON.stringify([...parseAttempts(log), attempt].slice(-MAX_LOGGED));
+}
+
+/** The oldest first. Attempts of processes of an earlier version are missing. */
+export function parseAttempts(log: string | null): Attempt[] {
+  return log === null ? [] : (JSON.parse(log) as Attempt[]);
 }
 
 /** Changes by an attempt. */
@@ -58,6 +83,7 @@ export interface FinishedAttempt {
   attemptedAt: number;
   responseStatus: number | null;
   error: string | null;
+  attemptLog: string;
 }
 
 const SECOND = 1_000;

@@ -3,6 +3,7 @@
 import { operator } from '../../domain/api-token.ts';
 import { documentTag, UNLIMITED } from '../../domain/document.ts';
 import {
+  addAttempt,
   type Delivery,
   type FinishedAttempt,
   MAX_FAILING_MS,
@@ -90,8 +91,7 @@ export function isGone({ status }: Outcome): boolean {
 export function finishedAttempt(
   delivery: Delivery,
   { status, error }: Outcome,
-  now: number,
-  isFinal: boolean,
+  { at: now, durationMs, isFinal }: { at: number; durationMs: number; isFinal: boolean },
 ): FinishedAttempt {
   const nextAttemptAt = error === null || isFinal ? null : retryAt(delivery.attempts + 1, now);
   const { bucket, workspaceId, environment, endpointId, eventId } = delivery;
@@ -103,6 +103,7 @@ export function finishedAttempt(
     attemptedAt: now,
     responseStatus: status,
     error,
+    attemptLog: addAttempt(delivery.attemptLog, { at: now, durationMs, responseStatus: status, error }),
   };
 }
 

@@ -2,13 +2,16 @@
 
 import type { Caller } from '../../domain/api-token.ts';
 import { type Document, type DocumentKey, documentTag } from '../../domain/document.ts';
+import { firstEventIdAt } from '../../domain/event/event.ts';
+import { eventJson } from '../../domain/event/json.ts';
+import type { JsonText } from '../../domain/json/strict-json.ts';
 import { TokenUnreadable } from '../../domain/key-ring.ts';
 import { isMetByTag, type Precondition } from '../../domain/precondition.ts';
 import { invalidField } from '../../domain/request-body.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { encodeCursor, type ListName } from '../../domain/user-group/list-cursor.ts';
 import type { SealedToken } from '../../domain/user-group/user-group.ts';
-import type { Delivery, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
+import type { Delivery, DeliveryState, WebhookEndpointKey } from '../../domain/webhook-endpoint/delivery.ts';
 import { urlViolation } from '../../domain/webhook-endpoint/webhook-address.ts';
 import {
   parseWebhookEndpoint,
@@ -24,6 +27,7 @@ import {
   webhookSecretsText,
 } from '../../domain/webhook-endpoint/webhook-signature.ts';
 import { Problem } from '../../problem.ts';
+import type { EndpointHealth } from '../../store/port.ts';
 import type { Context } from '../context.ts';
 import {
   type DocumentContext,
@@ -40,6 +44,13 @@ import { versionMismatch } from '../refusals.ts';
 
 const definition = webhookEndpointDefinition;
 const DELETED_PER_COMMAND = 1_000;
+/** Deliveries that one query or command looks at for those in a state. */
+const LOOKED_AT = 500;
+/** A request redelivers a little more at most: the receiver gets them as it accepts them, like all others. */
+const MAX_REDELIVERED = 1_000;
+const MAX_RETRIES = 20;
+/** Pending deliveries of an endpoint are counted up to here. */
+export const MAX_COUNTED = 1_000;
 /** The rest is deleted with the events. */
 const MAX_DELETIONS = 10;
 
@@ -172,21 +183,25 @@ export async function testWebhookEndpoint(
   return event.eventId;
 }
 
-/** The newest first. */
+/** The newest first. With a state, a page may have fewer although more follow. */
 export async function listDeliveries(
   context: DocumentContext,
   caller: Caller,
   id: string,
-  { limit, cursor }: PageQuery,
+  { limit, cursor, state }: PageQuery & { state?: DeliveryState },
 ): Promise<{ deliveries: Delivery[]; nextCursor: string | null }> {
   await readDocument(context, caller, definition, id);
   const list: ListName = ['deliveries', caller.workspaceId, caller.environment, id];
   const before = cursor === undefined ? null : readCursor(list, cursor);
   const endpoint = endpointKey(caller, id);
-  const found = await context.store.read({ kind: 'listDeliveries', endpoint, before, limit: limit + 1 });
-  const deliveries = found.slice(0, limit);
-  const nextCursor = found.length > limit ? encodeCursor(list, deliveries.at(-1)!.eventId) : null;
-  return { deliveries, nextCursor };
+  const lookedAt = state === undefined ? limit : LOOKED_AT;
+  const found = await context.store.read({ kind: 'listDeliveries', endpoint, before, limit: lookedAt + 1 });
+  const candidates = found.slice(0, lookedAt);
+  const matching = candidates.filter((each) => state === undefined || each.state === state);
+  const deliveries = matching.slice(0, limit);
+  const last = matching.length > limit ? deliveries.at(-1) : candidates.at(-1);
+  const hasMore = matching.length > limit || found.length > lookedAt;
+  return { deliveries, nextCursor: hasMore ? encodeCursor(list, last!.eventId) : null };
 }
 
 /** Delivers an event to the endpoint again, with all retries. Throws `not_found`. */
@@ -204,8 +219,69 @@ export async function redeliver(
     eventId,
     now,
   });
-  if (!exists)
-    throw new Problem('not_found', 'This webhook endpoint has no delivery of an event with this id.');
+  if (!exists) throw noDelivery();
+}
+
+/**
+ * Delivers the failed deliveries of events since the instant again, the oldest first, with all retries. Bounded: returns
+ * whether there may be more. Throws `not_found`.
+ */
+export async function redeliverFailed(
+  context: DocumentContext,
+  caller: Caller,
+  id: string,
+  since: number,
+): Promise<{ redelivered: number; hasMore: boolean }> {
+  await requireEnabled(context, caller, id);
+  const endpoint = endpointKey(caller, id);
+  const now = context.clock();
+  let redelivered = 0;
+  let after = firstEventIdAt(since);
+  for (let commands = 0; commands < MAX_RETRIES && redelivered < MAX_REDELIVERED; commands++) {
+    const { retried, last } = await context.store.write({
+      kind: 'retryFailedDeliveries',
+      endpoint,
+      after,
+      now,
+      limit: LOOKED_AT,
+    });
+    redelivered += retried;
+    if (last === null) return { redelivered, hasMore: false };
+    after = last;
+  }
+  return { redelivered, hasMore: true };
+}
+
+/** With the event as receivers get it; null if it is no longer kept. Throws `not_found`. */
+export async function readDelivery(
+  context: DocumentContext & Pick<Context, 'cpu'>,
+  caller: Caller,
+  id: string,
+  eventId: string,
+): Promise<{ delivery: Delivery; payload: JsonText | null }> {
+  await readDocument(context, caller, definition, id);
+  const endpoint = endpointKey(caller, id);
+  const delivery = await context.store.read({ kind: 'findDelivery', endpoint, eventId });
+  if (delivery === null) throw noDelivery();
+  const event = await context.store.read({ kind: 'findEvent', key: delivery });
+  await context.cpu.turn(event?.changes?.length ?? 0);
+  return { delivery, payload: event === null ? null : eventJson(event) };
+}
+
+export function readHealth(
+  { store }: Pick<WebhookContext, 'store'>,
+  caller: Caller,
+  id: string,
+): Promise<EndpointHealth> {
+  return store.read({
+    kind: 'findEndpointHealth',
+    endpoint: endpointKey(caller, id),
+    atMost: MAX_COUNTED,
+  });
+}
+
+function noDelivery(): Problem {
+  return new Problem('not_found', 'This webhook endpoint has no delivery of an event with this id.');
 }
 
 async function requireEnabled(context: DocumentContext, caller: Caller, id: string): Promise<void> {

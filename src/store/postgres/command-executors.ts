@@ -32,6 +32,7 @@ import {
   deleteDeliveries,
   finishAttempts,
   retryDelivery,
+  retryFailedDeliveries,
   setFailingSince,
 } from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
@@ -89,6 +90,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   claimDeliveries: { ...singly(claimDeliveries), isTransaction: () => true },
   finishAttempts: singly(finishAttempts),
   retryDelivery: singly(retryDelivery),
+  retryFailedDeliveries: singly(retryFailedDeliveries),
   cancelDeliveries: singly(cancelDeliveries),
   deleteDeliveries: singly(deleteDeliveries),
   setFailingSince: singly(setFailingSince),

@@ -24,6 +24,7 @@ import {
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
+  findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
@@ -69,6 +70,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   hasMoreEvents: singly(hasMoreEvents),
   findLastRename: singly(findLastRename),
   scanRenames: singly(scanRenames),
+  findDelivery: singly(findDelivery),
   listDeliveries: singly(listDeliveries),
   scanDeliveries: singly(scanDeliveries),
   scanFailingEndpoints: singly(scanFailingEndpoints),

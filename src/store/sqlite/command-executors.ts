@@ -27,6 +27,7 @@ import {
   deleteDeliveries,
   finishAttempts,
   retryDelivery,
+  retryFailedDeliveries,
   setFailingSince,
 } from './webhook-endpoint/delivery.ts';
 import { deleteWorkspace, ensureWorkspace, renameWorkspace } from './workspace.ts';
@@ -66,6 +67,7 @@ const executors: { [Kind in CommandKind]: Executor<Kind> } = {
   claimDeliveries,
   finishAttempts,
   retryDelivery,
+  retryFailedDeliveries,
   cancelDeliveries,
   deleteDeliveries,
   setFailingSince,

@@ -27,6 +27,7 @@ import {
 } from './user-group/user-group.ts';
 import {
   countPendingDeliveries,
+  findDelivery,
   findEndpointHealth,
   findPendingEndpoint,
   listDeliveries,
@@ -64,6 +65,7 @@ const executors: { [Kind in QueryKind]: Executor<Kind> } = {
   hasMoreEvents,
   findLastRename,
   scanRenames,
+  findDelivery,
   listDeliveries,
   scanDeliveries,
   scanFailingEndpoints,

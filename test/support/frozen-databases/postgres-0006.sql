@@ -1,4 +1,4 @@
--- {"tokenKeys":"d09dd408:TzXI02TfzZn1f3GDP8zdgfjkJCnlEKr44sbX3P2eH3s","apiToken":"uga_hzxsIt33FnlobCpBrOQMJIqNoWx6MdZp3xtU5AKX1Wm42wC2t","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YTPyCeYFD6yeqLsIqImX8R9G0xB4iBKj7eCJorVwJTcB3Lnj89"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iynCPANs9XuNMXUwix491CmQt2OeCW424q0Lk5Wv2XtL31KTJwV"},{"provided_id":"updated","name":"Updated","token":"ugt_26PfRmq1R6zd7Pk34ptQdAoYafLrXgQnlS3aeevMx8e3CJ06uYJt"}]}
+-- {"tokenKeys":"535926ae:e-HnAcP4OFcLsSFa4Wy977KZIolbdDh6SqPXawLa57g","apiToken":"uga_JhnuPP5aOhqR3Xwn5D79gYGM6IHp4yig2DaKlXxhk5426Vk1e","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36YqlGDETHI9TUbz7JSMjytVOYduMiH3iv6Bu4xnKR1owd3IUC26"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyUQukoPuefLxlZY7qKljkasj0ie67TxYSnueQKv3iZuo2wVOAK"},{"provided_id":"updated","name":"Updated","token":"ugt_26Pxhh1oVT9ybJcfTifldyv1SNiMgIx4udu63TH7NyWnYA47zkog"}]}
 
 create table api_tokens (
   api_token_id bigint not null,
@@ -33,6 +33,7 @@ create table deliveries (
   response_status integer,
   error text,
   created_at bigint not null,
+  attempt_log text,
   constraint deliveries_pkey PRIMARY KEY (bucket, workspace_id, environment, endpoint_id, event_id));
 
 create table documents (
@@ -182,23 +183,23 @@ CREATE INDEX user_groups_workspace_id_environment_name_provided_id ON user_group
 
 CREATE INDEX user_groups_workspace_id_environment_provided_id ON user_groups USING btree (workspace_id, environment, provided_id);
 
-insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'pwLKEhAGd5Len_SBBc5sL-KY_guujzdUu599pyGCrIU', '1795580257639', NULL, NULL, NULL, NULL, '1795579200000');
+insert into api_tokens values ('1', '1', 'Customer', 'read-write', NULL, 'GMDUjMK6vJRxERO0oob32EWxAvNJE07UppEg-2s1aIQ', '1795581598055', NULL, NULL, NULL, NULL, '1795579200000');
 
-insert into event_positions values ('true', '0', '7711958433540809973', '0');
+insert into event_positions values ('true', '0', '7711964169923944879', '0');
 
-insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a210ec656e0000807a41c09590f650', '783360', 'api_token.created', '1795580257646', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values ('2302', '1', 'Customer', 'api_token', '1', 'evt_01a21100d9690000982d0afab6915ad3', '783360', 'api_token.created', '1795581598057', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a210ec69e10000010dc0fa7013ea2a', '787456', 'user_group.created', '1795580258785', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
+insert into events values ('16047', '1', 'Customer', 'user_group', 'imported', 'evt_01a21100df4a000056f55e248cea0511', '787456', 'user_group.created', '1795581599562', '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, '1', '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210ec7774000038009d11f83db133', '791552', 'user_group.created', '1795580262259', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21100ec940000434a247d935ca277', '791552', 'user_group.created', '1795581602964', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-1', '1', '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210ec77ae0000ad1b3d40832b43dd', '793600', 'user_group.created', '1795580262318', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21100ecbe0000b583387c17d30b7f', '793600', 'user_group.created', '1795581603006', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-2', '1', '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a210ec77b9000088de8d53683a5f84', '794624', 'user_group.created', '1795580262329', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values ('11938', '1', 'Customer', 'user_group', 'created', 'evt_01a21100ecd6000078c9f89ff1787529', '794624', 'user_group.created', '1795581603030', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-3', '1', '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a210ec77cf000050917fe2a282e90b', '795648', 'user_group.token_rotated', '1795580262351', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-5', '2', NULL);
+insert into events values ('6632', '1', 'Customer', 'user_group', 'rotated', 'evt_01a21100ecdf00008640e64a58f99810', '795648', 'user_group.token_rotated', '1795581603039', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-5', '2', NULL);
 
-insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a210ec77d60000f166f0ef87d43916', '796672', 'user_group.updated', '1795580262358', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'P3AVe5dY-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values ('8085', '1', 'Customer', 'user_group', 'updated', 'evt_01a21100ece30000118f2827a3987e63', '796672', 'user_group.updated', '1795581603043', '{"type":"api_token","id":1,"name":null,"via":"api"}', 'cnfL4Cpo-6', '2', '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
 insert into id_blocks values ('data_source_id', '1');
 
@@ -208,40 +209,40 @@ insert into id_blocks values ('api_token_id', '2');
 
 insert into id_blocks values ('team_id', '4001');
 
-insert into id_leases values ('81d7a148-49c2-4655-97f7-af5c26fc48c6');
+insert into id_leases values ('5812e9ed-6e5a-4afe-9340-d975c2db85c1');
 
-insert into id_leases values ('75e5e730-fc85-49ce-b97b-faf1dad076e6');
+insert into id_leases values ('9f9af831-4982-429e-bc43-06be9a3ab6b3');
 
-insert into id_leases values ('d5e23370-68fc-4539-8d02-3b496d967447');
+insert into id_leases values ('b50c8e68-01ea-4641-af72-d62a613a4bc1');
 
-insert into id_leases values ('6a6cc11d-0f0c-4fb5-aab0-8814ced7861d');
+insert into id_leases values ('505b18f5-0e3c-4d57-a206-d35291b6af37');
 
-insert into id_leases values ('f351f675-c31e-4bb7-9bb3-a94abe6ac602');
+insert into id_leases values ('253db8d2-410c-49be-a731-9982d34c74c8');
 
-insert into id_leases values ('8f78c22c-d660-4440-84bb-02a43f2401f6');
+insert into id_leases values ('9bc0dc78-0bf0-47be-9f23-ad26493a2295');
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '16047');
 
-insert into schema_migrations values ('1', '0001-user-groups.sql', '1795580256892');
+insert into schema_migrations values ('1', '0001-user-groups.sql', '1795581597489');
 
-insert into schema_migrations values ('2', '0002-lists.sql', '1795580256918');
+insert into schema_migrations values ('2', '0002-lists.sql', '1795581597599');
 
-insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795580256924');
+insert into schema_migrations values ('3', '0003-imported-tokens.sql', '1795581597625');
 
-insert into schema_migrations values ('4', '0004-id-leases.sql', '1795580256933');
+insert into schema_migrations values ('4', '0004-id-leases.sql', '1795581597644');
 
-insert into schema_migrations values ('5', '0005-administration.sql', '1795580257104');
+insert into schema_migrations values ('5', '0005-administration.sql', '1795581597676');
 
-insert into schema_migrations values ('6', '0006-usage.sql', '1795580257147');
+insert into schema_migrations values ('6', '0006-usage.sql', '1795581597835');
 
-insert into token_keys values ('d09dd408', '1795580258722');
+insert into token_keys values ('535926ae', '1795581599527');
 
-insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 'd09dd408', '5TJqqMkrD5phst5JX7sx3UMnur3i3Mg72vcIiRTJzfsnqm_oDTcudFHeZLN6mt3-SZ1IE_8', NULL, NULL, '1795580258785', '1795580258785', NULL, NULL);
+insert into user_groups values ('16047', '1', 'Customer', 'imported', '1', 'Imported', NULL, NULL, '1', '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '535926ae', 'Dhpozu1CaIa-ukAes_edgk1LHlG3rTDqkLT7BxnhlTcOU5zJl6QLwKU0zjMLsLJGujHdHRA', NULL, NULL, '1795581599562', '1795581599562', NULL, NULL);
 
-insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'nD4s2_80idvgMerGeMp3j5OyW3CCkIQ7Q1s5LPTI1VE', 'd09dd408', 'SmgiPk7pIlEayh31UdWugZlYgjPBe5zWL-bd1z9cViZQDJPq_hFVU_fL0_cPC9adQQIQW-V6w-1BXem91WBZ4N3RZeSGojnEy_YejjWAXZKCNx3G', NULL, NULL, '1795580262329', '1795580262329', NULL, NULL);
+insert into user_groups values ('11938', '1', 'Customer', 'created', '2003', 'The group created', '{"main":"db-1"}', '{"id":"created"}', '1', 'rwvcDb9T0w38USnIB6DYWcySpym6JpMgcw5JYtjKAGY', '535926ae', 'z07-pvz4p_n0_-v48t3oDR3xXVGon4UjxS78kUiePmZhjcxVjFdIdqGAguZkjdbM5kt1byIRvG_K-ueLFCHFuiCBE3mwaQ17JQYIWfZzawbZChiA', NULL, NULL, '1795581603030', '1795581603030', NULL, NULL);
 
-insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'b56nw-t3gQHGkG1SbaCc7OjeV1uyG1aNMqmM95VvfKI', 'd09dd408', 'oKv7fkHE2-rI8zayS80WrjXnovifTGg_hOTH29iaArZbEhEUX_s8nkJkYl2UNumZe2swUi9-PIQWMmC7hqCPr5qvt_UYYjDGx38ZELfhYsRqgn9L', 'grSSSP468hqpuqRmMv26Bs0mNrzLXDh-XIqorbFmo5c', '1795583862351', '1795580262259', '1795580262351', NULL, NULL);
+insert into user_groups values ('6632', '1', 'Customer', 'rotated', '2001', 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', '2', 'KM_Ghx0Uf9klTfruM-CNkU0EsqBupbOf9rcmyk_uTC0', '535926ae', 'Fyoc42dpq--lkY0K7_ad_-quFxj1inP-ImwFtSCuggLYhzuMWF1-N3t3FiTai0_K57Jd_bSOtbW7HAvzaSXMpdhvMnnJk9uW17rcZ-ZOkAEbCrSA', '293Qm8snypgjliaeKM5Fe95sjp5NfOygtta139gzU6A', '1795585203039', '1795581602964', '1795581603039', NULL, NULL);
 
-insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'yFXQSTNSSwXQSN7Zfts59GDCdRRAzGU9wMpSvcVaFVQ', 'd09dd408', 'hG-fJRA-texIF1w7fZ6dE0J-yE9wn8tpLRFit4-o-HR_ndHOkbVg_tnpaviuC-8Cu46vRb4RDs1Fk493aV75rCfaMhJKo8zrYDukO5NCVDRL06dQ', NULL, NULL, '1795580262318', '1795580262358', NULL, NULL);
+insert into user_groups values ('8085', '1', 'Customer', 'updated', '2002', 'Updated', '{"main":"db-1"}', '{"id":"updated"}', '2', 'oahjhrmbxb2-ZEc58rA_-hVboxOGX1dOuiNYhqUQ9DU', '535926ae', 'Spe66cTLzuubAsplDWO53zFIhj32bZO5Zy3Xhtxn4W8I_SXtqUdr3R6Jn6CpA_sMTxEAx4aWEgDsy_ejHkmVtfDVak6HncAXX1OFV0J3E9IUHaYo', NULL, NULL, '1795581603006', '1795581603043', NULL, NULL);
 
-insert into workspaces values ('1', 'default', '1795580257408');
+insert into workspaces values ('1', 'default', '1795581598024');

@@ -1,4 +1,4 @@
--- {"tokenKeys":"1eb90add:gBgUW_aavCj7zmSPWffmcukt1BcL95PbeH4QFIKON_A","apiToken":"uga_2UQauKLd2oaGgJyYELpTaGxfdlUhe4cx9nBuccuaSDN118rml","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Yn0m9qAeU9USrPkO6nnRVQACClWdMKZc2Xta747iRxiQ3s8BFK"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iyYjqS7wLLTUu641gLM47WnBm1vIQS4XvlqubRqSSdxPt3ZoX3V"},{"provided_id":"updated","name":"Updated","token":"ugt_26POFPFVaKlbjeuH3gBEzdxPVgZoEYYprbeUBvLj6Z7qg81eEQ9a"}]}
+-- {"tokenKeys":"34007355:2JqLtrO1YFfwD_2RJvYPa1Tz8rxNFZXgHi6Dk3us3Yk","apiToken":"uga_n1VJGtnPGPL8uneNqxHXHYG9bn2MKinWYIFd4X0cncy3EJ7j8","userGroups":[{"provided_id":"created","name":"The group created","token":"ugt_36Ya1uccozXuK3uKOunsSDr2pcUdyhBq7UrB1uUEH94ra8299CUX"},{"provided_id":"imported","name":"Imported","token":"a-token-of-another-system"},{"provided_id":"rotated","name":"The group rotated","token":"ugt_1iy7EYQ0vjBjMPPhvWLsooinc7TutK3e6VlkUZNExiEfuV4J9OJs"},{"provided_id":"updated","name":"Updated","token":"ugt_26P47C3kD9dIN4weuSD5iZyZ4GJjr3fiys6Rb7CzGG6XcK4QQg2X"}]}
 
 CREATE TABLE api_tokens (
   api_token_id integer not null primary key,
@@ -32,7 +32,7 @@ CREATE TABLE deliveries (
   last_attempt_at integer,
   response_status integer,
   error text,
-  created_at integer not null,
+  created_at integer not null, attempt_log text,
   primary key (workspace_id, environment, endpoint_id, event_id)
 ) strict, without rowid;
 
@@ -169,21 +169,21 @@ CREATE TABLE workspaces (
   created_at integer not null
 ) strict;
 
-insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, 'r_ZrRcdWtwELbVquDDInN50dAlri-lVscafLgqkY8Po', 1795580249833, NULL, NULL, NULL, NULL, 1795579200000);
+insert into api_tokens values (1, 1, 'Customer', 'read-write', NULL, 'dzbTMF3d1I56FMW6jGdURHmRQr9vY07WUnfENkgvb8w', 1795581587753, NULL, NULL, NULL, NULL, 1795579200000);
 
-insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a210ec46ed0000ee3b5dc7409c571b', 'api_token.created', 1795580249837, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
+insert into events values (1, 2302, 1, 'Customer', 'api_token', '1', 'evt_01a21100b1290000cb959c42a8029695', 'api_token.created', 1795581587753, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, NULL, '{"from":null,"to":{"name":null,"permission":"read-write","expires_at":null}}');
 
-insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a210ec4b210000d17ada89f6ddc4c8', 'user_group.created', 1795580250913, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
+insert into events values (2, 16047, 1, 'Customer', 'user_group', 'imported', 'evt_01a21100b7b0000093505f4b4f8d7676', 'user_group.created', 1795581589424, '{"type":"command_line","id":null,"name":null,"via":"command_line"}', NULL, 1, '{"from":null,"to":{"name":"Imported"}}');
 
-insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210ec56120000002886900cd82923', 'user_group.created', 1795580253714, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
+insert into events values (3, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a21100c40600008496d7038d095622', 'user_group.created', 1795581592582, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-1', 1, '{"from":null,"to":{"name":"The group rotated","mapping":{"main":"db-1"},"properties":{"id":"rotated"}}}');
 
-insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210ec561e00002ae0443eceddcfae', 'user_group.created', 1795580253726, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
+insert into events values (4, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a21100c43200003ed0d5808a148d98', 'user_group.created', 1795581592626, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-2', 1, '{"from":null,"to":{"name":"The first name","mapping":{"main":"db-1"},"properties":{"id":"updated"}}}');
 
-insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a210ec562800008f6dfd8fd607c41a', 'user_group.created', 1795580253736, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
+insert into events values (5, 11938, 1, 'Customer', 'user_group', 'created', 'evt_01a21100c43f0000987ddb09846a836a', 'user_group.created', 1795581592639, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-3', 1, '{"from":null,"to":{"name":"The group created","mapping":{"main":"db-1"},"properties":{"id":"created"}}}');
 
-insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a210ec56300000d3804d499c5c1800', 'user_group.token_rotated', 1795580253744, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-5', 2, NULL);
+insert into events values (6, 6632, 1, 'Customer', 'user_group', 'rotated', 'evt_01a21100c4480000520271876a939244', 'user_group.token_rotated', 1795581592648, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-5', 2, NULL);
 
-insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a210ec56350000ed5f9f0d5db66a64', 'user_group.updated', 1795580253749, '{"type":"api_token","id":1,"name":null,"via":"api"}', 'xjWzAxgK-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
+insert into events values (7, 8085, 1, 'Customer', 'user_group', 'updated', 'evt_01a21100c45c0000658252daa4fb2781', 'user_group.updated', 1795581592668, '{"type":"api_token","id":1,"name":null,"via":"api"}', '67Eddo4N-6', 2, '{"from":{"name":"The first name"},"to":{"name":"Updated"}}');
 
 insert into id_blocks values ('team_id', 4001);
 
@@ -195,26 +195,26 @@ insert into id_blocks values ('data_source_id', 1);
 
 insert into imported_tokens values ('~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', 16047);
 
-insert into schema_migrations values (1, '0001-user-groups.sql', 1795580249804);
+insert into schema_migrations values (1, '0001-user-groups.sql', 1795581587680);
 
-insert into schema_migrations values (2, '0002-lists.sql', 1795580249806);
+insert into schema_migrations values (2, '0002-lists.sql', 1795581587687);
 
-insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795580249808);
+insert into schema_migrations values (3, '0003-imported-tokens.sql', 1795581587697);
 
-insert into schema_migrations values (4, '0004-administration.sql', 1795580249809);
+insert into schema_migrations values (4, '0004-administration.sql', 1795581587701);
 
-insert into schema_migrations values (5, '0005-usage.sql', 1795580249813);
+insert into schema_migrations values (5, '0005-usage.sql', 1795581587710);
 
 insert into sqlite_sequence values ('events', 7);
 
-insert into token_keys values ('1eb90add', 1795580250582);
+insert into token_keys values ('34007355', 1795581589248);
 
-insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '1eb90add', 'qAY0BCfeWaQoCOwC5DrZmtn0woHzooTVzQ8cNJbBFMnnZK1baYJaT756HbZnqf_njt0aS44', NULL, NULL, 1795580250913, 1795580250913, NULL, NULL);
+insert into user_groups values (16047, 1, 'Customer', 'imported', 1, 'Imported', NULL, NULL, 1, '~6Tom3XgbR9r3FL4C1Av4Xn1wDugrbAEKuSeAp7H-x9E', '34007355', '1wUBA0AvsCUxJNpxaiZsTCO781yyk0_KXepkVkZIMGNn_xH7G6ZZ3-rtecQ_vpHew5k-j0w', NULL, NULL, 1795581589424, 1795581589424, NULL, NULL);
 
-insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, 'L06Pftj-GtLt1l7PpFRZAel5Fpms0bKOWskeC-ECnL8', '1eb90add', '7yE-sllu3UfQK4E4J4cWmtjNXNEmSFZHAuxjDWbJgHdQX-0kYMVncaGUyIu3CQPErs5atfzmx7G2_sIfAAPH55aEoETjPADNQq9iwDMSmAlZ1W7V', 'V4LVnpNLzSxuYEJY1W5NhFLplkn5MUqHMI0RlmJiOyg', 1795583853744, 1795580253714, 1795580253744, NULL, NULL);
+insert into user_groups values (6632, 1, 'Customer', 'rotated', 2001, 'The group rotated', '{"main":"db-1"}', '{"id":"rotated"}', 2, 'Q590X2jfIAaTPIRiHIPjTzFbjFHeSScxy-LlDwqSPz8', '34007355', 'oTHShrAq_gOjo_WKwhAJHoHFLq_SFv_xzvgEPbiRw3YZSjVPmofDP2hc3uNVuxmn_PcAdQJVjZuv_SmEZOhMVss7oYvFUMoRZrhaO2aZM_e5gH6X', 'ICTooWovc2L8JpEprhnOkp6dIVpCgD_FGj2qd0w_FL8', 1795585192648, 1795581592582, 1795581592648, NULL, NULL);
 
-insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'TGlFpqdYq-7ikMW1j1zVmtDV4CUokqi68mAeM6GdhbU', '1eb90add', 'yca7_fT3QFvaKkZ6FUkuV9uj_mKOXoA-9Q9pxntAEXp4AKRVtbawhkjfbtDFfzx41ysmTpqUaDQYRl6qnULr_4_p_ECEcRbr2o24bXAhqWi00Oo5', NULL, NULL, 1795580253726, 1795580253749, NULL, NULL);
+insert into user_groups values (8085, 1, 'Customer', 'updated', 2002, 'Updated', '{"main":"db-1"}', '{"id":"updated"}', 2, 'D6jG5p6OKT4mG9pkGFi-WNxOBrO3sFcW7bYLZj1oVUA', '34007355', 'yaoQE9Jd5Cjsy4XDOXmz-IR3ko23wzK7Ad3qDNKV8cEedEZPlh5k0rKO25WVSM4FfndCRBzd74CbHiv5D3fsrYlwJwx39HrPBVOxj9d4TYBR5BAZ', NULL, NULL, 1795581592626, 1795581592668, NULL, NULL);
 
-insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'RqWL1ObcO9HinGIWtPwaT6tqvqcmAkClyRLS4LYeEUk', '1eb90add', 'VTXQGZsQU6C44AlhEkTrzcOtZzqZb5vqCjkmKO9sVo-s5-6snaNdkQMSJ3lu9f37BGWcaXpORWl-6t2e-mX_xH-agh78aEj0KpLifWyEAhrrnd1C', NULL, NULL, 1795580253736, 1795580253736, NULL, NULL);
+insert into user_groups values (11938, 1, 'Customer', 'created', 2003, 'The group created', '{"main":"db-1"}', '{"id":"created"}', 1, 'QO8MzFmbhA6qxoTUvrcfSzWHLtaXAUaJEgAy_DwbNgM', '34007355', 'm5kfMYp3UrIVCKF2M_KMbRG15ND3_560pKsY4o-D3XLeWhGMylig0dS_FEZZNF00EctavJJds2XDis8AbqpV03NTdzmGT-MVLVv5mzuM8ijSRNfp', NULL, NULL, 1795581592639, 1795581592639, NULL, NULL);
 
-insert into workspaces values (1, 'default', 1795580249824);
+insert into workspaces values (1, 'default', 1795581587727);

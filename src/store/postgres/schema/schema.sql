@@ -33,6 +33,7 @@ create table deliveries (
   response_status integer,
   error text,
   created_at bigint not null,
+  attempt_log text,
   constraint deliveries_pkey PRIMARY KEY (bucket, workspace_id, environment, endpoint_id, event_id));
 
 create table documents (

@@ -20,8 +20,10 @@ import type {
   FailingEndpoint,
   PendingEndpoint,
   Query,
+  RetriedDeliveries,
 } from '../../port.ts';
-import { bigint, RowShape } from '../../row-shape.ts';
+import { NEWEST_DELIVERIES } from '../../port.ts';
+import { bigint, RowShape, text } from '../../row-shape.ts';
 import type { Session, Statement } from '../client/pool.ts';
 import { isSent, parameters, sentRows, toArrays } from '../sent-rows.ts';
 
@@ -59,6 +61,19 @@ export const COUNT_PENDING_OF: Statement = {
     where workspace_id = $1 and environment = $2 and endpoint_id = $3 and next_attempt_at is not null limit $4) as pending`,
 };
 
+export const LAST_DELIVERED: Statement = {
+  name: 'find_last_delivered',
+  sql: `select max(last_attempt_at) from (
+      select state, last_attempt_at from deliveries where workspace_id = $1 and environment = $2 and endpoint_id = $3
+      order by event_id desc limit ${NEWEST_DELIVERIES}) as newest
+    where state = 'delivered'`,
+};
+
+export const FIND_AFTER: Statement = {
+  name: 'find_deliveries_after',
+  sql: `${SELECT} and event_id > $4 order by event_id limit $5`,
+};
+
 export const FIND_DUE: Statement = {
   name: 'find_due_deliveries',
   sql: `${SELECT} and next_attempt_at <= $4 order by next_attempt_at, event_id limit $5`,
@@ -80,6 +95,7 @@ export const FIND_ONE: Statement = {
 };
 
 const { nextAttemptAt, state, responseStatus, error } = DELIVERY.fields;
+const attemptLog = text<string>('attempt_log');
 /** A delivery that is still due at the same time. */
 const DUE = new RowShape({ ...DELIVERY_KEY.fields, nextAttemptAt });
 
@@ -98,13 +114,14 @@ const FINISHED = new RowShape<FinishedAttempt>({
   attemptedAt: bigint('attempted_at'),
   responseStatus,
   error,
+  attemptLog,
 });
 
 export const FINISH: Statement = {
   name: 'finish_attempts',
   sql: `update deliveries as stored set state = sent.state, attempts = stored.attempts + 1,
       next_attempt_at = sent.next_attempt_at, last_attempt_at = sent.attempted_at,
-      response_status = sent.response_status, error = sent.error
+      response_status = sent.response_status, error = sent.error, attempt_log = sent.attempt_log
     from ${sentRows(FINISHED)}
     where ${isSent(DELIVERY_KEY)} and stored.state = 'pending'
       and (stored.next_attempt_at = sent.claimed_until
@@ -206,8 +223,22 @@ export async function findEndpointHealth(
   session: Session,
   { endpoint, atMost }: Query<'findEndpointHealth'>,
 ): Promise<EndpointHealth> {
-  const [row] = await session.query(COUNT_PENDING_OF, [...ENDPOINT_POSITION.cells(endpoint), atMost]);
-  return { pendingDeliveries: row![0] as number, failingSince: await findFailingSince(session, endpoint) };
+  const position = ENDPOINT_POSITION.cells(endpoint);
+  const [pending] = await session.query(COUNT_PENDING_OF, [...position, atMost]);
+  const [delivered] = await session.query(LAST_DELIVERED, position);
+  return {
+    pendingDeliveries: pending![0] as number,
+    lastDeliveredAt: delivered![0] as number | null,
+    failingSince: await findFailingSince(session, endpoint),
+  };
+}
+
+export async function findDelivery(
+  session: Session,
+  { endpoint, eventId }: Query<'findDelivery'>,
+): Promise<Delivery | null> {
+  const [row] = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
+  return row === undefined ? null : DELIVERY.read(row);
 }
 
 /** Another process may claim the same deliveries: a claim changes only those that are still due at the same time. */
@@ -244,6 +275,17 @@ export async function retryDelivery(
   const found = await session.query(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
   const values = [...toKeyArrays(found), now];
   return found.length > 0 && (await session.query(RETRY, values)).length === 1;
+}
+
+export async function retryFailedDeliveries(
+  session: Session,
+  { endpoint, after, now, limit }: Command<'retryFailedDeliveries'>,
+): Promise<RetriedDeliveries> {
+  const found = await session.query(FIND_AFTER, [...ENDPOINT_POSITION.cells(endpoint), after, limit]);
+  const deliveries = found.map((row) => DELIVERY.read(row));
+  const failed = deliveries.filter((each) => each.state === 'failed');
+  if (failed.length > 0) await session.query(RETRY, [...toArrays(DELIVERY_KEY, failed), now]);
+  return { retried: failed.length, last: found.length < limit ? null : deliveries.at(-1)!.eventId };
 }
 
 export async function cancelDeliveries(

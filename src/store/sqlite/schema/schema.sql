@@ -32,7 +32,7 @@ CREATE TABLE deliveries (
   last_attempt_at integer,
   response_status integer,
   error text,
-  created_at integer not null,
+  created_at integer not null, attempt_log text,
   primary key (workspace_id, environment, endpoint_id, event_id)
 ) strict, without rowid;
 

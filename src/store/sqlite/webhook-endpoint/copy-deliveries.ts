@@ -7,9 +7,9 @@ import { placeholders } from '../placeholders.ts';
 const COPY = `insert into deliveries (${DELIVERY.names})
   values (${placeholders({ columns: DELIVERY.columns.slice(0, -1) })}, coalesce(
     (select position from events
-      where workspace_id = ?2 and environment = ?3 and target_type = ?7 and target_id = ?8 and position >= ?16
+      where workspace_id = ?2 and environment = ?3 and target_type = ?7 and target_id = ?8 and position >= ?17
         and event_id = ?5
-      order by position limit 1), ?16))
+      order by position limit 1), ?17))
   on conflict do nothing`;
 
 export function copyDeliveries(connection: Connection, { deliveries }: Command<'copyDeliveries'>): null {

@@ -13,7 +13,9 @@ import type {
   FailingEndpoint,
   PendingEndpoint,
   Query,
+  RetriedDeliveries,
 } from '../../port.ts';
+import { NEWEST_DELIVERIES } from '../../port.ts';
 import type { Connection } from '../file/connection.ts';
 import { nextKey } from '../next-key.ts';
 import { placeholders } from '../placeholders.ts';
@@ -32,15 +34,21 @@ const findNextPending = nextKey(
 );
 const COUNT_PENDING =
   'select count(*) from (select 1 from deliveries where next_attempt_at is not null limit ?)';
+const LAST_DELIVERED = `select max(last_attempt_at) from (
+    select state, last_attempt_at from deliveries where ${OF_ENDPOINT} order by event_id desc limit ${NEWEST_DELIVERIES})
+  where state = 'delivered'`;
+const FIND_ONE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and event_id = ?`;
+const FIND_AFTER = `select event_id, state from deliveries where ${OF_ENDPOINT} and event_id > ?
+  order by event_id limit ?`;
 const COUNT_PENDING_OF = `select count(*) from (
   select 1 from deliveries where ${OF_ENDPOINT} and next_attempt_at is not null limit ?)`;
 const FIND_DUE = `select ${DELIVERY.names} from deliveries where ${OF_ENDPOINT} and next_attempt_at <= ?
   order by next_attempt_at limit ?`;
 const CLAIM = `update deliveries set next_attempt_at = ? where ${OF_ENDPOINT} and event_id = ?`;
 const FINISH = `update deliveries set state = ?1, attempts = attempts + 1, next_attempt_at = ?2, last_attempt_at = ?3,
-    response_status = ?4, error = ?5
-  where workspace_id = ?6 and environment = ?7 and endpoint_id = ?8 and event_id = ?9 and state = 'pending'
-    and (next_attempt_at = ?10 or ?1 = 'delivered' and next_attempt_at > ?10)`;
+    response_status = ?4, error = ?5, attempt_log = ?6
+  where workspace_id = ?7 and environment = ?8 and endpoint_id = ?9 and event_id = ?10 and state = 'pending'
+    and (next_attempt_at = ?11 or ?1 = 'delivered' and next_attempt_at > ?11)`;
 const RETRY = `update deliveries set state = 'pending', attempts = 0, next_attempt_at = ?
   where ${OF_ENDPOINT} and event_id = ?`;
 const CANCEL = `update deliveries set state = 'failed', next_attempt_at = null, error = ?
@@ -108,7 +116,18 @@ export function findEndpointHealth(
     ...ENDPOINT_POSITION.cells(endpoint),
     atMost,
   ]) as [number];
-  return { pendingDeliveries, failingSince: failingSince(connection, endpoint) };
+  const [lastDeliveredAt] = connection.get(LAST_DELIVERED, ENDPOINT_POSITION.cells(endpoint)) as [
+    number | null,
+  ];
+  return { pendingDeliveries, lastDeliveredAt, failingSince: failingSince(connection, endpoint) };
+}
+
+export function findDelivery(
+  connection: Connection,
+  { endpoint, eventId }: Query<'findDelivery'>,
+): Delivery | null {
+  const row = connection.get(FIND_ONE, [...ENDPOINT_POSITION.cells(endpoint), eventId]);
+  return row === undefined ? null : DELIVERY.read(row);
 }
 
 export function claimDeliveries(
@@ -125,8 +144,17 @@ export function claimDeliveries(
 }
 
 export function finishAttempts(connection: Connection, { attempts }: Command<'finishAttempts'>): null {
-  for (const { key, claimedUntil, state, nextAttemptAt, attemptedAt, responseStatus, error } of attempts) {
-    const change = [state, nextAttemptAt, attemptedAt, responseStatus, error];
+  for (const {
+    key,
+    claimedUntil,
+    state,
+    nextAttemptAt,
+    attemptedAt,
+    responseStatus,
+    error,
+    attemptLog,
+  } of attempts) {
+    const change = [state, nextAttemptAt, attemptedAt, responseStatus, error, attemptLog];
     connection.run(FINISH, [...change, ...ENDPOINT_POSITION.cells(key), key.eventId, claimedUntil]);
   }
   return null;
@@ -137,6 +165,17 @@ export function retryDelivery(
   { endpoint, eventId, now }: Command<'retryDelivery'>,
 ): boolean {
   return connection.run(RETRY, [now, ...ENDPOINT_POSITION.cells(endpoint), eventId]) === 1;
+}
+
+export function retryFailedDeliveries(
+  connection: Connection,
+  { endpoint, after, now, limit }: Command<'retryFailedDeliveries'>,
+): RetriedDeliveries {
+  const position = ENDPOINT_POSITION.cells(endpoint);
+  const found = connection.all(FIND_AFTER, [...position, after, limit]) as [eventId: string, state: string][];
+  const failed = found.filter(([, state]) => state === 'failed');
+  for (const [eventId] of failed) connection.run(RETRY, [now, ...position, eventId]);
+  return { retried: failed.length, last: found.length < limit ? null : found.at(-1)![0] };
 }
 
 export function cancelDeliveries(

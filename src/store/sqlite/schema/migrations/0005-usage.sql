@@ -29,3 +29,6 @@ create table user_group_renames (
   primary key (workspace_id, environment, provided_id, position)
 ) strict, without rowid;
 create index user_group_renames_position on user_group_renames (workspace_id, environment, position, event_id, direction);
+
+-- The last attempts of a delivery, the oldest first: an array of JSON of at most 10 entries, null before the first one.
+alter table deliveries add column attempt_log text;
